@@ -39,7 +39,7 @@ features=(-enable-testing -D DEBUG -D Transport -D Pins -D Signing -D Storage -D
 # Copies a folder with the conditions of a system of Apple's: turn SYSTEM FROM TO
 turn() {
     mkdir -p "$3"
-    cp -R "$2/." "$3"
+    cp -RL "$2/." "$3"
     find "$3" -name '*.swift' -exec sed -i -E "
         /^ *#(if|elseif) /{
             s/canImport\((Darwin|Network|Security|Dispatch|CryptoKit)\)/true/g

@@ -44,7 +44,7 @@ struct WriterProcess: AsyncParsableCommand {
         var account: String?
         while true {
             // Recording outruns sending in a long run, and a log that is full evicts what was acknowledged.
-            while await log.state().waitingCount > Self.maximumWaitingCount {
+            while await log.currentState.waitingCount > Self.maximumWaitingCount {
                 account = try await signIn(on: network)
                 try await Task.sleep(for: .milliseconds(100))
             }
@@ -78,7 +78,7 @@ struct WriterProcess: AsyncParsableCommand {
             let account = ClientFiles.accounts[round % ClientFiles.accounts.count]
             try await CrashToken.signIn(account, to: Logging.self, on: network)
             await log.flush()
-            let state = await log.state()
+            let state = await log.currentState
             if state.waitingCount == 0, state.bufferedCount == 0, state.problem == nil {
                 guard state.lost.isEmpty, state.setAsideCount == 0, state.unreadableFiles.isEmpty else {
                     throw CrashFailure("the log lost records: \(state)")

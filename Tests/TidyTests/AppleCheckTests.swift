@@ -11,6 +11,7 @@ struct AppleCheckTests {
         ],
         "in C, which does nothing on systems other than Linux": ["RunwayFiles"],
         "behind a trait that is off, with no condition on a system": ["RunwayPostgreSQL", "RunwayPostgreSQLTests"],
+        "samples, built by a script of their own": ["SampleServer", "SampleClient"],
     ]
 
     private let script: String

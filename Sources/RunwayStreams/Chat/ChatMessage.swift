@@ -85,12 +85,15 @@ struct ChatPage: Sendable, Hashable {
     var marks: [ChatMark]
     /// Who is present; `nil` if the page does not say so.
     var presence: ChatPresence?
+    /// Names the numbering of the messages; `nil` if the page does not say so.
+    var epoch: String?
 
     init(
-        messages: [ChatMessage], first: Int64, last: Int64, marks: [ChatMark], presence: ChatPresence? = nil
+        messages: [ChatMessage], first: Int64, last: Int64, marks: [ChatMark], presence: ChatPresence? = nil,
+        epoch: String? = nil
     ) {
         (self.messages, self.first, self.last, self.marks) = (messages, first, last, marks)
-        self.presence = presence
+        (self.presence, self.epoch) = (presence, epoch)
     }
 
     /// Reads a page; `nil` if it is malformed.
@@ -102,7 +105,8 @@ struct ChatPage: Sendable, Hashable {
         guard !messages.contains(nil) else { return nil }
         self.init(
             messages: messages.compactMap { $0 }, first: first, last: last,
-            marks: json["marks"].elements.compactMap { ChatMark($0) }, presence: ChatPresence(page: json))
+            marks: json["marks"].elements.compactMap { ChatMark($0) }, presence: ChatPresence(page: json),
+            epoch: json["epoch"].string)
     }
 }
 

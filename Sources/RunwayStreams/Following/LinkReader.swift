@@ -92,8 +92,8 @@ struct LinkReader: Sendable {
             if error.kind == .cancelled {
                 return (response.flight.isSignedOut ? .final(error) : .suspended, .failed(error.detail))
             }
-            // The next link would be sent the same.
-            if error.isUndecodable { return (.final(error), .failed(error.detail)) }
+            // The next link would be sent the same, unless this one was readable before.
+            if error.isUndecodable, counts.events == 0 { return (.final(error), .failed(error.detail)) }
             monitor.noteCut()
             return (.transient(retryAfter: error.retryAfter), .failed(error.detail))
         }

@@ -108,7 +108,7 @@ struct ChatRouteTests {
     @Test func messageIsStoredOnceAndOnItsPage() async throws {
         let store = MemoryChatStore()
         try await run(store: store) { (client) async throws in
-            let epoch = "\"epoch\":\"\(store.epoch() ?? "")\","
+            let epoch = "\"epoch\":\"\(try await store.epoch() ?? "")\","
             let text = """
                 "conversation":"open1","number":1,"sender":"ada","id":"\(id)","text":"hé","time":1790000000000}
                 """

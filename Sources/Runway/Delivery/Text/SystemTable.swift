@@ -4,8 +4,6 @@ import Foundation
     import Glibc
 #elseif canImport(Musl)
     import Musl
-#elseif canImport(Android)
-    import Android
 #endif
 
 /// A table of the system that maps the bytes of one character to Unicode: of Foundation on Apple's systems, elsewhere
