@@ -26,7 +26,9 @@ struct PublicSuffixTests {
         *.kawasaki.jp\r
         github.io
         公司.cn
+        \(end)
         """
+    private static let end = "// ===END PRIVATE DOMAINS==="
 
     private func withList<Value>(_ text: String = list, _ body: (PublicSuffixes) throws -> Value) throws -> Value {
         let file = FileManager.default.temporaryDirectory.appendingPathComponent("suffixes-\(UUID().uuidString)")
@@ -54,8 +56,9 @@ struct PublicSuffixTests {
 
     @Test func withoutAListNothingIsKnown() throws {
         #expect(PublicSuffixes.none.contains("com") == nil)
-        #expect(try withList("// nothing\n") { $0.contains("com") } == nil)
-        #expect(try withList(String(repeating: "com\n", count: 1_100_000)) { $0.contains("com") } == nil)
+        #expect(try withList("// nothing\n\(Self.end)") { $0.contains("com") } == nil)
+        #expect(try withList(String(repeating: "com\n", count: 1_100_000) + Self.end) { $0.contains("com") } == nil)
+        #expect(try withList("com\nuk\n") { $0.contains("com") } == nil, "The list is cut off")
     }
 
     @Test func domainIsSharedBelowAPublicSuffix() throws {

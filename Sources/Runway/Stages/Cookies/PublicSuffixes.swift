@@ -42,6 +42,8 @@ final class PublicSuffixes: Sendable {
         guard let file = FileHandle(forReadingAtPath: path),
             let data = try? file.read(upToCount: maximumByteCount + 1), data.count <= maximumByteCount
         else { return [] }
+        // A list that is cut off lacks the rules behind the cut.
+        guard data.range(of: Data("// ===END PRIVATE DOMAINS===".utf8)) != nil else { return [] }
         var rules: Set<String> = []
         for line in data.split(whereSeparator: { $0 == 0x0A || $0 == 0x0D }) {
             // A rule ends at the first blank. A comment begins with two slashes.
