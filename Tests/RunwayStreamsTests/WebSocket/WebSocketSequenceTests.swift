@@ -82,7 +82,7 @@ struct WebSocketSequenceTests {
         chat.close(.normal, reason: "done")
         try await listener.end()
         #expect(connection.closes.first == WebSocketClose(1000, "done"))
-        #expect(chat.state == .ended)
+        try await waitUntil { chat.state == .ended }
     }
 
     @Test func handshakeIsOfferedWithoutRetriesBelow() async throws {
