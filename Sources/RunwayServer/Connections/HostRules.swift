@@ -25,7 +25,7 @@ public struct HostRules: Sendable {
         return rules
     }
 
-    /// The names and addresses by which clients reach the server, without a port. Case and a final dot make no difference.
+    /// The names and addresses by which clients reach the server. Case, a port and a final dot make no difference.
     public var hosts: Set<String>
     /// Whether `localhost`, the names below it (RFC 6761 §6.3) and the addresses of the loopback are the server's, too. The default is
     /// `true`: no page of others has them.
@@ -67,7 +67,7 @@ public struct HostRules: Sendable {
     private func accepts(_ host: String) -> Bool {
         if acceptsLoopback, Self.isLoopback(host) { return true }
         if acceptsAddresses, Self.address(host) != nil { return true }
-        return hosts.contains { Self.name($0) == host }
+        return hosts.contains { Self.host(of: $0) == host }
     }
 
     /// The host of an authority, in lower case; `nil` if the authority is malformed.
@@ -110,7 +110,9 @@ public struct HostRules: Sendable {
 
     private static func hasContent(_ head: HTTPRequest) -> Bool {
         head.headerFields[.contentLength].map { $0 != "0" }
-            ?? (head.headerFields.contains(.transferEncoding) || head.headerFields.contains(.contentType))
+            ?? (head.headerFields.contains(.transferEncoding)
+                // Over HTTP/2 content needs neither field. Clients also name a type in reads, which have no content.
+                || head.method != .get && head.method != .head && head.headerFields.contains(.contentType))
     }
 }
 
