@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Resolves this package from one outside, with each of the traits in the table of README.md, and fails if the number of packages is not
-# the one that README.md says.
+# Resolves this package from one outside, with each of the traits in the table of docs/installing.md, and fails if the number of packages
+# is not the one that the page says.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
@@ -30,7 +30,7 @@ import json, sys
 path, product, traits, expected = sys.argv[1:]
 names = sorted(pin["identity"] for pin in json.load(open(path))["pins"])
 print(f"packages: {product} with traits [{traits}] resolves {len(names)}: {' '.join(names)}")
-if len(names) != int(expected): sys.exit(f"packages: README.md says {expected}")
+if len(names) != int(expected): sys.exit(f"packages: docs/installing.md says {expected}")
 COUNT
 }
 

@@ -34,7 +34,7 @@ struct ReadmeTests {
     }
 
     @Test func readmesHaveTheSameTables() {
-        #expect(english.tables.count >= 3 && english.tables.map(\.count) == chinese.tables.map(\.count))
+        #expect(!english.tables.isEmpty && english.tables.map(\.count) == chinese.tables.map(\.count))
         for (row, translated) in zip(english.tables.joined(), chinese.tables.joined()) {
             #expect(Page.symbols(in: [row]) == Page.symbols(in: [translated]), "\(translated)")
         }
@@ -49,15 +49,15 @@ struct ReadmeTests {
         #expect(try Project.file(name).text.count { $0 == "\n" } < 200)
     }
 
-    @Test func everyProductAndTraitIsInTheReadme() throws {
+    @Test func everyProductAndTraitIsOnAFirstPage() throws {
         let manifest = try Project.file("Package.swift").text
         let products = manifest.matches(of: /\.(?:library|executable)\(\s*name: "(\w+)"/).map { String($0.output.1) }
         let traits = manifest.matches(of: /\.trait\(\s*name: "(\w+)"/).map { String($0.output.1) }
         #expect(products.count > 10 && traits.count > 5)
-        let text = try Project.file("README.md").text
+        let text = try Project.file("README.md").text + Project.file("docs/installing.md").text
         // The command is built from a copy of the package, with every trait that is on by default.
         for name in products + traits where name != "Command" {
-            #expect(text.contains("`\(name)`") || text.contains("\"\(name)\""), "README.md does not name \(name)")
+            #expect(text.contains("`\(name)`") || text.contains("\"\(name)\""), "neither README.md nor docs/installing.md names \(name)")
         }
     }
 
