@@ -5,7 +5,8 @@ import Testing
 struct NarrowIntTests {
     /// Files whose hexadecimal literals are all of a type with 64 bits, or of `UInt`.
     private static let wideHexadecimals = [
-        "RunwayJSON/Reading/StringText.swift", "Runway/Delivery/Text/SystemTable.swift", "Runway/References/IPAddress.swift",
+        "RunwayJSON/Reading/StringText.swift", "Runway/Delivery/Text/SystemTable.swift",
+        "Runway/References/IPAddress.swift",
         "RunwayStorage/Journal/JournalEntry.swift", "RunwayStorage/Cache/Checksum.swift",
         "RunwaySQLite/StoredValues.swift", "RunwayTesting/Random/SeededGenerator.swift",
     ]

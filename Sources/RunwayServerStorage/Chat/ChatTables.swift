@@ -29,7 +29,8 @@ struct ChatTables {
 
     /// The name of the numbering of all messages.
     func epoch() throws -> String {
-        guard let epoch = try String.fetchOne(database, sql: "SELECT epoch FROM numbering"), EventLogRange.isEpoch(epoch)
+        guard let epoch = try String.fetchOne(database, sql: "SELECT epoch FROM numbering"),
+            EventLogRange.isEpoch(epoch)
         else { throw ServerStorageError(.corrupted, "The epoch of the file is missing or damaged.") }
         return epoch
     }

@@ -26,7 +26,8 @@ struct LogTests {
 
     private func send(_ batch: String, to url: String, trusting file: String? = nil) async throws -> String {
         let trust = file.map { "--cacert '\($0)' " } ?? ""
-        return try await Tool.shell("curl -s \(trust)-w ' %{http_code}' -H 'Content-Type: application/json' --data '\(batch)' '\(url)'").output
+        let type = "-H 'Content-Type: application/json'"
+        return try await Tool.shell("curl -s \(trust)-w ' %{http_code}' \(type) --data '\(batch)' '\(url)'").output
     }
 
     @Test(arguments: [SIGINT, SIGTERM, SIGKILL])

@@ -87,7 +87,8 @@ struct WebSocketWireTests {
     }
 
     @Test func framesReadWithTheResponseAreDelivered() async throws {
-        try await withWebSocketPeer(.init(first: [0x81, 2, 0x68, 0x69, 0x89, 1, 7, 0x88, 5, 3, 232, 0x62, 0x79, 0x65])) { peer in
+        try await withWebSocketPeer(.init(first: [0x81, 2, 0x68, 0x69, 0x89, 1, 7, 0x88, 5, 3, 232, 0x62, 0x79, 0x65]))
+        { peer in
             let chat = try await NetworkLayer(toPort: peer.port).openChat()
             #expect(try await chat.next() == .text("hi"))
             #expect(try await chat.next() == nil)

@@ -56,7 +56,8 @@ private final class CachePlay {
         .timeToLive(.seconds(10), staleIfError: .seconds(15)),
         .timeToLive(.seconds(5), staleWhileRevalidate: .seconds(8), staleIfError: .seconds(20)), .untilEvicted(),
         .timeToLive(.seconds(5), diskLifetime: .seconds(20)), .untilEvicted(onDisk: true),
-        .timeToLive(.seconds(3), diskLifetime: .seconds(9), staleWhileRevalidate: .seconds(8), staleIfError: .seconds(20)),
+        .timeToLive(
+            .seconds(3), diskLifetime: .seconds(9), staleWhileRevalidate: .seconds(8), staleIfError: .seconds(20)),
         .off,
     ]
 

@@ -312,7 +312,8 @@ struct InvalidationTests {
     }
 
     @Test(arguments: [
-        CachePolicy.timeToLive(.seconds(60), diskLifetime: .seconds(600)), .untilEvicted(onDisk: true), .http(onDisk: true),
+        CachePolicy.timeToLive(.seconds(60), diskLifetime: .seconds(600)), .untilEvicted(onDisk: true),
+        .http(onDisk: true),
     ])
     func itIsRemovedFromDiskToo(policy: CachePolicy) async throws {
         let tier = MapTier()
