@@ -42,7 +42,7 @@ public final class MemoryChatStore: ChatStore {
     public init(maximumCount: Int = 10_000) { self.maximumCount = max(1, maximumCount) }
 
     /// Names the numbering of this process: the next one begins again with 1.
-    public func epoch() -> String? { name }
+    public func epoch() async throws -> String? { name }
 
     /// Stores a message with the next number of its conversation.
     public func append(
