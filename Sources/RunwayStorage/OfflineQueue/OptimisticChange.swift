@@ -31,7 +31,7 @@ public struct OptimisticChange: Sendable {
     }
 
     /// Says what the calls of an endpoint that is `Decodable` do to a response. A call that can't be restored
-    /// (``QueuedChange/call(as:)``) does nothing.
+    /// (`QueuedChange.call(as:)`) does nothing.
     ///
     /// - Parameters:
     ///   - endpoint: The endpoint of the changes.
