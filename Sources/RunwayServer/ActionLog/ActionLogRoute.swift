@@ -53,19 +53,23 @@ public struct ActionLogRoute<Sink: ActionLogSink>: Sendable {
     ///   - router: The router or group.
     ///   - path: The path below the group's. The default is `log`.
     ///   - source: Returns whose bytes are counted together, such as an account, or the address that a proxy states;
-    ///     `nil` if it is not known. Throw an `HTTPError` to refuse a request, such as 401 where only accounts may log.
+    ///     `nil` if it is not known. Throw an `HTTPError` to refuse a request, such as 401 where only accounts may log. It is asked before
+    ///     the body is received, and again afterwards, when a login may have been revoked.
     ///     The default is described above.
     public func add<Context: RequestContext>(
         to router: some RouterMethods<Context>, path: RouterPath = "log",
         source: (@Sendable (Request, Context) throws -> String?)? = nil
     ) {
         router.post(path) { request, context in
-            try await respond(to: request, of: source.map { try $0(request, context) } ?? context.logSource)
+            try await respond(to: request, of: { try source.map { try $0(request, context) } ?? context.logSource })
         }
     }
 
-    private func respond(to request: Request, of source: String?) async throws -> Response {
+    private func respond(to request: Request, of source: () throws -> String?) async throws -> Response {
+        // Nobody sends a body who is refused; but the body may have come slowly, and the login may have been revoked meanwhile.
+        _ = try source()
         var bytes = try await body(of: request, upTo: limits.maximumCompressedByteCount)
+        let source = try source()
         // After the body: clients that stop sending theirs would take the places of all others.
         try begin()
         defer { running.end() }

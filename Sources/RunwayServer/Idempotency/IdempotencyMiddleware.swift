@@ -44,7 +44,8 @@ public struct IdempotencyMiddleware<Context: RequestContext>: RouterMiddleware {
     ///   - now: Returns the date. The default is the system's.
     ///   - principal: Returns who sent a request, verified; `nil` if that is not known, as when the access token is missing or has expired. A
     ///     request with a key is refused then, with 401 and the challenge `Bearer`, so that its client renews the token and sends the same
-    ///     request again. Throw an `HTTPError` for another challenge. A principal with the character U+0000 is refused with 400.
+    ///     request again. Throw an `HTTPError` for another challenge. A principal with the character U+0000 is refused with 400. It is asked
+    ///     before the body is received, and again afterwards: a request whose principal is not the same any more is refused, too.
     public init(
         _ rules: IdempotencyRules = IdempotencyRules(), store: any IdempotencyStore,
         now: @escaping @Sendable () -> Date = { Date() },
@@ -74,20 +75,22 @@ public struct IdempotencyMiddleware<Context: RequestContext>: RouterMiddleware {
         guard values.count == 1, let text = Self.key(values[0]),
             (1...rules.maximumKeyByteCount).contains(text.utf8.count)
         else { throw problem(.malformed) }
-        guard let principal = try await principal(request, context) else { throw problem(.principal) }
+        guard let sender = try await principal(request, context) else { throw problem(.principal) }
         // SQLite would cut the name at the character U+0000: what one principal stores would count for another one.
-        guard !principal.utf8.contains(0) else { throw problem(.unusablePrincipal) }
+        guard !sender.utf8.contains(0) else { throw problem(.unusablePrincipal) }
         let body: ByteBuffer
         do {
             body = try await BodyCollector.shared.collect(request.body, upTo: rules.maximumBodyByteCount)
         } catch is NIOTooManyBytesError {
             throw problem(.tooLarge)
         }
-        let execution = IdempotentExecution(
-            key: IdempotencyKey(principal: principal, text: text), token: UUID(), rules: rules, store: store, now: now)
-        if let response = try await claim(execution, Self.fingerprint(request.head, body), context) { return response }
         var request = request
         request.body = RequestBody(buffer: body)
+        // The body may have come slowly: a login that was revoked meanwhile has no effect any more.
+        guard try await sender.isExactly(principal(request, context)) else { throw problem(.principal) }
+        let execution = IdempotentExecution(
+            key: IdempotencyKey(principal: sender, text: text), token: UUID(), rules: rules, store: store, now: now)
+        if let response = try await claim(execution, Self.fingerprint(request.head, body), context) { return response }
         return try await execution.run(request, context, next)
     }
 
