@@ -1,5 +1,5 @@
 public import HTTPTypes
-import NIOCore
+public import NIOCore
 import RunwaySignatures
 
 /// The scheme and the authorities under which clients reach a server.
@@ -26,8 +26,8 @@ public struct PublicOrigin: Sendable, Hashable {
     /// default is `nil`: the authority is that of the request.
     public var proxyField: HTTPField.Name?
     /// The field in which the proxy before this server states the address of its client, such as `X-Forwarded-For`. The failures of that
-    /// address are limited (``SignatureRules/failureLimits``). The last value counts, which is the proxy's own; what a client sends stands before
-    /// it. The default is `nil`.
+    /// address are limited (``SignatureRules/failureLimits``), and ``source(of:from:)`` returns it. The last value counts, which is the
+    /// proxy's own; what a client sends stands before it. The default is `nil`.
     public var proxySourceField: HTTPField.Name?
 
     /// An origin with one or more authorities: hosts with a port unless it is the default.
@@ -70,6 +70,13 @@ public struct PublicOrigin: Sendable, Hashable {
     /// Whether a request that other rules verified was sent to this origin.
     func has(_ verified: HTTPRequest) -> Bool {
         verified.scheme == scheme && verified.authority.map { authorities.contains($0) } ?? false
+    }
+
+    /// Where a request comes from, such as for the `source` of an ``UploadRouter``: the address that the proxy states of its client, or else the
+    /// remote IP address; of IPv6 the first 56 bits. `nil` behind a proxy that states the authority and no address.
+    public func source(of request: HTTPRequest, from address: SocketAddress?) -> String? {
+        if let stated = statedSource(of: request) { return stated }
+        return proxyField == nil ? address?.networkOfSource : nil
     }
 
     /// The address that the proxy states of its client. `nil` if it states none.

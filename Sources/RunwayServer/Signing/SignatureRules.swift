@@ -45,8 +45,7 @@ public struct SignatureRules: Sendable {
 
     func source(of request: HTTPRequest, from address: SocketAddress?) -> String? {
         if let source { return source(request, address) }
-        if let stated = origin.statedSource(of: request) { return stated }
-        return origin.proxyField == nil ? address?.networkOfSource : nil
+        return origin.source(of: request, from: address)
     }
 
     /// What is probably not meant, for the log.

@@ -58,6 +58,14 @@ struct HostRulesTests {
         #expect(strict.refusal(of: head("localhost")) == .host)
     }
 
+    @Test func configuredPortMakesNoDifference() {
+        let rules = HostRules(["api.example.com:8443", "[2001:db8::1]:8443"])
+        for authority in ["api.example.com:8443", "api.example.com", "[2001:db8::1]:8443"] {
+            #expect(rules.refusal(of: head(authority)) == nil, "\(authority)")
+        }
+        #expect(rules.refusal(of: head("example.com:8443")) == .host)
+    }
+
     @Test func addressesPassWhereNamesDoNot() {
         var rules = HostRules()
         rules.acceptsAddresses = true

@@ -79,4 +79,17 @@ struct PublicOriginTests {
     func sourceIsNetworkOfClient(_ address: String, _ network: String) throws {
         #expect(try SocketAddress(ipAddress: address, port: 1).networkOfSource == network)
     }
+
+    @Test func sourceIsWhatTheProxyStates() throws {
+        let address = try SocketAddress(ipAddress: "127.0.0.1", port: 1)
+        var origin = PublicOrigin("a.test")
+        var forwarded = try request("a.test")
+        forwarded.headerFields[try #require(HTTPField.Name("X-Forwarded-For"))] = "192.0.2.1, 192.0.2.7"
+        #expect(origin.source(of: forwarded, from: address) == "127.0.0.1")
+        origin.proxySourceField = HTTPField.Name("X-Forwarded-For")
+        #expect(origin.source(of: forwarded, from: address) == "192.0.2.7")
+        #expect(origin.source(of: try request("a.test"), from: address) == "127.0.0.1")
+        origin.proxyField = HTTPField.Name("X-Forwarded-Host")
+        #expect(origin.source(of: try request("a.test"), from: address) == nil)
+    }
 }
