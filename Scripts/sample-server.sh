@@ -18,10 +18,11 @@ lines=$(cat Samples/Server/Package.swift Samples/Server/Sources/SampleServer/*.s
 export SWIFT_DETERMINISTIC_HASHING=1 RUNWAY_SAMPLES=1
 for product in SampleServer SampleClient; do swift build --product "$product"; done
 
+# serve [HOST]: the server, at its port.
 port=$(python3 -c 'import socket; s = socket.socket(); s.bind(("127.0.0.1", 0)); print(s.getsockname()[1])')
 url=http://127.0.0.1:$port
 serve() {
-    SAMPLE_ACCOUNTS=anna:secret,ben:other,eve:third .build/debug/SampleServer "$work/data" "$port" >"$work/output" &
+    SAMPLE_ACCOUNTS=anna:secret,ben:other,eve:third .build/debug/SampleServer "$work/data" "$port" "$@" >"$work/output" &
     server=$!
     for _ in $(seq 100); do curl -s -o "$work/body" "$url/v1/rentals/1" && return; sleep 0.1; done
     echo "the server does not start"; exit 1
@@ -57,6 +58,9 @@ expect 401 "${json[@]}" -d '{"rental":7}' "$url/v1/viewings"
 expect 401 "${json[@]}" -d '{}' "$url/v1/device-keys/challenge"
 expect 401 -X PUT --data-binary x "$url/v1/rentals/7/film"
 expect 401 -X PUT --data-binary x -H 'Upload-Complete: ?0' -H 'Upload-Draft-Interop-Version: 8' "$url/v1/rentals/7/film"
+head -c 5000 /dev/zero | tr '\0' ' ' >"$work/long"
+expect 413 "${json[@]}" --data-binary "@$work/long" "$url/v1/tokens"
+expect 413 "${json[@]}" -H 'Transfer-Encoding: chunked' -d '{"name":"anna","password":"secret"}' "$url/v1/tokens"
 # Who has one account, and wants what is another's.
 eve=(-H "Authorization: Bearer $(token eve third)")
 expect 200 "${eve[@]}" "$url/v1/chat/anna-eve/messages"
@@ -75,4 +79,22 @@ wait "$server" || true
 serve
 expect 200 "${anna[@]}" "$url/v1/chat/anna-ben/messages"
 grep -q 'Shall we see it?' "$work/body"
+
+# An account sends four films at a time, whose parts do not outlive a process that is killed.
+head -c 1000000 /dev/zero >"$work/film"
+film=(-X PUT --data-binary "@$work/film" "$url/v1/rentals/8/film")
+parts() { find "$work/data/films/parts" -mindepth 1 -maxdepth 1 | wc -l; }
+for _ in 1 2 3 4; do curl -s -o "$work/slow" --limit-rate 1k "${eve[@]}" "${film[@]}" & done
+for _ in $(seq 100); do [ "$(parts)" -lt 4 ] || break; sleep 0.1; done
+expect 429 "${eve[@]}" "${film[@]}"
+expect 204 "${anna[@]}" "${film[@]}"
+[ "$(parts)" = 4 ] || { echo "$(parts) films are received instead of 4"; exit 1; }
+kill -KILL "$server"
+wait "$server" || true
+# Behind a proxy, with a port.
+serve api.example.com:8443
+[ "$(parts)" = 0 ] || { echo "$(parts) parts outlive their process"; exit 1; }
+expect 204 "${eve[@]}" "${film[@]}"
+expect 200 -H 'Host: api.example.com:8443' "$url/v1/rentals"
+expect 403 -H 'Host: example.com:8443' "$url/v1/rentals"
 echo "The sample server, in $lines lines, is as documented."

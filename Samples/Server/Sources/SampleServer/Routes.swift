@@ -4,9 +4,7 @@ import RunwayServer
 
 /// A home to rent.
 private struct Rental: ResponseEncodable {
-    let id: Int
-    let city: String
-    let title: String
+    let id: Int, city: String, title: String
 
     static let all = (1...100).map {
         Rental(id: $0, city: ["Leiden", "Ghent", "Lyon", "Turin"][$0 % 4], title: "Home \($0)")
@@ -25,6 +23,9 @@ extension SampleServer {
         struct Proof: Decodable { var name, password, refreshToken: String? }
         struct Grant: ResponseEncodable { let access_token, refresh_token: String, expires_in = Accounts.accessSeconds }
         v1.post("tokens") { request, context in
+            guard Int(request.headers[.contentLength] ?? "") ?? .max <= 4096 else { throw HTTPError(.contentTooLarge) }
+            var request = request
+            request.body = RequestBody(buffer: try await BodyCollector.shared.collect(request.body, upTo: 4096))
             let proof = try await request.decode(as: Proof.self, context: context)
             var account = proof.refreshToken.flatMap { accounts.login("refresh", by: $0)?.name }
             if let name = proof.name, accounts.accepts(proof.password ?? "", of: name) { account = name }
@@ -35,7 +36,7 @@ extension SampleServer {
         }
     }
 
-    /// Homes, which anyone may see, and their films, which accounts send.
+    /// Homes, which anyone may see, and their films, which accounts send: each up to four at a time, in folders that are its places.
     func addRentals(to v1: RouterGroup<BasicSignedRequestContext>) {
         struct Page: ResponseEncodable { let items: [Rental], total: Int }
         v1.get("rentals") { request, _ in
@@ -47,21 +48,22 @@ extension SampleServer {
         }
         v1.get("rentals/:id") { _, context in try Rental.named(in: context) }
         v1.get("rentals/:id/film") { _, context in
-            let body = try await FileIO().loadFile(path: film(of: try Rental.named(in: context)).path, context: context)
+            let body = try await FileIO().loadFile(path: film(of: try Rental.named(in: context)), context: context)
             return Response(status: .ok, headers: [.contentType: "video/mp4"], body: body)
         }
         v1.put("rentals/:id/film") { request, context in
-            let (_, rental) = (try accounts.login(of: request), try Rental.named(in: context))
-            let length = request.headers[.contentLength].flatMap { Int($0) } ?? .max
+            let (name, rental) = (try accounts.login(of: request).name, try Rental.named(in: context))
+            let length = Int(request.headers[.contentLength] ?? "") ?? .max
             guard length <= 1 << 30 else { throw HTTPError(.contentTooLarge) }
-            let part = folder.appending(path: "films/\(UUID())").path
-            defer { unlink(part) }
-            try await FileIO().writeFile(contents: request.body, path: part, context: context)
-            return Response(status: rename(part, film(of: rental).path) == 0 ? .noContent : .internalServerError)
+            let places = (1...4).map { "\(folder.path)/films/parts/\(name)-\($0)" }
+            guard let place = places.first(where: { mkdir($0, 0o700) == 0 }) else { throw HTTPError(.tooManyRequests) }
+            defer { try? FileManager.default.removeItem(atPath: place) }
+            try await FileIO().writeFile(contents: request.body, path: "\(place)/film", context: context)
+            return Response(status: rename("\(place)/film", film(of: rental)) == 0 ? .noContent : .internalServerError)
         }
     }
 
-    private func film(of rental: Rental) -> URL { folder.appending(path: "films/\(rental.id).mp4") }
+    private func film(of rental: Rental) -> String { "\(folder.path)/films/\(rental.id).mp4" }
 
     /// Appointments, which a device of the account signs. Each is made once, and announced to all devices of the account.
     func addViewings(to viewings: RouterGroup<BasicSignedRequestContext>, _ hub: EventHub) {

@@ -6,9 +6,8 @@ import RunwayServerStorage
 import RunwaySignatures
 import ServiceLifecycle
 
-/// `SampleServer FOLDER PORT [HOST]` serves the apps of `Samples` on the loopback: put a proxy with TLS for the host before it.
-///
-/// The variable `SAMPLE_ACCOUNTS` has names and passwords, such as `anna:secret,ben:other`.
+/// `SampleServer FOLDER PORT [HOST]` serves the apps of `Samples` on the loopback: put a proxy with TLS for the host before it,
+/// which appends to `X-Forwarded-For`. `SAMPLE_ACCOUNTS` has names and passwords, such as `anna:secret,ben:other`.
 @main
 struct SampleServer {
     let accounts: Accounts
@@ -18,23 +17,22 @@ struct SampleServer {
     static func main() async throws {
         let arguments = CommandLine.arguments
         guard arguments.count > 2, let port = Int(arguments[2]) else { fatalError("SampleServer FOLDER PORT [HOST]") }
+        umask(0o077)  // What is stored is for the server's user alone.
         let folder = URL(filePath: arguments[1], directoryHint: .isDirectory)
-        try FileManager.default.createDirectory(
-            at: folder.appending(path: "films"), withIntermediateDirectories: true,
-            attributes: [.posixPermissions: 0o700])
-        let file = folder.appending(path: "key").path
-        if !FileManager.default.fileExists(atPath: file) {
-            let key = SymmetricKey(size: .bits256).withUnsafeBytes { Data($0) }
-            _ = FileManager.default.createFile(atPath: file, contents: key, attributes: [.posixPermissions: 0o600])
+        let parts = folder.appending(path: "films/parts")
+        try? FileManager.default.removeItem(at: parts)  // Those of a process that was killed.
+        try FileManager.default.createDirectory(at: parts, withIntermediateDirectories: true)
+        let file = folder.appending(path: "key")
+        if !FileManager.default.fileExists(atPath: file.path) {
+            try SymmetricKey(size: .bits256).withUnsafeBytes { try Data($0).write(to: file, options: .atomic) }
         }
-        let key = SymmetricKey(data: try Data(contentsOf: URL(filePath: file)))
-        let pairs = (ProcessInfo.processInfo.environment["SAMPLE_ACCOUNTS"] ?? "").split(separator: ",").map {
-            $0.split(separator: ":", maxSplits: 1).map(String.init)
-        }
-        let passwords = Dictionary(uniqueKeysWithValues: pairs.map { ($0[0], $0[1]) })
-        let origin =
-            arguments.count > 3 ? PublicOrigin(arguments[3]) : PublicOrigin("127.0.0.1:\(port)", scheme: "http")
-        let accounts = Accounts(passwords: passwords, key: key)
+        let key = SymmetricKey(data: try Data(contentsOf: file))
+        let list = ProcessInfo.processInfo.environment["SAMPLE_ACCOUNTS"] ?? ""
+        let pairs = list.split(separator: ",").map { $0.split(separator: ":", maxSplits: 1).map(String.init) }
+        let accounts = Accounts(passwords: Dictionary(uniqueKeysWithValues: pairs.map { ($0[0], $0[1]) }), key: key)
+        let host = arguments.dropFirst(3).first
+        var origin = PublicOrigin(host ?? "127.0.0.1:\(port)", scheme: host == nil ? "http" : "https")
+        if host != nil { origin.proxySourceField = .init("X-Forwarded-For") }
         try await SampleServer(accounts: accounts, origin: origin, folder: folder).run(port: port)
     }
 
@@ -54,13 +52,13 @@ struct SampleServer {
         let signatures = SignatureMiddleware<BasicSignedRequestContext>(rules, keys: keys, nonces: nonces)
         let store = try SQLiteIdempotencyStore(at: file("idempotency"))
         let idempotency = IdempotencyMiddleware<BasicSignedRequestContext>(store: store) { request, context in
-            // The token and the key of the device are those of one account.
+            // The token and the key of the device are those of one account, which no renewed token would change.
             let name = try accounts.login(of: request).name
-            return name == context.signer?.owner ? name : nil
+            guard name == context.signer?.owner else { throw HTTPError(.forbidden) }
+            return name
         }
         let hub = try await EventHub(name: "sample", log: SQLiteEventLog(file: file("events")))
         addViewings(to: v1.group("viewings").add(middleware: signatures).add(middleware: idempotency), hub)
-
         // Who names an account in a batch has to be that account.
         let log = ActionLogRoute(
             to: try SQLiteActionLogSink(at: file("actions")),
@@ -78,14 +76,14 @@ struct SampleServer {
             guard accounts.conversations(of: name).contains(conversation) else { throw HTTPError(.notFound) }
             return name
         }.add(to: v1)
-        let uploads = UploadRouter(router, folder: folder.appending(path: "uploads").path) { request, _ in
-            .account(try accounts.login(of: request).name)
-        }
+        let uploads = UploadRouter(
+            router, folder: folder.appending(path: "uploads").path,
+            source: { request, context in origin.source(of: request.head, from: context.remoteAddress) },
+            owner: { request, _ in .account(try accounts.login(of: request).name) })
         let application = Application(
-            router: GuardedRouter(uploads, HostRules(Set(CommandLine.arguments.dropFirst(3)))),
+            router: GuardedRouter(uploads, HostRules(Set(origin.authorities))),
             server: .http1(ConnectionLimits()),
-            configuration: ApplicationConfiguration(address: .hostname("127.0.0.1", port: port)),
-            onServerRunning: { _ in print("Serving at port \(port).") })
+            configuration: ApplicationConfiguration(address: .hostname("127.0.0.1", port: port)))
         try await ServiceGroup(
             services: [chat, application, hub], gracefulShutdownSignals: [.sigterm, .sigint], logger: application.logger
         ).run()
