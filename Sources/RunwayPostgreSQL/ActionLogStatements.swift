@@ -1,3 +1,5 @@
+import RunwayServer
+
 /// The SQL of the sink.
 ///
 /// A distributed PostgreSQL (Citus, YugabyteDB) takes it, too: the tenant is the first column of every key, every predicate begins with
@@ -18,15 +20,32 @@ enum ActionLogStatements {
         CREATE INDEX IF NOT EXISTS runway_record_by_installation ON runway_record (tenant, installation)
         WHERE account IS NULL AND name IS NOT NULL
         """,
-        """
-        CREATE TABLE IF NOT EXISTS runway_usage (tenant text NOT NULL, installation uuid NOT NULL, bytes bigint NOT NULL,
-        PRIMARY KEY (tenant, installation))
-        """,
     ]
 
     /// Fails with `42703` in a database of before clients' dates were stored.
     static let probe = "SELECT sent FROM runway_record WHERE tenant = $1 LIMIT 0"
     static let addition = "ALTER TABLE runway_record ADD COLUMN IF NOT EXISTS sent bigint"
+
+    /// Fails with `42P01` in a database of before quotas.
+    static let usageProbe = "SELECT bytes FROM runway_usage WHERE tenant = $1 LIMIT 0"
+    /// Creates the table of what installations have, with what they have by now: in one transaction, however long that takes.
+    static let usageAddition = [
+        "SET LOCAL statement_timeout = 0",
+        """
+        CREATE TABLE runway_usage (tenant text NOT NULL, installation uuid NOT NULL, bytes bigint NOT NULL,
+        PRIMARY KEY (tenant, installation))
+        """,
+        """
+        INSERT INTO runway_usage (tenant, installation, bytes) SELECT tenant, installation, sum(bytes) FROM (
+        SELECT tenant, installation, \(ActionLogBatch.rowByteCount) + \(contentByteCount) AS bytes FROM runway_record
+        UNION ALL SELECT tenant, installation, \(ActionLogBatch.rowByteCount) FROM runway_stream) AS counted
+        GROUP BY tenant, installation
+        """,
+    ]
+
+    /// What the contents of a record count.
+    private static let contentByteCount =
+        "coalesce(octet_length(json), 0) + coalesce(octet_length(name), 0) + coalesce(octet_length(account), 0)"
 
     /// Creates the row of a stream, which ``state`` locks.
     static let begin = """
@@ -41,8 +60,8 @@ enum ActionLogStatements {
         """
     /// The bytes of all installations.
     static let usage = "SELECT sum(bytes) FROM runway_usage WHERE tenant = $1"
-    /// How many of the records with these ids are stored.
-    static let known = "SELECT count(*) FROM runway_record WHERE tenant = $1 AND id = ANY($2::uuid[])"
+    /// Which of the records with these ids are stored.
+    static let known = "SELECT id FROM runway_record WHERE tenant = $1 AND id = ANY($2::uuid[])"
     /// Sets the highest number of a stream, and adds to the bytes of its installation.
     static let advance = """
         WITH advanced AS (UPDATE runway_stream SET highest = $4 WHERE tenant = $1 AND installation = $2 AND stream = $3)
@@ -60,8 +79,7 @@ enum ActionLogStatements {
 
     private static func erasure(where condition: String) -> String {
         """
-        WITH erased AS (SELECT tenant, id, installation, coalesce(octet_length(json), 0)
-        + coalesce(octet_length(name), 0) + coalesce(octet_length(account), 0) AS bytes
+        WITH erased AS (SELECT tenant, id, installation, \(contentByteCount) AS bytes
         FROM runway_record WHERE tenant = $1 AND \(condition) LIMIT 1000 FOR UPDATE),
         removed AS (UPDATE runway_record SET account = NULL, name = NULL, json = NULL
         WHERE tenant = $1 AND id IN (SELECT id FROM erased))
@@ -91,8 +109,9 @@ enum ActionLogStatements {
 
     /// Every statement, for the tests that hold the rules.
     static var all: [String] {
-        tables + [
-            probe, addition, begin, state, usage, known, advance, erase, eraseAnonymous, release, counts, records,
+        tables + usageAddition.dropFirst() + [
+            probe, addition, usageProbe, begin, state, usage, known, advance, erase, eraseAnonymous, release, counts,
+            records,
             insertion(of: 2),
         ]
     }

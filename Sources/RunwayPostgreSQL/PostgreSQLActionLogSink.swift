@@ -49,16 +49,19 @@
                 return (lane, writer)
             }
             try await read { [tenant] lane throws(PostgreSQLError) in
-                for statement in ActionLogStatements.tables {
-                    try Self.create(statement, over: lane)
-                }
-                do throws(PostgreSQLError) {
-                    _ = try lane.transaction { connection throws(PostgreSQLError) in
-                        try connection.run(ActionLogStatements.probe, [tenant])
+                for statement in ActionLogStatements.tables { try Self.create([statement], over: lane) }
+                for (probe, state, additions) in [
+                    (ActionLogStatements.probe, "42703", [ActionLogStatements.addition]),
+                    (ActionLogStatements.usageProbe, "42P01", ActionLogStatements.usageAddition),
+                ] {
+                    do throws(PostgreSQLError) {
+                        _ = try lane.transaction { connection throws(PostgreSQLError) in
+                            try connection.run(probe, [tenant])
+                        }
+                    } catch {
+                        guard error.state == state else { throw error }
+                        try Self.create(additions, over: lane)
                     }
-                } catch {
-                    guard error.state == "42703" else { throw error }
-                    try Self.create(ActionLogStatements.addition, over: lane)
                 }
             }
         }
@@ -190,10 +193,12 @@
             }
         }
 
-        /// Creates a table. If two servers start at the same time, both may find it absent.
-        private static func create(_ statement: String, over lane: PostgreSQLLane) throws(PostgreSQLError) {
+        /// Creates a table in one transaction. If two servers start at the same time, both may find it absent.
+        private static func create(_ statements: [String], over lane: PostgreSQLLane) throws(PostgreSQLError) {
             do {
-                _ = try lane.transaction { connection throws(PostgreSQLError) in try connection.run(statement) }
+                try lane.transaction { connection throws(PostgreSQLError) in
+                    for statement in statements { try connection.run(statement) }
+                }
             } catch {
                 // A unique violation in the catalogue, or a table or index that another server has just created.
                 guard ["23505", "42P07", "42710"].contains(error.state) else { throw error }
@@ -251,7 +256,10 @@
             var (number, byteCount) = try state()
             if batch.number > number ?? 0 {
                 guard batch.number == (number ?? 0) + 1 else { return .success(.gap(expected: (number ?? 0) + 1)) }
-                if let refusal = room.refusal(of: batch, installationByteCount: byteCount) { return .failure(refusal) }
+                let refusal = try room.refusal(of: batch, installationByteCount: byteCount) {
+                    () throws(PostgreSQLError) in try knownIDs(of: batch, connection, tenant)
+                }
+                if let refusal { return .failure(refusal) }
             }
             if number == nil {
                 // Nothing that is refused leaves a row. Another server may have created the same.
@@ -261,10 +269,9 @@
             let highest = number ?? 0
             if batch.number <= highest {
                 // A client that was restored from a backup uses numbers again, for other records.
-                let ids = Set(batch.records.map(\.id))
-                let list = "{\(ids.map(\.uuidString).joined(separator: ","))}"
-                let known = try connection.run(ActionLogStatements.known, [tenant, list]).first?[0].flatMap { Int($0) }
-                return .success(known == ids.count ? .known : .gap(expected: highest + 1))
+                let known = try knownIDs(of: batch, connection, tenant)
+                let hasAll = batch.records.allSatisfy { known.contains($0.id) }
+                return .success(hasAll ? .known : .gap(expected: highest + 1))
             }
             let sent = batch.sent.map { "\(Int64(max(-1e15, min($0.timeIntervalSince1970 * 1e6, 1e18))))" }
             var duplicates = Set(batch.records.map(\.id))
@@ -283,6 +290,15 @@
             room.add(stored, of: batch)
             try connection.run(ActionLogStatements.advance, key + ["\(batch.number)", "\(stored)"])
             return .success(.stored(duplicates: duplicates))
+        }
+
+        /// The ids of a batch's records that are stored.
+        private static func knownIDs(
+            of batch: ActionLogBatch, _ connection: PostgreSQLConnection, _ tenant: String
+        ) throws(PostgreSQLError) -> Set<UUID> {
+            let list = "{\(batch.records.map(\.id.uuidString).joined(separator: ","))}"
+            let rows = try connection.run(ActionLogStatements.known, [tenant, list])
+            return Set(rows.compactMap { $0[0].flatMap { UUID(uuidString: $0) } })
         }
     }
 

@@ -84,6 +84,36 @@
             await sink.close()
         }
 
+        @Test func recordsOfAnEarlierVersionCount() async throws {
+            // Other tests use the table meanwhile.
+            let schema = "runway_" + UUID().uuidString.replacing("-", with: "").lowercased()
+            let separator = Self.url.contains("?") ? "&" : "?"
+            let url = "\(Self.url)\(separator)options=-csearch_path%3D\(schema)"
+            let connection = try PostgreSQLConnection(to: url)
+            try connection.run("CREATE SCHEMA \(schema)")
+            let installation = UUID()
+            for round in 0..<2 {
+                let sink = try await PostgreSQLActionLogSink(at: url, tenant: tenant)
+                if round == 0 {
+                    for _ in 0..<3 { _ = try await sink.store(batch(of: installation, account: "ada")) }
+                    try connection.run("DROP TABLE runway_usage")
+                }
+                await sink.close()
+            }
+            #expect(try connection.run("SELECT bytes FROM runway_usage") == [["3000"]])
+            try connection.run("DROP SCHEMA \(schema) CASCADE")
+        }
+
+        @Test func storedRecordsOfNewStreamNeedNoRoom() async throws {
+            let (sink, installation) = (try await sink(installation: 1500), UUID())
+            var repeated = batch(of: installation)
+            #expect(try await sink.store(repeated) == .stored(duplicates: []))
+            repeated.stream = UUID()
+            #expect(try await sink.store(repeated) == .stored(duplicates: Set(repeated.records.map(\.id))))
+            #expect(try await quota(sink, batch(of: installation)) == .installation)
+            await sink.close()
+        }
+
         @Test func whatIsNotStoredLeavesNoRow() async throws {
             let sink = try await sink(500)
             #expect(try await sink.store(batch(2)) == .gap(expected: 1))

@@ -1,5 +1,6 @@
 import Foundation
 import HTTPTypes
+import HummingbirdCore
 import RunwaySignatures
 import Testing
 
@@ -10,9 +11,13 @@ struct FormatsPageTests {
     private static let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
         .deletingLastPathComponent()
 
+    private func page() throws -> String {
+        try String(contentsOf: Self.root.appending(path: "docs/formats.md"), encoding: .utf8)
+    }
+
     /// The reasons of the table after a text, by the status of their row.
     private func table(after text: String) throws -> [String: Int] {
-        let page = try String(contentsOf: Self.root.appending(path: "docs/formats.md"), encoding: .utf8)
+        let page = try page()
         let start = try #require(page.range(of: text)).upperBound
         let rows = page[start...].split(separator: "\n").drop { !$0.hasPrefix("|") }.prefix { $0.hasPrefix("|") }
         var statuses: [String: Int] = [:]
@@ -26,6 +31,16 @@ struct FormatsPageTests {
     @Test func pageHasEveryRefusalOfALog() throws {
         let reasons = ActionLogProblem.Reason.allCases.map { ($0.rawValue, $0.status.code) }
         #expect(try table(after: "`urn:runway:log:`") == Dictionary(uniqueKeysWithValues: reasons))
+    }
+
+    @Test func pageHasEveryRefusalOfEveryRoute() throws {
+        let page = try page()
+        for (refusal, reason) in [(BodyRefusal.tooSlow, "tooSlow"), (BodyRefusal.tooManyBytes, "tooManyBytes")] {
+            #expect(page.contains("| \(refusal.status.code) | `urn:runway:body:\(reason)` |"))
+        }
+        for refusal in [HostRefusal.malformed, .host, .origin, .mediaType] {
+            #expect(page.contains("| \(refusal.response.status.code) | `about:blank` |"))
+        }
     }
 
     @Test func pageHasEveryReasonOfARefusedSignature() throws {

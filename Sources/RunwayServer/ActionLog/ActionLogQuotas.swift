@@ -1,3 +1,4 @@
+package import Foundation
 import RunwaySignatures
 import Synchronization
 
@@ -22,7 +23,8 @@ public struct ActionLogQuotas: Sendable, Hashable {
     public var maximumInstallationByteCount = 1 << 30
     /// The fraction, from 0 to 1, of the space that the others leave in the log, which one source may take in a day.
     /// The default is 0.1. So a source never fills the log, and ten sources take two thirds of it in a day at most.
-    /// Raise it if all clients come from one source, such as a proxy.
+    /// A source that has sent nothing in its day may send one batch, also a larger one, if the log has room for it. Raise
+    /// the fraction if all clients come from one source, such as a proxy.
     public var shareOfSource = 0.1
 
     /// Creates quotas with their defaults.
@@ -74,7 +76,13 @@ extension ActionLogBatch {
     package static let rowByteCount = 256
 
     /// What the batch counts if none of its records is stored yet.
-    package var byteCount: Int { records.reduce(streamByteCount) { $0 + byteCount(of: $1) } }
+    package var byteCount: Int { byteCount(without: []) }
+
+    /// What the batch counts if the records with these ids are stored already.
+    package func byteCount(without known: Set<UUID>) -> Int {
+        var ids = known
+        return records.reduce(streamByteCount) { $0 + (ids.insert($1.id).inserted ? byteCount(of: $1) : 0) }
+    }
 
     /// What the batch counts for its stream, which is new with its first batch.
     package var streamByteCount: Int { number == 1 ? Self.rowByteCount : 0 }
@@ -154,11 +162,20 @@ package struct ActionLogRoom: Sendable {
 
     /// Why a batch has no room; `nil` if it has.
     ///
-    /// - Parameter installationByteCount: What its installation has by now.
-    package func refusal(
-        of batch: ActionLogBatch, installationByteCount: Int
+    /// - Parameters:
+    ///   - installationByteCount: What its installation has by now.
+    ///   - known: Returns the ids of its records that are stored already, and count nothing. It is called only if there
+    ///     is no room for all of them.
+    package func refusal<Failure: Error>(
+        of batch: ActionLogBatch, installationByteCount: Int, known: () throws(Failure) -> Set<UUID>
+    ) throws(Failure) -> ActionLogQuotaExceeded? {
+        guard refusal(of: batch, batch.byteCount, installationByteCount) != nil else { return nil }
+        return refusal(of: batch, batch.byteCount(without: try known()), installationByteCount)
+    }
+
+    private func refusal(
+        of batch: ActionLogBatch, _ byteCount: Int, _ installationByteCount: Int
     ) -> ActionLogQuotaExceeded? {
-        let byteCount = batch.byteCount
         if installationByteCount > gate.quotas.maximumInstallationByteCount - byteCount {
             return ActionLogQuotaExceeded(.installation)
         }
@@ -166,7 +183,8 @@ package struct ActionLogRoom: Sendable {
         let source = ExactText(batch.source ?? "")
         let sent = gate.byteCount(of: source.text, at: time) + Double(added[source, default: 0])
         let room = gate.quotas.shareOfSource * (Double(freeByteCount) + sent) - Double(byteCount)
-        if sent <= room { return nil }
+        // A batch that is larger than the share would be refused for ever.
+        if sent <= room || sent == 0 { return nil }
         // When what it has sent has decayed so far. Other batches may change that, so that it is asked for no more than
         // an hour.
         let wait = room <= 0 ? 3600 : min(3600, max(1, 86_400 * (1 - room / sent)))

@@ -56,7 +56,8 @@ public final class MemoryActionLogSink: ActionLogErasing {
             let milliseconds = Int64(now().timeIntervalSince1970 * 1000)
             var room = gate.room(of: gate.quotas.maximumByteCount - state.byteCount, at: milliseconds)
             let installationByteCount = state.byteCounts[batch.installation, default: 0]
-            if let refusal = room.refusal(of: batch, installationByteCount: installationByteCount) { throw refusal }
+            let refusal = room.refusal(of: batch, installationByteCount: installationByteCount) { state.ids }
+            if let refusal { throw refusal }
             var duplicates: Set<UUID> = []
             var byteCount = batch.streamByteCount
             for record in batch.records {

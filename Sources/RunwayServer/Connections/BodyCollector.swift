@@ -62,7 +62,9 @@ public final class BodyCollector: Sendable {
                 guard bytes.readableBytes + part.readableBytes <= maximumByteCount else {
                     throw NIOTooManyBytesError(maxBytes: maximumByteCount)
                 }
-                guard self.take(part.readableBytes) else { throw BodyRefusal.tooManyBytes }
+                guard self.take(part.readableBytes, ofBodyUpTo: maximumByteCount) else {
+                    throw BodyRefusal.tooManyBytes
+                }
                 bytes.writeImmutableBuffer(part)
             }
         }
@@ -70,9 +72,11 @@ public final class BodyCollector: Sendable {
     }
 
     /// Counts bytes; returns `false`, and counts none, if there are as many as allowed.
-    private func take(_ byteCount: Int) -> Bool {
+    private func take(_ byteCount: Int, ofBodyUpTo maximumByteCount: Int) -> Bool {
         state.withLock { state in
-            guard state.byteCount + byteCount <= state.limits.maximumTotalByteCount else { return false }
+            // A body that is alone is bounded by its route: it would be refused for ever.
+            let maximumTotalByteCount = max(state.limits.maximumTotalByteCount, maximumByteCount)
+            guard state.byteCount + byteCount <= maximumTotalByteCount else { return false }
             state.byteCount += byteCount
             return true
         }
@@ -86,9 +90,10 @@ public final class BodyCollector: Sendable {
 
 /// The bounds of a ``BodyCollector``.
 public struct BodyLimits: Sendable, Hashable {
-    /// How slowly a body may come. By default, it must end within a minute.
+    /// How slowly a body may come. By default, it must end within a minute, or come at 64 KiB per second.
     public var time = BodyTimeLimits()
-    /// The most bytes of all bodies that are being received; must be larger than the largest body. The default is 128 MiB.
+    /// The most bytes of all bodies that are being received. A body whose route allows more is received as long as all together do not
+    /// have more than that route allows: so one that is alone always is. The default is 128 MiB.
     public var maximumTotalByteCount = 128 << 20
 
     /// Creates limits with their defaults.
@@ -105,12 +110,14 @@ public struct BodyRefusal: Error, Sendable, Hashable, HTTPResponseError {
     /// The status of the response.
     public let status: HTTPResponse.Status
 
-    /// The response without a body.
+    /// The response with a problem (RFC 9457) whose `type` is `urn:runway:body:` and the reason, and with `Retry-After`.
     public func response(from request: Request, context: some RequestContext) throws -> Response {
-        // The rest of the body is of no use: the connection ends with the response.
-        Response(
-            status: status,
-            headers: self == .tooManyBytes ? [.retryAfter: "5", .connection: "close"] : [.connection: "close"])
+        // Without `Connection`, which HTTP/2 does not allow (RFC 9113 §8.2.2). What follows of the body is read, and dropped.
+        var response = Response.problem(
+            self == .tooSlow ? "urn:runway:body:tooSlow" : "urn:runway:body:tooManyBytes",
+            self == .tooSlow ? "the body came too slowly" : "too many bodies are being received", status)
+        response.headers[.retryAfter] = "5"
+        return response
     }
 }
 

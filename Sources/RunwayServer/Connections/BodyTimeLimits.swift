@@ -8,9 +8,12 @@ public struct BodyTimeLimits: Sendable, Hashable {
     public var maximumSilence = Duration.seconds(20)
     /// The least average rate, in bytes per second. The default is 500, at least 1.
     public var minimumBytesPerSecond = 500
-    /// The longest time until the end of the body. `nil` sets no such limit: for bodies that are passed on or stored as they come. The
-    /// default is a minute.
+    /// The longest time until the end of the body, unless it comes at ``longBodyBytesPerSecond``. `nil` sets no such limit: for bodies that
+    /// are passed on or stored as they come. The default is a minute.
     public var maximumDuration: Duration? = .seconds(60)
+    /// The least average rate of a body that takes longer than ``maximumDuration``, in bytes per second: what has come moves the longest
+    /// time as far as it may take. The default is 64 KiB, half a megabit, at which 3.75 MiB have come after a minute; at least 1.
+    public var longBodyBytesPerSecond = 64 << 10
 
     /// Creates limits with their defaults.
     public init() {}
@@ -21,8 +24,9 @@ struct BodyDeadline: Sendable {
     private let limits: BodyTimeLimits
     /// By when a byte must come.
     private var due: Duration
-    /// By when the body must end.
-    private var end: Duration?
+    /// When the head of the request came, later by the time in which the server did not wait.
+    private var start: Duration
+    private var byteCount = 0
     /// Since when the server waits for itself, not for the client.
     private var pausedSince: Duration?
 
@@ -30,11 +34,16 @@ struct BodyDeadline: Sendable {
     init(_ limits: BodyTimeLimits, at now: Duration) {
         self.limits = limits
         due = now + limits.maximumSilence
-        end = limits.maximumDuration.map { now + $0 }
+        start = now
     }
 
     /// The instant at which the body is too slow if nothing comes before it.
     var instant: Duration { end.map { min($0, due) } ?? due }
+
+    /// By when the body must end.
+    private var end: Duration? {
+        limits.maximumDuration.map { start + max($0, Self.time(of: byteCount, at: limits.longBodyBytesPerSecond)) }
+    }
 
     /// When the deadline is to be looked at again; `nil` if the body is too slow.
     func nextCheck(at now: Duration) -> Duration? {
@@ -44,9 +53,12 @@ struct BodyDeadline: Sendable {
 
     /// Records bytes of the body.
     mutating func receive(_ byteCount: Int, at now: Duration) {
-        due = min(
-            due + .seconds(1) * (Double(byteCount) / Double(max(1, limits.minimumBytesPerSecond))),
-            now + limits.maximumSilence)
+        due = min(due + Self.time(of: byteCount, at: limits.minimumBytesPerSecond), now + limits.maximumSilence)
+        self.byteCount += byteCount
+    }
+
+    private static func time(of byteCount: Int, at bytesPerSecond: Int) -> Duration {
+        .seconds(1) * (Double(byteCount) / Double(max(1, bytesPerSecond)))
     }
 
     /// The server has received all that came, and does not wait for more.
@@ -57,6 +69,6 @@ struct BodyDeadline: Sendable {
         guard let since = pausedSince else { return }
         pausedSince = nil
         due += now - since
-        end = end.map { $0 + (now - since) }
+        start += now - since
     }
 }

@@ -34,7 +34,8 @@ public struct ConnectionLimits: Sendable {
     /// The most connections at a time; one more is closed at once. The system's limit of open files bounds them, too: three quarters of it
     /// are for connections. The default is 1,000.
     public var maximumConnectionCount = 1000
-    /// How long a connection may be without a request: until the head of its first one, or of the next, has come. The default is a minute.
+    /// How long a connection may be without a request: until the head of its first one, or of the next, has come. Over HTTP/2 a client that does
+    /// not respond then is closed five seconds later. The default is a minute.
     public var idleTime = Duration.seconds(60)
     /// How slowly the body of any request may come, whether a handler receives it or not; its connection, or its stream over HTTP/2, is closed.
     /// By default, 30 s without a byte are allowed, 500 bytes per second are demanded, and there is no longest time.

@@ -84,11 +84,16 @@ enum HostRefusal: Equatable {
         }
     }
 
-    var response: Response {
+    var response: Response { .problem("about:blank", title, status) }
+}
+
+extension Response {
+    /// A problem (RFC 9457) that no cache stores.
+    static func problem(_ type: String, _ title: String, _ status: HTTPResponse.Status) -> Response {
         var writer = JSONWriter()
         writer.beginObject()
         writer.name("type")
-        writer.string("about:blank")
+        writer.string(type)
         writer.name("title")
         writer.string(title)
         writer.name("status")

@@ -34,7 +34,7 @@ public struct HostRules: Sendable {
     /// no address. The default is `false`.
     public var acceptsAddresses = false
     /// The origins of web pages whose requests pass, such as `https://shop.example.com`. Their browsers get what lets the pages read the
-    /// responses (Fetch §3.3, CORS). The default is none: requests with `Origin` are refused, also of a page of the server itself.
+    /// responses (Fetch §3.3, CORS). Case makes no difference. The default is none: requests with `Origin` are refused, also of a page of the server itself.
     public var origins: Set<String> = []
     /// The media types that content may have; other content is refused with 415. The default, `nil`, is any.
     public var mediaTypes: Set<String>?
@@ -56,13 +56,16 @@ public struct HostRules: Sendable {
         guard head.headerFields[values: .origin].allSatisfy({ allows($0) }) else { return .origin }
         if let mediaTypes, Self.hasContent(head) {
             let types = head.headerFields[values: .contentType]
-            guard types.count == 1, mediaTypes.contains(Self.mediaType(types[0])) else { return .mediaType }
+            let accepted = Set(mediaTypes.map(Self.mediaType))
+            guard types.count == 1, accepted.contains(Self.mediaType(types[0])) else { return .mediaType }
         }
         return nil
     }
 
     /// Whether web pages of an origin may use the server.
-    func allows(_ origin: String) -> Bool { origins.contains(Authority.lowercased(origin)) }
+    func allows(_ origin: String) -> Bool {
+        origins.contains { Authority.lowercased($0) == Authority.lowercased(origin) }
+    }
 
     private func accepts(_ host: String) -> Bool {
         if acceptsLoopback, Self.isLoopback(host) { return true }

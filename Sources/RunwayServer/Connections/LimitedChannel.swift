@@ -3,7 +3,7 @@ public import Logging
 public import NIOCore
 import Synchronization
 
-/// Bounds the number of a server's connections and the time until their first request, and leaves the rest to `base`.
+/// Bounds the number of a server's connections and the time in which they have no request, and leaves the rest to `base`.
 ///
 /// The listening socket of the server rests for a second when the process has no descriptors left.
 public struct LimitedChannel<Base: ServerChildChannel>: ServerChildChannel {
@@ -31,7 +31,7 @@ public struct LimitedChannel<Base: ServerChildChannel>: ServerChildChannel {
         }
         channel.closeFuture.whenComplete { [count] _ in count.end() }
         do {
-            try channel.pipeline.syncOperations.addHandler(FirstRequestTimer(idleTime), name: FirstRequestTimer.name)
+            try channel.pipeline.syncOperations.addHandler(RequestTimer(idleTime), name: RequestTimer.name)
         } catch {
             return channel.eventLoop.makeFailedFuture(error)
         }
@@ -63,25 +63,59 @@ final class ConnectionCount: Sendable {
 }
 
 /// Closes a connection that has no request within a time: also one that never completes its TLS handshake.
-final class FirstRequestTimer: ChannelInboundHandler, RemovableChannelHandler {
+///
+/// The first request of HTTP/1.1 ends the time, since Hummingbird closes such connections later. Over HTTP/2 the time begins anew with the end
+/// of every last stream: at an idle time's end Hummingbird sends GOAWAY and PING, and waits for the acknowledgement for ever.
+final class RequestTimer: ChannelInboundHandler, RemovableChannelHandler {
     typealias InboundIn = ByteBuffer
 
-    static let name = "first-request"
+    static let name = "request-timer"
     private let time: TimeAmount
     private var timer: Scheduled<Void>?
+    private var channel: (any Channel)?
+    private var streamCount = 0
 
     init(_ time: TimeAmount) { self.time = time }
 
     func handlerAdded(context: ChannelHandlerContext) {
-        let channel = context.channel
-        timer = context.eventLoop.scheduleTask(in: time) { channel.close(mode: .all, promise: nil) }
+        channel = context.channel
+        start(time)
     }
 
-    func handlerRemoved(context: ChannelHandlerContext) { timer?.cancel() }
+    func handlerRemoved(context: ChannelHandlerContext) {
+        timer?.cancel()
+        channel = nil
+    }
 
-    /// Ends the time of a connection, or of the connection of a stream: its first request has come.
-    static func end(for channel: any Channel) {
-        let isConnection = (try? channel.pipeline.syncOperations.context(name: name)) != nil
-        (isConnection ? channel : channel.parent)?.pipeline.removeHandler(name: name, promise: nil)
+    /// The first request of a connection, or the request of a stream, has come.
+    ///
+    /// - Returns: The timer of the stream's connection, whose `endStream()` is to be called when the stream ends.
+    static func begin(for channel: any Channel) -> RequestTimer? {
+        if timer(of: channel) != nil {
+            channel.pipeline.removeHandler(name: name, promise: nil)
+            return nil
+        }
+        // The parent of a connection is the listening socket, which may have another event loop.
+        guard let connection = channel.parent, connection.eventLoop === channel.eventLoop,
+            let timer = timer(of: connection)
+        else { return nil }
+        timer.streamCount += 1
+        timer.timer?.cancel()
+        return timer
+    }
+
+    func endStream() {
+        streamCount -= 1
+        // After Hummingbird, which lets a client finish that still responds.
+        if streamCount == 0 { start(time + min(time, .seconds(5))) }
+    }
+
+    private func start(_ time: TimeAmount) {
+        guard let channel else { return }
+        timer = channel.eventLoop.scheduleTask(in: time) { channel.close(mode: .all, promise: nil) }
+    }
+
+    private static func timer(of channel: any Channel) -> RequestTimer? {
+        try? channel.pipeline.syncOperations.handler(type: RequestTimer.self)
     }
 }

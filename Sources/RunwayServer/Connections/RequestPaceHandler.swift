@@ -16,13 +16,15 @@ final class RequestPaceHandler: ChannelDuplexHandler, RemovableChannelHandler {
     private var deadline: BodyDeadline?
     private var timer: Scheduled<Void>?
     private var isFirst = true
+    /// Counts the stream among those of its connection, under HTTP/2.
+    private var connection: RequestTimer?
 
     init(_ limits: BodyTimeLimits) { self.limits = limits }
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
         switch unwrapInboundIn(data) {
         case .head:
-            if isFirst { FirstRequestTimer.end(for: context.channel) }
+            if isFirst { connection = RequestTimer.begin(for: context.channel) }
             isFirst = false
             deadline = BodyDeadline(limits, at: Self.now(context))
         case .body(let part): deadline?.receive(part.readableBytes, at: Self.now(context))
@@ -43,11 +45,17 @@ final class RequestPaceHandler: ChannelDuplexHandler, RemovableChannelHandler {
     }
 
     func channelInactive(context: ChannelHandlerContext) {
-        end()
+        leave()
         context.fireChannelInactive()
     }
 
-    func handlerRemoved(context: ChannelHandlerContext) { end() }
+    func handlerRemoved(context: ChannelHandlerContext) { leave() }
+
+    private func leave() {
+        end()
+        connection?.endStream()
+        connection = nil
+    }
 
     private func end() {
         deadline = nil

@@ -29,7 +29,7 @@ public struct SignatureRules: Sendable {
     /// How many failures of one source are examined before its requests are refused with 429. `nil` sets no limit.
     public var failureLimits: FailureLimits? = FailureLimits()
     /// Returns the source of a request, whose failures are limited, or `nil` for one without limit. By default it is the remote IP
-    /// address, of IPv6 its first 64 bits, or the one that ``PublicOrigin/proxySourceField`` states. Behind a proxy all requests have the
+    /// address, of IPv6 its first 56 bits, or the one that ``PublicOrigin/proxySourceField`` states. Behind a proxy all requests have the
     /// proxy's address: set that field, or return what identifies the client. If ``PublicOrigin/proxyField`` is set and neither is, failures
     /// have no limit, since one client would use up that of all, and the middleware logs a warning.
     public var source: (@Sendable (HTTPRequest, SocketAddress?) -> String?)?
@@ -58,7 +58,7 @@ public struct SignatureRules: Sendable {
 }
 
 extension SocketAddress {
-    /// The IP address; of IPv6 the network of 64 bits, since a client usually has all its addresses.
+    /// The IP address; of IPv6 the network of 56 bits, since a home may have all its addresses (RFC 6177 §2).
     var networkOfSource: String? {
         // An IPv4 address in the form of IPv6 is one client; a scoped address has its zone after a percent sign.
         guard case .v6 = self, let text = ipAddress?.prefix(while: { $0 != "%" }), !text.hasPrefix("::ffff:") else {
@@ -68,6 +68,8 @@ extension SocketAddress {
         let parts = text.split(separator: "::", maxSplits: 1, omittingEmptySubsequences: false)
         let groups = parts.map { $0.split(separator: ":") }
         let zeros = Array(repeating: "0"[...], count: max(0, 8 - groups.joined().count))
-        return (groups[0] + zeros + groups.dropFirst().joined()).prefix(4).joined(separator: ":")
+        let all = groups[0] + zeros + groups.dropFirst().joined()
+        let fourth = String((UInt16(all[3], radix: 16) ?? 0) & 0xFF00, radix: 16)
+        return (all.prefix(3) + [fourth[...]]).joined(separator: ":")
     }
 }

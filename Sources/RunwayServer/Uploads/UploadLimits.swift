@@ -12,11 +12,11 @@ public struct UploadLimits: Sendable {
     public var maximumUploads: Int
     /// The most bytes of all uploads at a time; beyond them, 507. Bytes count when they have come. The default is 64 GiB.
     public var maximumTotalByteCount: Int
-    /// What one account may have. The default is a quarter of all uploads and bytes, and at least one upload of the largest size.
-    public var ownerShare: UploadShare
-    /// What one source of requests may have, whatever its accounts are. The default is half of all uploads and bytes, and at least one upload
-    /// of the largest size.
-    public var sourceShare: UploadShare
+    /// What one account may have. The default, `nil`, is a quarter of all uploads and bytes, and at least one upload of the largest size.
+    public var ownerShare: UploadShare?
+    /// What one source of requests may have, whatever its accounts are. The default, `nil`, is a tenth of the uploads and bytes that the
+    /// others leave, and at least one upload of the largest size. So ten sources have two thirds of all uploads at most.
+    public var sourceShare: UploadShare?
     /// How slowly the content of a request may come: a request that sends nothing, or hardly anything, ends with 408, and its upload can
     /// be continued. By default, 20 s without a byte are allowed, 500 bytes per second are demanded, and there is no longest time.
     public var content: BodyTimeLimits
@@ -37,13 +37,6 @@ public struct UploadLimits: Sendable {
         self.maximumAppendByteCount = maximumAppendByteCount.map { max(1, $0) }
         self.maximumUploads = max(1, maximumUploads)
         self.maximumTotalByteCount = max(1, maximumTotalByteCount)
-        func share(_ divisor: Int) -> UploadShare {
-            UploadShare(
-                maximumUploads: maximumUploads / divisor,
-                maximumByteCount: max(maximumTotalByteCount / divisor, maximumByteCount))
-        }
-        ownerShare = share(4)
-        sourceShare = share(2)
         content = BodyTimeLimits()
         content.maximumDuration = nil
         self.lifetime = max(.zero, lifetime)

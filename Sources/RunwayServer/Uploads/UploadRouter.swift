@@ -59,7 +59,7 @@ where Base.Responder.Context: InterimResponseContext {
     ///     authenticates. The default is none.
     ///   - now: Returns the time by which uploads expire. The default is the wall clock's.
     ///   - clock: Measures how slowly content comes. The default is the continuous clock.
-    ///   - source: Returns where a request comes from, whose uploads have one share. The default is the remote IP address, of IPv6 its first 64
+    ///   - source: Returns where a request comes from, whose uploads have one share. The default is the remote IP address, of IPv6 its first 56
     ///     bits. Behind a proxy that is the proxy's: return what the proxy states of its client.
     ///   - owner: Identifies the client of a request, for every request of an upload. Throw an `HTTPError` to refuse one, such as 401 where the
     ///     login is missing. An upload of another owner does not exist for a client: 404.

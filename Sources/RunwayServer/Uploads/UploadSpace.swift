@@ -71,9 +71,23 @@ struct UploadSpace: Sendable {
 
     private func share(of holder: Holder) -> UploadShare {
         switch holder {
-        case .owner: limits.ownerShare
-        case .source: limits.sourceShare
+        case .owner: limits.ownerShare ?? share(4, of: limits.maximumUploads, limits.maximumTotalByteCount)
+        case .source: limits.sourceShare ?? shareOfRest(for: holder)
         }
+    }
+
+    /// A tenth of what the others leave.
+    private func shareOfRest(for holder: Holder) -> UploadShare {
+        let own = uses[holder] ?? Use()
+        return share(
+            10, of: limits.maximumUploads - total.uploads + own.uploads,
+            limits.maximumTotalByteCount - total.byteCount + own.byteCount)
+    }
+
+    /// A part of the space, and at least one upload of the largest size.
+    private func share(_ divisor: Int, of uploads: Int, _ byteCount: Int) -> UploadShare {
+        UploadShare(
+            maximumUploads: uploads / divisor, maximumByteCount: max(byteCount / divisor, limits.maximumByteCount))
     }
 
     private mutating func change(_ holders: [Holder], _ change: (inout Use) -> Void) {

@@ -36,7 +36,9 @@ public struct ActionLogFile: Sendable {
             """,
             """
             CREATE TABLE usage (installation BLOB PRIMARY KEY, bytes INTEGER NOT NULL) WITHOUT ROWID;
-            INSERT INTO usage SELECT installation, sum(\(ActionLogBatch.rowByteCount) + \(contentByteCount)) FROM record
+            INSERT INTO usage SELECT installation, sum(bytes) FROM (
+                SELECT installation, \(ActionLogBatch.rowByteCount) + \(contentByteCount) AS bytes FROM record
+                UNION ALL SELECT installation, \(ActionLogBatch.rowByteCount) FROM stream)
             GROUP BY installation;
             """,
         ])

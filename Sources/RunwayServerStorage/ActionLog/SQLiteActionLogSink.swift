@@ -206,8 +206,8 @@ public final class SQLiteActionLogSink: ActionLogErasing {
         }
         if batch.number <= highest {
             // A client that was restored from a backup uses numbers again, for other records.
-            let search = try database.cachedStatement(sql: "SELECT 1 FROM record WHERE id = ?")
-            let hasAll = try batch.records.allSatisfy { try Bool.fetchOne(search, arguments: [$0.id.data]) != nil }
+            let known = try knownIDs(of: batch, in: database)
+            let hasAll = batch.records.allSatisfy { known.contains($0.id) }
             return .success(hasAll ? .known : .gap(expected: highest + 1))
         }
         guard batch.number == highest + 1 else { return .success(.gap(expected: highest + 1)) }
@@ -215,7 +215,10 @@ public final class SQLiteActionLogSink: ActionLogErasing {
             database.cachedStatement(sql: "SELECT bytes FROM usage WHERE installation = ?"), arguments: [installation])
         // A damaged number is counted anew: nobody's records are refused for it.
         let usage = max(0, stored.flatMap { Int.fromDatabaseValue($0[0]) } ?? 0)
-        if let refusal = room.refusal(of: batch, installationByteCount: usage) { return .failure(refusal) }
+        let refusal = try room.refusal(of: batch, installationByteCount: usage) {
+            try knownIDs(of: batch, in: database)
+        }
+        if let refusal { return .failure(refusal) }
         let insertion = try database.cachedStatement(
             sql: """
                 INSERT INTO record (id, installation, stream, batch, received, account, name, json, sent, checksum)
@@ -251,6 +254,12 @@ public final class SQLiteActionLogSink: ActionLogErasing {
             RowChecksum.of(highest: batch.number, installation: batch.installation, stream: batch.stream).value,
         ])
         return .success(.stored(duplicates: duplicates))
+    }
+
+    /// The ids of a batch's records that are stored.
+    private static func knownIDs(of batch: ActionLogBatch, in database: Database) throws -> Set<UUID> {
+        let search = try database.cachedStatement(sql: "SELECT 1 FROM record WHERE id = ?")
+        return Set(try batch.records.map(\.id).filter { try Bool.fetchOne(search, arguments: [$0.data]) != nil })
     }
 
     /// The greatest number of a batch's stream, 0 if there is none; `nil` if it is damaged.

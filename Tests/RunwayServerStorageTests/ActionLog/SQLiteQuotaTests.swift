@@ -111,8 +111,17 @@ struct SQLiteQuotaTests {
         try await queue.write { try $0.execute(sql: "DROP TABLE usage; PRAGMA user_version = 3") }
         try queue.close()
         try await open().close()
-        // Streams of before do not count.
-        #expect(try usage() == [3 * (10_000 - 256)])
+        #expect(try usage() == [30_000])
+    }
+
+    @Test func storedRecordsOfNewStreamNeedNoRoom() async throws {
+        let (sink, installation) = (try open(installation: 15_000), UUID())
+        var repeated = batch(of: installation)
+        #expect(try await sink.store(repeated) == .stored(duplicates: []))
+        repeated.stream = UUID()
+        #expect(try await sink.store(repeated) == .stored(duplicates: Set(repeated.records.map(\.id))))
+        #expect(try await quota(sink, batch(of: installation)) == .installation)
+        try await sink.close()
     }
 
     @Test(arguments: ["'text'", "-9223372036854775808", "x'00'", "9223372036854775807.0"])

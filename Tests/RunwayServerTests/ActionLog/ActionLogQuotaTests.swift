@@ -69,6 +69,24 @@ struct ActionLogQuotaTests {
         #expect(fill(sink, from: nil) > 0)
     }
 
+    @Test func largeBatchOfANewSourceIsStored() {
+        let sink = sink(100_000, share: 0.1)
+        #expect(quota(sink, batch(20_000, from: "a")) == nil)
+        #expect(quota(sink, batch(from: "a")) == .source)
+        #expect(quota(sink, batch(90_000, from: "b")) == .log)
+        calendar.advance(by: 24 * 3600)
+        #expect(quota(sink, batch(20_000, from: "a")) == nil)
+    }
+
+    @Test func storedRecordsOfNewStreamNeedNoRoom() throws {
+        let sink = sink(1500)
+        var repeated = batch()
+        #expect(try sink.store(repeated) == .stored(duplicates: []))
+        repeated.stream = UUID()
+        #expect(try sink.store(repeated) == .stored(duplicates: Set(repeated.records.map(\.id))))
+        #expect(quota(sink, batch()) == .log)
+    }
+
     @Test func clientsOfUnknownSourceAreOneSource() {
         let sink = sink(100_000, share: 0.1)
         #expect(fill(sink, from: nil) == 10)

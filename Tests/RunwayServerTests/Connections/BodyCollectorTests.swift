@@ -61,6 +61,35 @@ struct BodyCollectorTests {
         await #expect(throws: BodyRefusal.tooSlow) { try await collection.value }
     }
 
+    @Test func longBodyMayTakeLongerThanAMinute() {
+        var deadline = BodyDeadline(BodyTimeLimits(), at: .zero)
+        // A megabit per second.
+        for second in 1...120 {
+            deadline.receive(128 << 10, at: .seconds(second))
+            #expect(deadline.nextCheck(at: .seconds(second)) != nil)
+        }
+        // What came faster than half a megabit is worth two minutes more.
+        for second in 121...239 {
+            deadline.receive(500, at: .seconds(second))
+            #expect(deadline.nextCheck(at: .seconds(second)) != nil)
+        }
+        deadline.receive(500, at: .seconds(242))
+        #expect(deadline.nextCheck(at: .seconds(242)) == nil)
+    }
+
+    @Test func loneBodyIsBoundedByItsRoute() async throws {
+        let collector = collector { $0.maximumTotalByteCount = 10 }
+        let large = RequestBody(buffer: ByteBuffer(repeating: 0, count: 20))
+        #expect(try await collector.collect(large, upTo: 20).readableBytes == 20)
+        let (held, source) = RequestBody.makeStream()
+        await source.yield(ByteBuffer(string: "0"))
+        let collection = Task { try await collector.collect(held, upTo: 10) }
+        try await waitUntil { collector.byteCount == 1 }
+        await #expect(throws: BodyRefusal.tooManyBytes) { try await collector.collect(large, upTo: 20) }
+        source.finish()
+        _ = try await collection.value
+    }
+
     @Test func bodyThatIsReceivedIsReturned() async throws {
         let (body, source) = RequestBody.makeStream()
         let collector = collector()

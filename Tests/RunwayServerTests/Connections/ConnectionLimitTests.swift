@@ -2,6 +2,7 @@ import Foundation
 import HTTPTypes
 import Hummingbird
 import HummingbirdCore
+import HummingbirdHTTP2
 import Logging
 import NIOCore
 import NIOSSL
@@ -100,6 +101,47 @@ struct ConnectionLimitTests {
                 try? await connection.send(request)
                 return (try? await connection.waitForText()) != nil
             }
+        }
+    }
+
+    @Test func silentHTTP2ConnectionIsClosed() async throws {
+        var limits = ConnectionLimits()
+        limits.idleTime = Self.short
+        let (signals, signal) = AsyncStream<Void>.makeStream()
+        let router = Router(context: BasicRequestContext.self)
+        router.get("/") { _, _ in "hello" }
+        router.get("/waiting") { _, _ in
+            for await _ in signals.prefix(1) {}
+            return "late"
+        }
+        let builder: (OpenConnections) -> HTTPServerBuilder = { [limits] connections in
+            HTTPServerBuilder { responder in
+                let configuration = HTTP2ChannelConfiguration(
+                    idleTimeout: limits.idleTime, streamConfiguration: limits.requests)
+                let channel = HTTP2Channel(responder: responder, configuration: configuration)
+                return CuttableChannel(
+                    base: LimitedChannel(base: channel, limits: limits), connections: connections)
+            }
+        }
+        try await serving(router, by: builder) { port in
+            let waiting = try await RawConnection(to: port, awaiting: "late")
+            try await waiting.send(String(buffer: HTTP2Frames.opening(HTTP2Frames.get("/waiting"))))
+            // Neither acknowledges a ping.
+            let idle = try await RawConnection(to: port, awaiting: "hello")
+            try await idle.send(String(buffer: HTTP2Frames.opening(HTTP2Frames.get("/"))))
+            #expect(try await idle.rest().contains("hello"))
+            signal.yield()
+            try await waiting.waitForText()
+            #expect(try await waiting.rest().contains("late"))
+        }
+    }
+
+    @Test func bodyRefusalIsSentOverHTTP2() async throws {
+        let router = Router(context: BasicRequestContext.self)
+        router.get("/") { _, _ -> String in throw BodyRefusal.tooManyBytes }
+        try await serving(router, by: { .plaintextHTTP2(trackedBy: $0) }) { port in
+            let body = try await HTTP2Frames.exchange(HTTP2Frames.get("/"), port: port)
+            #expect(body.contains(#""urn:runway:body:tooManyBytes""#), "\(body)")
         }
     }
 

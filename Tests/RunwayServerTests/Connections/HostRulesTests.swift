@@ -97,6 +97,11 @@ struct HostRulesTests {
         #expect(HostRules.loopback.refusal(of: head("localhost", [.contentLength: "2", .contentType: type])) == nil)
     }
 
+    @Test(arguments: [HTTPRequest.Method.get, .head]) func typeWithoutContentPasses(method: HTTPRequest.Method) {
+        let read = head("localhost", [.contentType: "text/plain"], method: method)
+        #expect(HostRules.loopback.refusal(of: read) == nil)
+    }
+
     @Test func secondContentTypeIsRefused() {
         var fields: HTTPFields = [.contentLength: "2", .contentType: "application/json"]
         fields.append(HTTPField(name: .contentType, value: "text/plain"))
@@ -135,7 +140,7 @@ struct HostRulesTests {
     @Test func allowedPageReadsResponses() async throws {
         #expect(try await send(.get, "/a", [:]).headers[.accessControlAllowOrigin] == nil)
         var rules = HostRules.loopback
-        rules.origins = ["http://shop.test"]
+        rules.origins = ["HTTP://Shop.test"]
         let asking: HTTPFields = [
             .origin: "http://shop.test", .accessControlRequestMethod: "POST",
             .accessControlRequestHeaders: "content-type",

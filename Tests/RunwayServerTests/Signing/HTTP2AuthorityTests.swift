@@ -85,11 +85,7 @@ enum HTTP2Frames {
                 }
             }
         return try await channel.executeThenClose { inbound, outbound in
-            var bytes = ByteBuffer(string: "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n")
-            write(type: 4, flags: 0, stream: 0, [], to: &bytes)
-            let block = fields.flatMap { name, value -> [UInt8] in [0] + literal(name) + literal(value) }
-            write(type: 1, flags: 5, stream: 1, block, to: &bytes)
-            try await outbound.write(bytes)
+            try await outbound.write(opening(fields))
             var (received, body) = (ByteBuffer(), "")
             for try await part in inbound {
                 received.writeImmutableBuffer(part)
@@ -105,6 +101,20 @@ enum HTTP2Frames {
             }
             return "closed \(body)"
         }
+    }
+
+    /// What a client sends first, with one request without a body.
+    static func opening(_ fields: [(String, String)]) -> ByteBuffer {
+        var bytes = ByteBuffer(string: "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n")
+        write(type: 4, flags: 0, stream: 0, [], to: &bytes)
+        let block = fields.flatMap { name, value -> [UInt8] in [0] + literal(name) + literal(value) }
+        write(type: 1, flags: 5, stream: 1, block, to: &bytes)
+        return bytes
+    }
+
+    /// The fields of a request without a body.
+    static func get(_ path: String) -> [(String, String)] {
+        [(":method", "GET"), (":scheme", "http"), (":path", path), (":authority", "localhost")]
     }
 
     /// A string without Huffman's code (RFC 7541 §5.2).

@@ -74,7 +74,7 @@ struct PublicOriginTests {
 
     @Test(arguments: [
         ("192.0.2.7", "192.0.2.7"), ("2001:db8::7", "2001:db8:0:0"), ("2001:db8:0:0:1:2:3:4", "2001:db8:0:0"),
-        ("2001:db8:1:2:3:4:5:6", "2001:db8:1:2"), ("::1", "0:0:0:0"), ("::ffff:192.0.2.7", "::ffff:192.0.2.7"),
+        ("2001:db8:1:1234:3:4:5:6", "2001:db8:1:1200"), ("::1", "0:0:0:0"), ("::ffff:192.0.2.7", "::ffff:192.0.2.7"),
     ])
     func sourceIsNetworkOfClient(_ address: String, _ network: String) throws {
         #expect(try SocketAddress(ipAddress: address, port: 1).networkOfSource == network)
