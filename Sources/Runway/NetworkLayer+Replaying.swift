@@ -50,7 +50,7 @@ extension NetworkLayer {
     private func replay<E: Endpoint>(
         _ change: UnsentChange, _ id: UUID, as endpoint: E.Type
     ) async throws(NetworkError) -> RawData {
-        var options = CallOptions(cache: .off, retry: .off, priority: .low)
+        var options = CallOptions(cache: .off, retry: .off, priority: .low, authorization: change.authorization)
         options.replayedChange = id
         let flight = makeFlight(E.self, options)
         flight.note(QueueingDecision.replaying(change: id))

@@ -92,6 +92,9 @@ public struct UnsentChange: Sendable {
     /// The endpoint as JSON, with its ``Unencoded`` properties, for ``QueuedChange/call(as:)``; empty if it is not
     /// `Decodable`.
     public var call: [UInt8]
+    /// Whether the call carries the access token of the service: ``CallOptions/authorization``. `nil` is the policy of its
+    /// endpoint.
+    public var authorization: AuthorizationPolicy?
     /// What the call changes: ``Endpoint/offlineSubjects``.
     public var subjects: [String]
     /// The stored responses that the call makes wrong: ``Endpoint/invalidates``, by endpoints and services.
@@ -106,8 +109,8 @@ public struct UnsentChange: Sendable {
     package init(
         endpoint: any Endpoint.Type, environment: ServiceEnvironment, account: String?, flight: FlightID? = nil,
         method: HTTPRequest.Method, target: String, headerFields: HTTPFields, body: [UInt8],
-        parameters: Parameters = [:], call: [UInt8] = [], subjects: [String], invalidates: [CacheScope] = [], key: UUID,
-        mayHaveBeenSent: Bool
+        parameters: Parameters = [:], call: [UInt8] = [], authorization: AuthorizationPolicy? = nil,
+        subjects: [String], invalidates: [CacheScope] = [], key: UUID, mayHaveBeenSent: Bool
     ) {
         self.endpoint = endpoint
         self.environment = environment
@@ -119,6 +122,7 @@ public struct UnsentChange: Sendable {
         self.body = body
         self.parameters = parameters
         self.call = call
+        self.authorization = authorization
         self.subjects = subjects
         self.invalidates = invalidates
         self.key = key

@@ -52,6 +52,9 @@ public struct NetworkError: Error, Sendable {
     public var retryAfter: Duration?
     /// The origin that the error concerns, if a redirect led there; `nil` if it is the origin that the call is for.
     var redirectedOrigin: Origin?
+    /// Whether the server has processed the call's own request, and the error concerns only one that followed it: a
+    /// redirect replaced the method (RFC 9110 §15.4.4). The default is `false`.
+    package var followsProcessedRequest = false
     /// Whether the service declares that the error does not concern business code.
     var isAbsorbed = false
     /// Whether the body has a coding that is unknown or that it does not match: the same request would get the same body. The default is

@@ -40,7 +40,14 @@ extension Response {
     /// Whether a followed redirect replaced the method, as 303 does (RFC 9110 §15.4.4).
     ///
     /// The server has then processed the original request; a later refusal concerns only the request that followed.
-    var hasChangedMethod: Bool { hops.contains { $0.request.head.method != $0.following.method } }
+    var hasChangedMethod: Bool { hops.hasChangedMethod }
+
+    /// Whether the server has processed the call's request before this response: a redirect replaced the method, in this
+    /// attempt or in an earlier one whose token was refused.
+    var followsProcessedRequest: Bool {
+        get { hasChangedMethod || values[FollowsProcessedRequest.self] }
+        set { values[FollowsProcessedRequest.self] = newValue }
+    }
 
     /// Whether redirects led to another origin than that of the request. Its server was sent none of the request's credentials.
     func hasChangedOrigin(since request: Request) -> Bool {
@@ -56,8 +63,18 @@ extension Response {
     }
 }
 
+extension [RedirectHop] {
+    /// Whether a followed redirect replaced the method.
+    var hasChangedMethod: Bool { contains { $0.request.head.method != $0.following.method } }
+}
+
 extension RedirectHop: StageValueKey {
     static var defaultValue: [RedirectHop] { [] }
+}
+
+/// Whether an earlier attempt of the call was processed; see ``Response/followsProcessedRequest``.
+private enum FollowsProcessedRequest: StageValueKey {
+    static var defaultValue: Bool { false }
 }
 
 extension NetworkError {

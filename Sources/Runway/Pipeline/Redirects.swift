@@ -26,7 +26,10 @@ extension RequestPipeline.Rest {
                 response.hops = hops
             }
         } catch {
-            throw hops.isEmpty ? error : error.afterRedirect(to: request.head)
+            if hops.isEmpty { throw error }
+            var error = error.afterRedirect(to: request.head)
+            error.followsProcessedRequest = hops.hasChangedMethod
+            throw error
         }
     }
 }

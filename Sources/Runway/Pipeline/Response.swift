@@ -54,9 +54,9 @@ extension Response {
                 "The response has no verdict: the pipeline has no judging stage, or a custom stage responded without a "
                     + "verdict.", status: head.status)
         }
-        guard var error = verdict.error(for: head), case .whole(let rawData) = body else {
-            return verdict.error(for: head)
-        }
+        guard var error = verdict.error(for: head) else { return nil }
+        error.followsProcessedRequest = followsProcessedRequest
+        guard case .whole(let rawData) = body else { return error }
         switch verdict.value {
         // The error that the envelope names says it already.
         case .fine, .failed: break

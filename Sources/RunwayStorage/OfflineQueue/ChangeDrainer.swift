@@ -333,7 +333,9 @@ extension ChangeDrainer {
     {
         let verdict = ReplayVerdict(error)
         // The server has certainly not taken it, so that it can be edited (401: RFC 9110 §15.5.2).
-        if !claim.mayHaveBeenSent, error.sending == .notSent || verdict == .unauthorized {
+        if !claim.mayHaveBeenSent, !error.followsProcessedRequest,
+            error.sending == .notSent || verdict == .unauthorized
+        {
             try await journal.release(claim)
         }
         switch verdict {

@@ -10,7 +10,7 @@ extension ChangeJournal {
     /// - Returns: Identifies the change.
     func writeAhead(_ change: UnsentChange, _ flight: FlightID, at date: Date) async throws(StorageError) -> UUID {
         let time = time()
-        let payload = try payload(of: StoredChange(change, at: date, boot: time.boot))
+        let (_, payload) = try encoded(change, at: date, time)
         let entry = JournalEntry(id: UUID(), scope: ChangeScope(change).text, priority: 0, payload: payload)
         state.withLock { _ = $0.ahead.insert(entry.id) }
         do throws(StorageError) {
@@ -55,8 +55,7 @@ extension ChangeJournal {
         _ change: UnsentChange, _ flight: FlightID, at date: Date
     ) async throws(StorageError) -> (change: QueuedChange, isFirst: Bool) {
         let (scope, time) = (ChangeScope(change).text, time())
-        let stored = StoredChange(change, at: date, boot: time.boot)
-        let payload = try payload(of: stored)
+        let (stored, payload) = try encoded(change, at: date, time)
         let id = change.id ?? UUID()
         do throws(StorageError) {
             let result = try await run(changes: true) { journal throws(StorageError) in
@@ -102,13 +101,22 @@ extension ChangeJournal {
         }
     }
 
-    func payload(of change: StoredChange) throws(StorageError) -> [UInt8] {
-        let payload = try change.bytes()
+    /// Returns a change as it is stored, and its bytes. The call, which only the app reads, is left out if the change is
+    /// too large with it.
+    func encoded(
+        _ change: UnsentChange, at date: Date, _ time: JournalTime
+    ) throws(StorageError) -> (stored: StoredChange, payload: [UInt8]) {
+        var stored = StoredChange(change, at: date, boot: time.boot)
+        var payload = try stored.bytes()
+        if payload.count > options.maximumChangeByteCount, stored.call != nil {
+            stored.call = nil
+            payload = try stored.bytes()
+        }
         guard payload.count <= options.maximumChangeByteCount else {
             throw StorageError(
                 .rejected,
                 "The change has \(payload.count) bytes; at most \(options.maximumChangeByteCount) are allowed.")
         }
-        return payload
+        return (stored, payload)
     }
 }

@@ -167,10 +167,11 @@ extension ChangeJournal.Claim {
     /// What is known of the effect after this attempt has failed.
     ///
     /// An attempt before this one may have had its effect, and then a refusal shows nothing: it may come from something
-    /// that the server, or a gateway in front of it, asks before it looks the key up. Only a response that is the
-    /// stored one to the key shows how that ended.
+    /// that the server, or a gateway in front of it, asks before it looks the key up. Only a refusal or a failure that
+    /// is the stored response to the key shows how that ended; a stored success that can't be read shows no refusal.
     func effect(after error: NetworkError) -> ChangeEffect {
-        if error.isReplayed { return error.isReplayedFailure ? .failed : .none }
+        if error.isReplayedFailure { return .failed }
+        if error.isReplayedRefusal { return .none }
         if mayHaveBeenSent { return .unknown }
         let wasSent = error.sending != .notSent && error.kind != .invalidParameters
         return wasSent && !error.isCertainRefusal ? .unknown : .none

@@ -248,7 +248,7 @@ extension ChangeJournal {
     /// Replaces what a change does, under a new key.
     func replace(_ id: UUID, with change: UnsentChange, at date: Date) async throws(StorageError) {
         let (scope, time) = (ChangeScope(change).text, time())
-        let payload = try payload(of: StoredChange(change, at: date, boot: time.boot))
+        let (_, payload) = try encoded(change, at: date, time)
         try await run(changes: true) { journal throws(StorageError) in
             guard let placed = try journal.entry(id), placed.entry.scope == scope else {
                 throw StorageError(.rejected, "The queue has no such change of this account.")

@@ -84,13 +84,22 @@ extension NetworkError {
         return text.lowercased().contains("idempoten") ? type : nil
     }
 
-    /// Whether the response is the stored one to an earlier attempt.
-    var isReplayed: Bool { rawData?.response.isReplayed ?? false }
+    /// Whether the response is the stored one to an earlier attempt. One to a request that followed a redirect by another
+    /// method is not.
+    private var isReplayed: Bool { !followsProcessedRequest && rawData?.response.isReplayed ?? false }
 
     /// Whether that says that the server or a gateway failed: how far it came is not known.
     var isReplayedFailure: Bool {
         guard isReplayed, let code = status?.code else { return false }
         return code >= 500 || RetryPolicy.transientStatuses.contains(code)
+    }
+
+    /// Whether that says that the server refused the change.
+    var isReplayedRefusal: Bool { isReplayed && isRefusal }
+
+    /// Whether the service refuses the request, by its envelope or by a status of 400 to 499 (RFC 9110 §15.5).
+    private var isRefusal: Bool {
+        kind == .service || status.map { (400..<500).contains($0.code) } ?? false
     }
 
     /// Whether the response says when to try again, in a form that is understood or not.
@@ -101,6 +110,8 @@ extension NetworkError {
 
     /// Whether the server certainly did not take the change by the attempt to which it responded so.
     var isCertainRefusal: Bool {
+        // It has processed the change, and refuses what a redirect led to.
+        if followsProcessedRequest { return false }
         if kind == .service { return true }
         // Another request with the key may be in progress, or has come before, as one of a backup that was restored or
         // one in another form (draft-ietf-httpapi-idempotency-key-header §2.7).

@@ -17,6 +17,8 @@ struct StoredChange: Sendable, Codable, Equatable {
     var parameters: Data
     /// ``UnsentChange/call``, which is JSON. Absent if there is none, and in changes of former versions.
     var call: String?
+    /// ``UnsentChange/authorization``, as a word. Absent if it is that of the endpoint, and in changes of former versions.
+    var authorization: String?
     var subjects: [String]
     /// The `Idempotency-Key`.
     var key: UUID
@@ -45,6 +47,7 @@ struct StoredChange: Sendable, Codable, Equatable {
         body = Data(change.body)
         parameters = Data((try? change.parameters.json(dates: .iso8601)) ?? Array("{}".utf8))
         call = change.call.isEmpty ? nil : String(decoding: change.call, as: UTF8.self)
+        authorization = change.authorization.flatMap { Self.authorizations[$0] }
         subjects = change.subjects
         key = change.key
         mayHaveBeenSent = change.mayHaveBeenSent
@@ -58,6 +61,11 @@ struct StoredChange: Sendable, Codable, Equatable {
             }
         }
     }
+
+    /// The words under which policies are stored.
+    private static let authorizations: [AuthorizationPolicy: String] = [
+        .required: "required", .ifSignedIn: "ifSignedIn", .none: "none",
+    ]
 
     /// How long a server may have known the key, by the date, which may have jumped either way.
     func keyAge(at date: Date) -> Duration { .seconds(abs(date.timeIntervalSince(keyDate ?? self.date))) }
@@ -104,7 +112,8 @@ struct StoredChange: Sendable, Codable, Equatable {
         }
         return UnsentChange(
             endpoint: type, environment: ServiceEnvironment(environment), account: account, method: method,
-            target: target, headerFields: headerFields, body: Array(body), subjects: subjects,
+            target: target, headerFields: headerFields, body: Array(body),
+            authorization: Self.authorizations.first { $0.value == authorization }?.key, subjects: subjects,
             invalidates: invalidatedScopes, key: key, mayHaveBeenSent: mayHaveBeenSent)
     }
 }

@@ -95,6 +95,76 @@ struct BoundKeyTests {
         await fixture.queue.close()
     }
 
+    /// The server has stored a success that the app can't read, such as a redirect without a target.
+    @Test(arguments: [NoteServer.Failure.lostResponse, nil])
+    func replayedSuccessKeepsTheKey(_ first: NoteServer.Failure?) async throws {
+        let unreadable = NoteServer.Failure.response(303, isReplayed: true)
+        let server = NoteServer { _, count in count == 0 ? first ?? unreadable : count < 6 ? unreadable : nil }
+        let fixture = QueueFixture(server, status: .none)
+        await fixture.write("a")
+        fixture.status.set(.wifi)
+        try await fixture.drain()
+        try await expectOneKey(fixture)
+    }
+
+    /// A change that is uncertain has its key in a retry, and can't be edited.
+    private func expectOneKey(_ fixture: QueueFixture) async throws {
+        #expect(try await fixture.states() == ["a uncertain"])
+        let change = try #require(try await fixture.queue.changes().first)
+        await #expect(throws: StorageError.self) { try await fixture.queue.edit(change.id, to: WriteNote("b")) }
+        try await fixture.queue.retry([change.id])
+        try await fixture.drain()
+        #expect(fixture.server.texts == ["a"] && Set(fixture.server.received.map(\.key)).count == 1)
+        #expect(fixture.results.all.last == "a done")
+        await fixture.queue.close()
+    }
+
+    /// The only attempt took effect, and what it was redirected to is refused.
+    @Test(arguments: [(303, 404), (302, 403), (301, 410), (303, 409)])
+    func refusedRedirectTargetKeepsTheKey(_ redirect: Int, _ status: Int) async throws {
+        let server = NoteServer { _, count in count == 0 ? .redirected(redirect, to: status) : nil }
+        let fixture = QueueFixture(server, status: .none)
+        await fixture.write("a")
+        fixture.status.set(.wifi)
+        try await fixture.drain()
+        try await expectOneKey(fixture)
+    }
+
+    /// The redirect's target wants a login.
+    @Test func refusedLoginAfterARedirectKeepsTheKey() async throws {
+        let server = NoteServer { _, count in count == 0 ? .redirected(303, to: 401) : count == 1 ? .status(403) : nil }
+        let fixture = QueueFixture(server, status: .none)
+        await fixture.write("a")
+        fixture.status.set(.wifi)
+        try await waitUntil("the refusal") { server.received.count == 1 && !fixture.queue.currentState.isSending }
+        #expect(try await fixture.states() == ["a sending"])
+        try await fixture.drain()
+        try await expectOneKey(fixture)
+    }
+
+    /// The attempt with the next token is refused, and not redirected.
+    @Test func nextTokenDoesNotFreeTheKey() async throws {
+        let server = NoteServer { _, count in count == 0 ? .redirected(303, to: 401) : count == 1 ? .status(403) : nil }
+        let fixture = QueueFixture(server, status: .none)
+        try await fixture.signIn("ada")
+        await fixture.write("a")
+        fixture.status.set(.wifi)
+        try await fixture.drain()
+        #expect(server.received.count == 2)
+        try await expectOneKey(fixture)
+    }
+
+    @Test(arguments: [NoteServer.Failure.redirected(303, to: 404), .redirected(303, to: 401), .taken(500)])
+    func unclearCallIsQueuedUnderItsKey(_ failure: NoteServer.Failure) async throws {
+        let server = NoteServer { _, count in count == 0 ? failure : nil }
+        let fixture = QueueFixture(server)
+        #expect(await fixture.write("a")?.kind == .queued)
+        try await fixture.drain()
+        #expect(server.texts == ["a"] && fixture.results.all == ["a done"])
+        #expect(server.received.count == 2 && Set(server.received.map(\.key)).count == 1)
+        await fixture.queue.close()
+    }
+
     @Test func refusedTokenLeavesAChangeEditable() async throws {
         let server = NoteServer { _, count in count == 0 ? .status(401) : count == 1 ? .status(403) : nil }
         let fixture = QueueFixture(server, status: .none)

@@ -68,6 +68,8 @@ final class NoteServer: Transport {
         case held(ScriptedGate)
         /// It responds with this problem with an idempotency key, or with a stored failure.
         case response(Int, type: String = "", isReplayed: Bool = false)
+        /// It takes the change, and redirects by a status to what it responds to with another one.
+        case redirected(Int, to: Int)
     }
 
     private struct State {
@@ -89,6 +91,9 @@ final class NoteServer: Transport {
 
     func send(_ request: Request, in flight: Flight) async throws(NetworkError) -> Response {
         if request.head.method == .get {
+            if let code = request.head.path?.split(separator: "/").last.flatMap({ Int($0) }) {
+                return .json("{}", status: .init(code: code))
+            }
             return .json("[" + texts.map { "\"\($0)\"" }.joined(separator: ",") + "]")
         }
         let body = if case .bytes(let bytes) = request.body { RawData(bytes) } else { RawData([]) }
@@ -120,6 +125,11 @@ final class NoteServer: Transport {
             if let name = HTTPField.Name("Idempotency-Replayed"), isReplayed { head.headerFields[name] = "true" }
             let bytes = Array(#"{"type":"\#(type)"}"#.utf8)
             return Response(head: head, body: .whole(RawData(bytes, response: head)))
+        case .redirected(let code, let next):
+            _ = take(item)
+            var response = Response.json("", status: .init(code: code))
+            response.head.headerFields[.location] = "/v1/results/\(next)"
+            return response
         case .unreachable, nil: break
         }
         return take(item)

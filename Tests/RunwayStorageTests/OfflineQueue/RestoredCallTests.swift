@@ -42,10 +42,11 @@ struct RestoredCallTests {
         /// What the handler receives.
         let results: AsyncStream<(move: MoveNote?, change: QueuedChange)>
 
-        init(_ folder: ScratchFolder, _ status: NetworkStatus) {
+        init(_ folder: ScratchFolder, _ status: NetworkStatus, maximumChangeByteCount: Int = 1 << 20) {
             self.folder = folder
             var options = OfflineQueueOptions()
             options.survivesPowerLoss = false
+            options.maximumChangeByteCount = maximumChangeByteCount
             let (results, handler) = AsyncStream.makeStream(of: (move: MoveNote?, change: QueuedChange).self)
             self.results = results
             let endpoint = ReplayedEndpoint(MoveNote.self) { move, change, _ in handler.yield((move, change)) }
@@ -124,6 +125,33 @@ struct RestoredCallTests {
         try await run.queue.edit(try #require(try await run.queue.changes().first).id, to: move)
         #expect(try await run.queue.changes().first?.call(as: MoveNote.self)?.id == 8)
         await run.queue.close()
+    }
+
+    @Test func callThatIsTooLargeIsLeftOut() async throws {
+        let run = Run(ScratchFolder(), .none, maximumChangeByteCount: 2000)
+        var move = Self.move
+        move.place.shelf = String(repeating: "x", count: 2000)
+        await #expect { try await run.network.call(move) } throws: { ($0 as? NetworkError)?.kind == .queued }
+        let change = try #require(try await run.queue.changes().first)
+        #expect(change.call(as: MoveNote.self) == nil && change.parameters["text"].string == "a")
+        #expect(change.byteCount <= 2000)
+        await run.queue.close()
+    }
+
+    @Test func changeHasTheAuthorizationOfItsCall() async throws {
+        let first = QueueFixture(status: .none)
+        try await first.signIn("ada")
+        for policy in [AuthorizationPolicy.none, nil] {
+            let options = CallOptions(authorization: policy)
+            await #expect(throws: NetworkError.self) { try await first.network.call(WriteNote("a"), options: options) }
+        }
+        await first.queue.close()
+        let second = QueueFixture(first.server, in: first.folder)
+        try await second.signIn("ada")
+        try await second.drain()
+        try await waitUntil("both changes") { second.results.all == ["a done", "a done"] }
+        #expect(second.server.received.map(\.hasToken) == [false, true])
+        await second.queue.close()
     }
 
     @Test func previewAppliesTheCall() async throws {

@@ -21,9 +21,12 @@
 /// - an earlier change of its account waits in the queue, which it must not overtake; of those that were refused or are held, one with a
 ///   common subject (``Endpoint/offlineSubjects``),
 /// - the host could not be reached, the connection was lost, or the deadline passed (``NetworkError/Kind/noNetwork``,
-///   ``NetworkError/Kind/timedOut``), or the circuit of the endpoint is open (``NetworkError/Kind/unavailable``), or
-/// - the server, or the service in its envelope, asks for fewer requests, or the status is 408, 425, 502, 503 or 504,
-///   or
+///   ``NetworkError/Kind/timedOut``), or the circuit of the endpoint is open (``NetworkError/Kind/unavailable``),
+/// - the server, or the service in its envelope, asks for fewer requests, or the status is 408 or 425,
+/// - the server failed, with a status of 500 or more besides 501 and 505, or its response can't be read
+///   (``NetworkError/Kind/invalidResponse``): it may have executed the call,
+/// - the server redirected the call to a request by another method, as 303 does, and that one failed: it has executed
+///   the call, or
 /// - the call was sent again within its retry policy, and then refused: the first attempt, whose response was lost, may
 ///   have had its effect.
 ///

@@ -69,12 +69,14 @@ struct AuthorizingStage: RequestStage {
         }
         let cause = RetryCause.status(response.head.status.code)
         guard !response.hasChangedMethod || flight.retryPolicy.allows(request, after: cause) else {
-            throw NetworkError(
+            var error = NetworkError(
                 .needsAccessToken, in: step,
                 "The access token was refused after a redirect; the redirected request may have taken effect and is not sent again.",
                 status: response.head.status)
+            error.followsProcessedRequest = true
+            throw error
         }
-        let (second, last) = try await resend(request, credentials, in: flight, next)
+        let (second, last) = try await resend(request, after: response, credentials, in: flight, next)
         if last.hasChangedOrigin(since: request) { return last }
         if last.verdict == .loginNeeded { demandLogin(of: flight, second) }
         if last.verdict == .tokenRefused {
@@ -103,15 +105,19 @@ struct AuthorizingStage: RequestStage {
     ///
     /// - Throws: An error whose ``NetworkError/sending`` counts the request that was refused, which the server received.
     private func resend(
-        _ request: Request, _ credentials: any Credentials, in flight: Flight, _ next: RequestPipeline.Rest
+        _ request: Request, after refused: Response, _ credentials: any Credentials, in flight: Flight,
+        _ next: RequestPipeline.Rest
     ) async throws(NetworkError) -> (token: HeldToken, response: Response) {
         do throws(NetworkError) {
             let token = try await token(for: flight, credentials)
             flight.note(AuthorizingDecision.replayed)
-            return (token, try await send(request, with: token, credentials, in: flight, next))
+            var response = try await send(request, with: token, credentials, in: flight, next)
+            if refused.followsProcessedRequest { response.followsProcessedRequest = true }
+            return (token, response)
         } catch {
             var error = error
             error.sending = .sent
+            if refused.followsProcessedRequest { error.followsProcessedRequest = true }
             throw error
         }
     }

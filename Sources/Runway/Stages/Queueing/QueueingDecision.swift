@@ -8,7 +8,7 @@ package enum QueueingDecision: StageDecision, Equatable {
         case others
         /// The call failed for this reason.
         case failed(NetworkError.Kind)
-        /// The server responded with this status, and is down or overloaded.
+        /// The server responded with this status, which does not show that it refused the change for ever.
         case status(Int)
 
         package var description: String {

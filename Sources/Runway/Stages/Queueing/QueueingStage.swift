@@ -66,7 +66,7 @@ struct QueueingStage: RequestStage {
                     flight.timeout("There was no response within \(flight.lifetime.text).", in: .offlineQueue))
             }
         } catch {
-            guard error.mayPass || flight.mayHaveTakenEffect(before: error) else {
+            guard error.mayPass || error.leavesEffectUnknown || flight.mayHaveTakenEffect(before: error) else {
                 queue.removeWritten(change)
                 throw error
             }
@@ -232,7 +232,7 @@ extension UnsentChange {
             method: request.head.method, target: target, headerFields: fields, body: body,
             parameters: flight.recorder.sentParameters,
             call: flight.recorder.queued.map { StoredCall.bytes(of: $0.endpoint) } ?? [],
-            subjects: flight.recorder.queued?.subjects ?? [],
+            authorization: flight.options.authorization, subjects: flight.recorder.queued?.subjects ?? [],
             invalidates: flight.reading.invalidations.map(\.scope), key: UUID(), mayHaveBeenSent: false)
     }
 
@@ -248,6 +248,12 @@ extension NetworkError {
         default: false
         }
     }
+
+    /// Whether a response came that can't be read, so that the server may have executed the change. The renewal of a token
+    /// sends no change.
+    fileprivate var leavesEffectUnknown: Bool {
+        kind == .invalidResponse && sending != .notSent && step != .authorizing
+    }
 }
 
 extension ChangeQueue {
@@ -259,16 +265,38 @@ extension Flight {
     /// Whether an attempt before the one that failed may have taken effect, as ``Response/leavesEffectUnknown`` has it
     /// of a refusal.
     fileprivate func mayHaveTakenEffect(before error: NetworkError) -> Bool {
+        if error.kind == .cancelled || error.sending == .notSent { return false }
         // A token was missing for another attempt: the error says nothing of the last one.
-        error.kind != .cancelled && error.sending != .notSent
-            && recorder.hasUnclearAttempt(includingLast: error.step == .authorizing)
+        return error.followsProcessedRequest
+            || recorder.hasUnclearAttempt(includingLast: error.step == .authorizing)
     }
 }
 
 extension Response {
-    /// Whether the response is a refusal that does not show what became of an earlier attempt of the call. Its caller
-    /// would make the call anew, under another key, and have a second effect: the queue sends it again under its own.
-    fileprivate var leavesEffectUnknown: Bool { verdict != .fine && followsSentAttempt && !head.isReplayed }
+    /// Whether the response does not show what became of the change: the server failed, or responded with what can't be
+    /// read; an earlier attempt of the call may have had its effect; or the refusal concerns only what a redirect led
+    /// to. The caller would make the call anew, under another key, and have a second effect: the queue sends it again
+    /// under its own.
+    fileprivate var leavesEffectUnknown: Bool {
+        if verdict == .fine { return false }
+        return followsProcessedRequest || (followsSentAttempt || isFault) && !isReplayedRefusal
+    }
+
+    /// Whether the server failed on the request, or responded with what can't be read. By 501 and 505 it says that it can't
+    /// process such a request (RFC 9110 §15.6.2, §15.6.6).
+    private var isFault: Bool {
+        switch verdict?.value {
+        case .malformed: true
+        case .refused: head.status.code >= 500 && ![501, 505].contains(head.status.code)
+        default: false
+        }
+    }
+
+    /// Whether the server repeats how it refused the change, or failed on it, under its key. A success that can't be
+    /// read is neither.
+    private var isReplayedRefusal: Bool {
+        head.isReplayed && (head.status.code >= 400 || verdict?.serviceError != nil)
+    }
 
     /// Whether the response says that the server is down or overloaded, so that the same call may succeed later.
     fileprivate var mayPass: Bool { RetryPolicy.standard.cause(of: self) != nil }

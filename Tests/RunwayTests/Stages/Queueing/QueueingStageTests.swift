@@ -79,14 +79,52 @@ struct QueueingStageTests {
         #expect(layer.queue.waiting.map(\.mayHaveBeenSent) == [true])
     }
 
-    @Test(arguments: [400, 401, 403, 404, 409, 412, 413, 422, 500])
+    /// The server may have executed the call before it failed.
+    @Test(arguments: [500, 507, 511])
+    func failureOfTheServerStoresTheCall(_ status: Int) async throws {
+        let layer = QueueLayer { _ in .json("{}", status: .init(code: status)) }
+        #expect(await layer.error(of: EditNote())?.kind == .queued)
+        #expect(layer.queue.waiting.map(\.mayHaveBeenSent) == [true])
+        #expect(layer.key(0) == layer.queue.waiting.first?.keyField)
+    }
+
+    @Test(arguments: [SendState.sent, .unknown, .notSent])
+    func unreadableResponseStoresTheCall(_ sending: SendState) async throws {
+        let layer = QueueLayer { _ throws(NetworkError) in
+            throw NetworkError(.invalidResponse, in: .transporting, "garbage", sending: sending)
+        }
+        #expect(await layer.error(of: EditNote())?.kind == (sending == .notSent ? .invalidResponse : .queued))
+    }
+
+    /// The server has executed the call (RFC 9110 §15.4.4), and what it was redirected to fails.
+    @Test(arguments: [401, 403, 404, 409])
+    func refusedRedirectTargetStoresTheCall(_ status: Int) async throws {
+        let layer = QueueLayer { request in
+            if request.head.method == .get { return .json("{}", status: .init(code: status)) }
+            return .redirect(.seeOther, to: "https://notes.example.com/v1/result")
+        }
+        #expect(await layer.error(of: EditNote())?.kind == .queued)
+        #expect(layer.queue.waiting.map(\.mayHaveBeenSent) == [true])
+        #expect(layer.key(0) == layer.queue.waiting.first?.keyField)
+    }
+
+    @Test func refusalBehindTheSameMethodStands() async throws {
+        let layer = QueueLayer { request in
+            if request.head.path == "/v1/moved" { return .json("{}", status: .notFound) }
+            return .redirect(.temporaryRedirect, to: "https://notes.example.com/v1/moved")
+        }
+        #expect(await layer.error(of: EditNote())?.status == .notFound)
+        #expect(layer.queue.storedCount == 0 && layer.queue.written.isEmpty)
+    }
+
+    @Test(arguments: [400, 401, 403, 404, 409, 412, 413, 422, 501, 505])
     func refusalIsTheCallsOwn(_ status: Int) async throws {
         let layer = QueueLayer { _ in .json("{}", status: .init(code: status)) }
         #expect(await layer.error(of: EditNote())?.status?.code == status)
         #expect(layer.queue.storedCount == 0)
     }
 
-    @Test(arguments: [NetworkError.Kind.notTrusted, .invalidResponse, .cancelled, .overloaded])
+    @Test(arguments: [NetworkError.Kind.notTrusted, .cancelled, .overloaded])
     func otherFailuresAreTheCallsOwn(_ kind: NetworkError.Kind) async throws {
         let layer = QueueLayer { _ throws(NetworkError) in throw NetworkError(kind, in: .transporting, "no") }
         #expect(await layer.error(of: EditNote())?.kind == kind)
@@ -125,6 +163,16 @@ struct QueueingStageTests {
         }
         #expect(await layer.error(of: RetriedEdit())?.status == .gone)
         #expect(layer.queue.storedCount == 0 && layer.queue.written.isEmpty)
+    }
+
+    @Test func replayedSuccessThatIsUnreadableStoresTheCall() async throws {
+        let layer = Self.layer(losing: .sent) {
+            var response = Response.json("{}", status: .seeOther)
+            if let name = HTTPField.Name("Idempotency-Replayed") { response.head.headerFields[name] = "true" }
+            return response
+        }
+        #expect(await layer.error(of: RetriedEdit())?.kind == .queued)
+        #expect(layer.queue.waiting.map(\.mayHaveBeenSent) == [true])
     }
 
     /// A change that is sent again within its call.
