@@ -49,7 +49,7 @@ struct ReadmeTests {
         #expect(try Project.file(name).text.count { $0 == "\n" } < 200)
     }
 
-    @Test func everyProductAndTraitIsOnAFirstPage() throws {
+    @Test func firstPagesNameEveryProductAndTrait() throws {
         let manifest = try Project.file("Package.swift").text
         let products = manifest.matches(of: /\.(?:library|executable)\(\s*name: "(\w+)"/).map { String($0.output.1) }
         let traits = manifest.matches(of: /\.trait\(\s*name: "(\w+)"/).map { String($0.output.1) }

@@ -84,6 +84,10 @@ public struct NetworkError: Error, Sendable {
 }
 
 extension NetworkError {
+    // The compiler finds no switch to extend for a new kind. It is decided in LogSink, Credentials, RetryPolicy, AdmissionStage, QueueingStage,
+    // ReadingStage, HTTPReading+Fetching, Flight+Changing, AccessTokens+Renewal, NetworkLayer+Resuming, ReplayVerdict, LinkReader, ChatCalls,
+    // Refusal, CallCommand+Output, Flight+Transfer and ResumableUpload.
+
     /// What happened, for code to switch over.
     ///
     /// A switch needs a `default`, since later versions may add kinds:

@@ -12,9 +12,8 @@ import RunwayJSON
 /// chat.start()
 /// ```
 ///
-/// The server is `ChatService` of `RunwayServer`. The stream's place is stored after the states of the conversations, so that an app that is
-/// killed at any moment receives what it had not taken. A call that is in flight when the client is released or stopped is cancelled; what it
-/// was to send is sent after the next start.
+/// The server is `ChatService` of `RunwayServer`. The stream's place is stored after the states of the conversations: an app that is killed
+/// receives what it had not taken. A call in flight when the client is released or stopped is cancelled, and made again after the next start.
 ///
 /// A client is for one account: if that account signs out, or another signs in, the client ends, and makes no further call. Make another client
 /// for another account. To remove what is stored at the sign-out, call ``stop()``, await ``flush()``, and then remove the folder.
