@@ -15,6 +15,17 @@ import urllib.parse
 RUNWAY = os.environ.get("RUNWAY", ".build/debug/runway")
 
 
+class FinalResponse(http.client.HTTPResponse):
+    """Reads past interim responses (RFC 9110 §15.2), as those of resumable uploads: http.client knows 100 alone."""
+
+    def _read_status(self):
+        while True:
+            version, status, reason = super()._read_status()
+            if not 102 <= status < 200:
+                return version, status, reason
+            http.client.parse_headers(self.fp)
+
+
 class Server:
     """A server of the command, which prints the URL that it serves, or another program with a URL that is known."""
 
@@ -75,6 +86,7 @@ class Server:
     def request(self, method, path, body=b"", headers=None, source="127.0.0.1", timeout=60):
         """Sends a request from an address of this machine, and returns the status, the fields and the body."""
         connection = http.client.HTTPConnection(self.host, self.port, timeout=timeout, source_address=(source, 0))
+        connection.response_class = FinalResponse
         try:
             fields = {"Content-Type": "application/json", **(headers or {})}
             connection.request(method, path, body=body, headers=fields)

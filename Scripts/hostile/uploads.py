@@ -25,7 +25,7 @@ with tempfile.TemporaryDirectory() as folder:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
     # The program does not print its URL.
-    line = 'echo "http://127.0.0.1:$2/"; exec "$@"'
+    line = 'echo "http://127.0.0.1:$3/"; exec "$@"'
     with Server("-c", line, program, program, folder, str(port), program="bash") as server:
 
         def answers():
