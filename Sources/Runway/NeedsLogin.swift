@@ -12,8 +12,9 @@ public import class Foundation.NotificationCenter
 /// }
 /// ```
 ///
-/// The notification is posted on the main actor, so an observer needs no queue. On Linux one with the queue `.main` would wait for itself
-/// for ever. The calls have failed as ``NetworkError/Kind/needsLogin``. After the login, ``resume()`` makes those of managers again.
+/// The notification is posted on the main actor, so an observer needs no queue. On Linux one with the queue `.main`
+/// would wait for itself for ever. The calls have failed as ``NetworkError/Kind/needsLogin``. After the login,
+/// ``resume()`` makes those of managers again.
 public struct NeedsLogin: Sendable {
     /// The layer.
     public let network: NetworkLayer
@@ -30,7 +31,8 @@ public struct NeedsLogin: Sendable {
 
     private let weakManagers: [WeakManager]
 
-    /// The managers that made the calls and still exist, without duplicates; for calls of a list, its ``PagedAPIManager``.
+    /// The managers that made the calls and still exist, without duplicates; for calls of a list, its
+    /// ``PagedAPIManager``.
     @MainActor public var managers: [any APIManaging] {
         var seen: Set<ObjectIdentifier> = []
         return weakManagers.compactMap(\.manager).filter { seen.insert(ObjectIdentifier($0)).inserted }
@@ -42,13 +44,14 @@ public struct NeedsLogin: Sendable {
         self = need
     }
 
-    /// Makes the calls again that failed until now because the account was not logged in, each by its manager, with its own parameters and
-    /// options. Call it after ``NetworkLayer/signIn(_:to:)``; while nobody is signed in it does nothing.
+    /// Makes the calls again that failed until now because the account was not logged in, each by its manager, with its
+    /// own parameters and options. Call it after ``NetworkLayer/signIn(_:to:)``; while nobody is signed in it does
+    /// nothing.
     ///
-    /// These are the calls of ``flights`` that managers made, those that failed after the notification, and those that failed as
-    /// ``NetworkError/Kind/needsAccessToken``; for the latter two no notification is posted. Calls that failed because the network was lost
-    /// are not among them. The bounds, 10 minutes and 100 calls by default, and the rule for calls when another account is signed in are
-    /// those of ``NetworkLayer/resumeCalls(of:)``.
+    /// These are the calls of ``flights`` that managers made, those that failed after the notification, and those that
+    /// failed as ``NetworkError/Kind/needsAccessToken``; for the latter two no notification is posted. Calls that
+    /// failed because the network was lost are not among them. The bounds, 10 minutes and 100 calls by default, and the
+    /// rule for calls when another account is signed in are those of ``NetworkLayer/resumeCalls(of:)``.
     ///
     /// - Returns: The numbers of the new calls.
     @MainActor @discardableResult

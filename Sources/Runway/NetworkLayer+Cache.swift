@@ -1,10 +1,12 @@
 extension NetworkLayer {
-    /// Fetches a response ahead, so that a later call finds it. Nothing lands, and nobody is notified of a failure; the record has it.
+    /// Fetches a response ahead, so that a later call finds it. Nothing lands, and nobody is notified of a failure; the
+    /// record has it.
     ///
-    /// A response that is fresh already is not fetched, nor one that another prefetch or a revalidation is fetching. For an endpoint whose
-    /// policy stores nothing, the record says ``NetworkError/Kind/invalidConfiguration``. At most 64 such flights run at a time; one more
-    /// fails as ``NetworkError/Kind/overloaded``. The priority is ``CallPriority/low`` unless the options name another; a call that shares
-    /// the request raises it to its own. If the layer has interceptors for the endpoint, the prefetch starts after this method returned.
+    /// A response that is fresh already is not fetched, nor one that another prefetch or a revalidation is fetching.
+    /// For an endpoint whose policy stores nothing, the record says ``NetworkError/Kind/invalidConfiguration``. At most
+    /// 64 such flights run at a time; one more fails as ``NetworkError/Kind/overloaded``. The priority is
+    /// ``CallPriority/low`` unless the options name another; a call that shares the request raises it to its own. If
+    /// the layer has interceptors for the endpoint, the prefetch starts after this method returned.
     ///
     /// ```swift
     /// for row in visibleRows { network.prefetch(RentalDetails(id: row.id)) }
@@ -63,22 +65,24 @@ extension NetworkLayer {
 
     /// Cancels the flights that no caller waits for: prefetches, and revalidations of stale responses.
     ///
-    /// Such a flight retains the layer until it has ended, at its deadline at the latest. Call this before releasing a layer that has to be
-    /// deallocated at once. The record of each says that it was cancelled.
+    /// Such a flight retains the layer until it has ended, at its deadline at the latest. Call this before releasing a
+    /// layer that has to be deallocated at once. The record of each says that it was cancelled.
     public func endBackgroundFlights() { cache.background.cancel { _ in true } }
 
     /// Cancels a prefetch whose response nobody needs any more. Its record says ``FlightOutcome/cancelled``.
     ///
-    /// A call that shares its request continues, and the request with it. Nothing happens if the prefetch has ended, or if its record says
-    /// that another one was fetching the same response: that one is cancelled by its own number.
+    /// A call that shares its request continues, and the request with it. Nothing happens if the prefetch has ended, or
+    /// if its record says that another one was fetching the same response: that one is cancelled by its own number.
     public func cancelPrefetch(_ flight: FlightID) { cache.background.cancel(flight) }
 
-    /// Removes the stored response of one call, as it would be made now: in the service's present environment, for its present account.
+    /// Removes the stored response of one call, as it would be made now: in the service's present environment, for its
+    /// present account.
     ///
-    /// Under ``CachePolicy/http(onDisk:)``, all responses of the target are removed. Responses to calls that started before are never
-    /// stored, and later calls share no request that was sent before.
+    /// Under ``CachePolicy/http(onDisk:)``, all responses of the target are removed. Responses to calls that started
+    /// before are never stored, and later calls share no request that was sent before.
     ///
-    /// - Throws: ``NetworkError/Kind/invalidParameters`` or ``NetworkError/Kind/invalidConfiguration`` if no request can be made of it.
+    /// - Throws: ``NetworkError/Kind/invalidParameters`` or ``NetworkError/Kind/invalidConfiguration`` if no request
+    ///   can be made of it.
     public func clearCache<E: Endpoint>(of endpoint: E) throws(NetworkError) {
         let (key, target) = try context.cacheKey(
             of: prepared(endpoint), with: services.configuration(of: E.Service.self), retainedLayer: self)
@@ -161,7 +165,8 @@ extension NetworkLayer {
 extension FlightContext {
     /// The key of the response to a checked call, and its target.
     ///
-    /// - Throws: ``NetworkError/Kind/invalidParameters`` or ``NetworkError/Kind/invalidConfiguration`` if no request can be made of it.
+    /// - Throws: ``NetworkError/Kind/invalidParameters`` or ``NetworkError/Kind/invalidConfiguration`` if no request
+    ///   can be made of it.
     func cacheKey<E: Endpoint>(
         of endpoint: E, with configuration: ServiceConfiguration, retainedLayer: any AnyObject & Sendable
     ) throws(NetworkError) -> (key: CacheKey?, target: HTTPCacheURI) {

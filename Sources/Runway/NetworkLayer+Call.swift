@@ -1,7 +1,8 @@
 public import RunwayJSON
 
 extension NetworkLayer {
-    /// Makes one call and returns its response, for code whose next step depends on it: chains, scripts, servers, tests.
+    /// Makes one call and returns its response, for code whose next step depends on it: chains, scripts, servers,
+    /// tests.
     ///
     /// Groups and chains of calls are plain structured concurrency:
     ///
@@ -11,8 +12,8 @@ extension NetworkLayer {
     /// let both = try await (rentals, homes)
     /// ```
     ///
-    /// A cached response is returned without leaving the caller's actor. If the layer has interceptors for the call, their hooks run on
-    /// the main actor before and after it.
+    /// A cached response is returned without leaving the caller's actor. If the layer has interceptors for the call,
+    /// their hooks run on the main actor before and after it.
     ///
     /// - Throws: The error of the call; ``NetworkError/Kind/cancelled`` as soon as the task is cancelled.
     public func call<E: Endpoint>(
@@ -30,12 +31,12 @@ extension NetworkLayer {
     /// - Parameters:
     ///   - endpoint: The API and its parameters.
     ///   - type: The type of the model.
-    ///   - path: The names of the members that lead from the root of the body to the model, separated by dots. The default is the
-    ///     root. ``DecodableReformer`` takes names that contain dots.
+    ///   - path: The names of the members that lead from the root of the body to the model, separated by dots. The
+    ///     default is the root. ``DecodableReformer`` takes names that contain dots.
     ///   - decoder: Decodes keys and dates. The default leaves keys unchanged and reads dates as seconds since 2001.
     ///   - options: What differs from the endpoint's policies for this call.
-    /// - Throws: The error of the call; ``NetworkError/Kind/invalidResponse`` if the body is not JSON, has no value at the path, or the
-    ///   value is not of the type. The record of the call has that error as a decision.
+    /// - Throws: The error of the call; ``NetworkError/Kind/invalidResponse`` if the body is not JSON, has no value at
+    ///   the path, or the value is not of the type. The record of the call has that error as a decision.
     public func call<E: Endpoint, Value: Decodable & Sendable>(
         _ endpoint: E, as type: Value.Type, at path: String = "", decoder: JSONDocumentDecoder = JSONDocumentDecoder(),
         options: CallOptions = .standard
@@ -77,10 +78,10 @@ extension NetworkLayer {
 
     /// Makes one call and returns the body of its response part by part, as it arrives.
     ///
-    /// The service judges the head alone. The deadline of the call covers the wait for the head; after it the transport's own
-    /// limit on silence holds, and ``CallOptions/wholeDeadline`` if the options name one. The record of the call is closed when
-    /// the body is read to its end, fails, or is discarded. To stop the transfer, discard the body or cancel the task that
-    /// reads it.
+    /// The service judges the head alone. The deadline of the call covers the wait for the head; after it the
+    /// transport's own limit on silence holds, and ``CallOptions/wholeDeadline`` if the options name one. The record of
+    /// the call is closed when the body is read to its end, fails, or is discarded. To stop the transfer, discard the
+    /// body or cancel the task that reads it.
     ///
     /// - Throws: The error of the call. A failure while the body is read is thrown by the body, as a ``NetworkError``.
     public func stream<E: Endpoint>(
@@ -121,7 +122,8 @@ extension NetworkLayer {
             flight: flight, tokenRenewalWindow: response.tokenRenewalWindow)
     }
 
-    /// Prepares an endpoint and performs its call, with the hooks of interceptors, if there are any, and of the endpoint.
+    /// Prepares an endpoint and performs its call, with the hooks of interceptors, if there are any, and of the
+    /// endpoint.
     func intercepted<E: Endpoint, Value: Sendable>(
         _ endpoint: E, in flight: Flight, rawData: (Value) -> RawData,
         perform: (E) async throws(NetworkError) -> Value
@@ -152,8 +154,8 @@ extension NetworkLayer {
         return endpoint
     }
 
-    /// Returns the response that a stage has without waiting and that the endpoint accepts; `nil` if the request has to be
-    /// sent.
+    /// Returns the response that a stage has without waiting and that the endpoint accepts; `nil` if the request has to
+    /// be sent.
     ///
     /// A stored response that the endpoint rejects is removed.
     func acceptedImmediately<E: Endpoint>(
@@ -168,8 +170,8 @@ extension NetworkLayer {
         }
     }
 
-    /// Sends a request and returns the response that the service and the endpoint accept. It is checked off the caller's actor,
-    /// which may be the main actor.
+    /// Sends a request and returns the response that the service and the endpoint accept. It is checked off the
+    /// caller's actor, which may be the main actor.
     ///
     /// If the endpoint rejects a stored response, that is removed, and the request is sent once more.
     @concurrent func accept<E: Endpoint>(

@@ -27,7 +27,8 @@ extension NetworkLayer {
         }
     }
 
-    /// Whether the offline queue can send calls of an endpoint later, or there is no queue: calls are then sent at once or fail.
+    /// Whether the offline queue can send calls of an endpoint later, or there is no queue: calls are then sent at once
+    /// or fail.
     package func canStoreCalls(of endpoint: any Endpoint.Type) -> Bool { offlineQueue?.accepts(endpoint) ?? true }
 
     /// Delays the stored changes of the account that is signed in to a service; see ``ChangeQueue``.
@@ -35,8 +36,8 @@ extension NetworkLayer {
     /// - Parameters:
     ///   - service: The service.
     ///   - owner: Identifies the caller.
-    ///   - limit: How long they wait at most, counted from when they could be sent; `nil` ends the delay of the owner, whichever account it
-    ///     is for.
+    ///   - limit: How long they wait at most, counted from when they could be sent; `nil` ends the delay of the owner,
+    ///     whichever account it is for.
     package func delayChanges<Service: APIService>(of service: Service.Type, owner: UUID, upTo limit: Duration?) {
         let settings = settings(of: service)
         offlineQueue?.delayChanges(
@@ -45,8 +46,8 @@ extension NetworkLayer {
 
     /// Sends a stored change through all stages, as a call of its own with a record of its own.
     ///
-    /// - Throws: The error of the call; ``NetworkError/Kind/cancelled`` if another account than the change's is signed in, or the service
-    ///   is in another environment.
+    /// - Throws: The error of the call; ``NetworkError/Kind/cancelled`` if another account than the change's is signed
+    ///   in, or the service is in another environment.
     private func replay<E: Endpoint>(
         _ change: UnsentChange, _ id: UUID, as endpoint: E.Type
     ) async throws(NetworkError) -> RawData {

@@ -3,20 +3,19 @@ import HTTPTypes
 extension NetworkLayer {
     /// Sends a request unchanged and returns the response, whatever the service's verdict on it.
     ///
-    /// For requests that no ``Endpoint`` describes: a tool in which a person writes the request, a URL from a response, a
-    /// proxy. Where an endpoint can be written, ``call(_:options:)`` is the better choice: it throws for a response that the
-    /// service does not accept, and returns raw data.
+    /// For requests that no ``Endpoint`` describes: a tool in which a person writes the request, a URL from a response,
+    /// a proxy. Where an endpoint can be written, ``call(_:options:)`` is the better choice: it throws for a response
+    /// that the service does not accept, and returns raw data.
     ///
-    /// The request passes all stages, over the service's transport and within its deadline. The layer adds nothing to it but the
-    /// options' header fields: not the service's base URL, nor its common parameters and header fields, since the request may be for
-    /// another server. The
-    /// service's judgement is the response's ``Response/verdict``; a refusal is the outcome of the call in its record, and is
-    /// not thrown. A streamed body behaves as that of ``stream(_:options:)``. Nothing is sent a second time, unless the options
-    /// have a retry policy.
+    /// The request passes all stages, over the service's transport and within its deadline. The layer adds nothing to
+    /// it but the options' header fields: not the service's base URL, nor its common parameters and header fields,
+    /// since the request may be for another server. The service's judgement is the response's ``Response/verdict``; a
+    /// refusal is the outcome of the call in its record, and is not thrown. A streamed body behaves as that of
+    /// ``stream(_:options:)``. Nothing is sent a second time, unless the options have a retry policy.
     ///
     /// - Throws: The error of the call. Its kind is ``NetworkError/Kind/cancelled`` as soon as the task is cancelled,
-    ///   ``NetworkError/Kind/invalidParameters`` if the request has no scheme or authority, or an authority that names no server or has
-    ///   user info, and ``NetworkError/Kind/invalidConfiguration`` if no stage judged the response.
+    ///   ``NetworkError/Kind/invalidParameters`` if the request has no scheme or authority, or an authority that names
+    ///   no server or has user info, and ``NetworkError/Kind/invalidConfiguration`` if no stage judged the response.
     public func exchange<Service: APIService>(
         _ request: Request, with service: Service.Type, options: CallOptions = .standard
     ) async throws(NetworkError) -> Response {

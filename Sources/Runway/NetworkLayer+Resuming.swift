@@ -1,24 +1,26 @@
 extension NetworkLayer {
-    /// Makes again the calls of a service's managers that failed because the network was lost, the user had to log in, or a new token was
-    /// refused, each by its manager, with its own parameters and options.
+    /// Makes again the calls of a service's managers that failed because the network was lost, the user had to log in,
+    /// or a new token was refused, each by its manager, with its own parameters and options.
     ///
     /// ```swift
     /// for await status in network.statuses where status.isReachable { network.resumeCalls(of: Listings.self) }
     /// ```
     ///
-    /// A call whose network was lost is resumed only if that can do no harm: its method is idempotent (RFC 9110 §9.2.2), or none of it was
-    /// sent (``NetworkError/sending``), or its policy says ``RetryPolicy/isRepeatable``, or it is an upload that the new call continues
-    /// (``UploadResumption``). An `Idempotency-Key` is no reason, since the new call has a key of its own (``Endpoint/sendsIdempotencyKey``): to send a change again under one key, store it (``OfflinePolicy``).
-    /// Nor is a change resumed that failed because a login or a token was missing, if one of its attempts may have taken effect. An upload that is
-    /// resumed only because it continues is sent no second time: if what is stored of it is gone, in use or of another request, the call
-    /// fails as ``NetworkError/Kind/storage``.
+    /// A call whose network was lost is resumed only if that can do no harm: its method is idempotent (RFC 9110
+    /// §9.2.2), or none of it was sent (``NetworkError/sending``), or its policy says ``RetryPolicy/isRepeatable``, or
+    /// it is an upload that the new call continues (``UploadResumption``). An `Idempotency-Key` is no reason, since the
+    /// new call has a key of its own (``Endpoint/sendsIdempotencyKey``): to send a change again under one key, store it
+    /// (``OfflinePolicy``). Nor is a change resumed that failed because a login or a token was missing, if one of its
+    /// attempts may have taken effect. An upload that is resumed only because it continues is sent no second time: if
+    /// what is stored of it is gone, in use or of another request, the call fails as ``NetworkError/Kind/storage``.
     ///
     /// A call can be resumed for ``LayerLimits/resumptionTime`` after it failed; of one layer, at most
-    /// ``LayerLimits/maximumResumableCalls``. It can't any more once its manager is released, has cancelled or cleared its calls or, if its
-    /// ``OverlapPolicy`` replaces calls, has made another one. A resumed call is a new one, with a number and a record of its own; its
-    /// parameters are completed, intercepted and checked again. It is never sent as another account: if one is signed in by now, the call
-    /// fails as ``NetworkError/Kind/loginCancelled``. Calls that need a login wait for somebody to sign in. Those that no manager made, as
-    /// by ``call(_:options:)``, have thrown, and can't be resumed.
+    /// ``LayerLimits/maximumResumableCalls``. It can't any more once its manager is released, has cancelled or cleared
+    /// its calls or, if its ``OverlapPolicy`` replaces calls, has made another one. A resumed call is a new one, with a
+    /// number and a record of its own; its parameters are completed, intercepted and checked again. It is never sent as
+    /// another account: if one is signed in by now, the call fails as ``NetworkError/Kind/loginCancelled``. Calls that
+    /// need a login wait for somebody to sign in. Those that no manager made, as by ``call(_:options:)``, have thrown,
+    /// and can't be resumed.
     ///
     /// - Returns: The numbers of the new calls.
     @MainActor @discardableResult
@@ -27,8 +29,8 @@ extension NetworkLayer {
         return resume { $0.owner.service == service && (isSignedIn || $0.cause != .needsLogin) }
     }
 
-    /// Makes again the calls that failed because a login or a token of an account was missing, and those among `flights` that fail for this
-    /// reason later, as soon as they fail.
+    /// Makes again the calls that failed because a login or a token of an account was missing, and those among
+    /// `flights` that fail for this reason later, as soon as they fail.
     @MainActor
     func resumeCalls(of owner: TokenIdentity, awaiting flights: [FlightID]) -> [FlightID] {
         func account<Service: APIService>(of service: Service.Type) -> String? { settings(of: service).account }

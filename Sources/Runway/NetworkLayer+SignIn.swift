@@ -1,14 +1,16 @@
 extension NetworkLayer {
     /// Signs an account in to a service, in the environment that the service is in.
     ///
-    /// Calls that start from now on are the account's, with this token, and so are those of the next launch, if the layer's ``TokenStore``
-    /// stores it. Calls that wait for a renewal of the account's last token continue
-    /// with this one. Calls of an account that was signed in before continue as that account's, and its token stays stored; no manager
-    /// lands them. Calls that were made while nobody was signed in continue, and neither send nor set cookies any more.
+    /// Calls that start from now on are the account's, with this token, and so are those of the next launch, if the
+    /// layer's ``TokenStore`` stores it. Calls that wait for a renewal of the account's last token continue with this
+    /// one. Calls of an account that was signed in before continue as that account's, and its token stays stored; no
+    /// manager lands them. Calls that were made while nobody was signed in continue, and neither send nor set cookies
+    /// any more.
     ///
-    /// - Throws: ``NetworkError/Kind/invalidParameters`` if the token can't be sent; ``NetworkError/Kind/storage`` if it could
-    ///   not be stored, or not within ``LayerLimits/tokenStoreDeadline``; ``NetworkError/Kind/cancelled`` if the task is
-    ///   cancelled while it is being stored. In the latter two cases the token is in use all the same, until the app ends.
+    /// - Throws: ``NetworkError/Kind/invalidParameters`` if the token can't be sent; ``NetworkError/Kind/storage`` if
+    ///   it could not be stored, or not within ``LayerLimits/tokenStoreDeadline``; ``NetworkError/Kind/cancelled`` if
+    ///   the task is cancelled while it is being stored. In the latter two cases the token is in use all the same,
+    ///   until the app ends.
     public func signIn<Service: APIService>(
         _ token: AccessToken, to service: Service.Type
     ) async throws(NetworkError) {
@@ -36,22 +38,25 @@ extension NetworkLayer {
         try await settle([change?.write, accountWrite], "The access token is in use, but could not be stored")
     }
 
-    /// Signs out of a service, in the environment that the service is in: removes the account's token, cookies and cached responses.
+    /// Signs out of a service, in the environment that the service is in: removes the account's token, cookies and
+    /// cached responses.
     ///
-    /// Cookies that were set while nobody was signed in are removed, too, since a login may have set them. Calls that were made
-    /// while nobody was signed in, and that are still in flight, set no cookies afterwards.
+    /// Cookies that were set while nobody was signed in are removed, too, since a login may have set them. Calls that
+    /// were made while nobody was signed in, and that are still in flight, set no cookies afterwards.
     ///
-    /// The sign-out takes effect at one instant. After it, no earlier call of the account sets a cookie, stores a token or a cached
-    /// response, or is landed by a manager, and no call of a later sign-in shares a request with one. Does nothing if nobody is signed in.
+    /// The sign-out takes effect at one instant. After it, no earlier call of the account sets a cookie, stores a token
+    /// or a cached response, or is landed by a manager, and no call of a later sign-in shares a request with one. Does
+    /// nothing if nobody is signed in.
     ///
     /// When it returns, the account's responses are removed from disk, too, unless the disk fails, takes longer than
     /// ``ResponseCache/maximumFlushWait``, or the task is cancelled. A removal that failed is repeated in this run.
     ///
     /// - Parameters:
     ///   - service: The service.
-    ///   - cancelsCalls: Whether the account's calls are cancelled. They fail as ``NetworkError/Kind/cancelled``, and so do their streamed
-    ///     bodies. The default is `true`. With `false`, calls in flight continue and return to their callers; they neither send nor store
-    ///     cookies any more, and a call that still needs the access token fails as ``NetworkError/Kind/needsLogin``.
+    ///   - cancelsCalls: Whether the account's calls are cancelled. They fail as ``NetworkError/Kind/cancelled``, and
+    ///     so do their streamed bodies. The default is `true`. With `false`, calls in flight continue and return to
+    ///     their callers; they neither send nor store cookies any more, and a call that still needs the access token
+    ///     fails as ``NetworkError/Kind/needsLogin``.
     /// - Throws: ``NetworkError/Kind/storage`` if the token could not be removed from its store, or not within
     ///   ``LayerLimits/tokenStoreDeadline``; ``NetworkError/Kind/cancelled`` if the task is cancelled while it is being
     ///   removed. In both cases the token is not used again until the app ends.
@@ -80,8 +85,8 @@ extension NetworkLayer {
         try await settle([accountWrite, write], "The access token is not used any more, but could not be removed")
     }
 
-    /// Fails the calls that wait for a renewal of the token as ``NetworkError/Kind/loginCancelled``. Call it if the user was
-    /// asked to log in to a service and declined.
+    /// Fails the calls that wait for a renewal of the token as ``NetworkError/Kind/loginCancelled``. Call it if the
+    /// user was asked to log in to a service and declined.
     ///
     /// - Returns: Whether a renewal was in progress.
     @discardableResult

@@ -4,8 +4,9 @@ extension NetworkLayer {
     /// The network that the device has, as far as the layer's source knows.
     public var status: NetworkStatus { connectivity.current }
 
-    /// Whether a call may reach its host; `true` as long as the status is unknown. A call that is made nevertheless fails at once
-    /// as ``NetworkError/Kind/noNetwork``, unless the response is cached in memory or ``CallOptions/waitsForNetwork`` is set.
+    /// Whether a call may reach its host; `true` as long as the status is unknown. A call that is made nevertheless
+    /// fails at once as ``NetworkError/Kind/noNetwork``, unless the response is cached in memory or
+    /// ``CallOptions/waitsForNetwork`` is set.
     public var isReachable: Bool { status.isReachable }
 
     /// The status now, and then every change of it, until the layer is released or the reading task is cancelled.
@@ -14,13 +15,15 @@ extension NetworkLayer {
     /// for await status in network.statuses { banner.isHidden = status.isReachable }
     /// ```
     ///
-    /// Every access returns an independent sequence. A slow reader receives the newest status and not the ones in between.
+    /// Every access returns an independent sequence. A slow reader receives the newest status and not the ones in
+    /// between.
     public var statuses: AsyncStream<NetworkStatus> { connectivity.statuses() }
 
-    /// Posted to the default notification centre once for every change of a layer's ``status``, on the thread that detected it.
+    /// Posted to the default notification centre once for every change of a layer's ``status``, on the thread that
+    /// detected it.
     ///
-    /// Its object is the layer. Its user info has the layer's name under ``networkNameKey`` and the ``NetworkStatus`` under
-    /// ``networkStatusKey``.
+    /// Its object is the layer. Its user info has the layer's name under ``networkNameKey`` and the ``NetworkStatus``
+    /// under ``networkStatusKey``.
     public static let statusDidChange = Notification.Name("RunwayNetworkStatusDidChange")
     /// The key of the layer's name in the user info of a notification.
     public static let networkNameKey = "network"

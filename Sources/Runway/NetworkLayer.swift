@@ -1,11 +1,11 @@
 import Synchronization
 
-/// Sends the calls of an app through one pipeline, and holds what they share: cache, connections, tokens, limits. An app has
-/// one.
+/// Sends the calls of an app through one pipeline, and holds what they share: cache, connections, tokens, limits. An
+/// app has one.
 ///
-/// Environments, transports, clocks and sinks belong to this object and never to statics, so that two layers can live side by side in
-/// one process. Business code has an ``APIManager`` for each API; code whose next step depends on the response uses
-/// ``call(_:options:)`` directly.
+/// Environments, transports, clocks and sinks belong to this object and never to statics, so that two layers can live
+/// side by side in one process. Business code has an ``APIManager`` for each API; code whose next step depends on the
+/// response uses ``call(_:options:)`` directly.
 ///
 /// ```swift
 /// let network = NetworkLayer(transport: try NIOTransport())
@@ -70,11 +70,15 @@ public final class NetworkLayer: Sendable {
     ///   - sinks: Receive a record of every call. The default is empty.
     ///   - redaction: What is removed from records, logs and errors. The default is secrets and bodies.
     ///   - limits: The bounds of what the calls share; see ``LayerLimits`` for the defaults.
-    ///   - diskCache: Stores the responses of endpoints whose policy names the disk. The default, `nil`, stores none on disk.
-    ///   - offlineQueue: Stores the calls of endpoints with an ``OfflinePolicy`` while they can't be sent. The default, `nil`, stores none.
-    ///   - status: Reports the network that the device has. The default reports nothing, and every host counts as reachable; only a layer
-    ///     over a ``URLSessionTransport`` on Apple's systems has the system's status by default.
-    ///   - tokens: Stores access tokens, and who is signed in. The default, `nil`, stores them in memory, until the app ends.
+    ///   - diskCache: Stores the responses of endpoints whose policy names the disk. The default, `nil`, stores none on
+    ///     disk.
+    ///   - offlineQueue: Stores the calls of endpoints with an ``OfflinePolicy`` while they can't be sent. The default,
+    ///     `nil`, stores none.
+    ///   - status: Reports the network that the device has. The default reports nothing, and every host counts as
+    ///     reachable; only a layer over a ``URLSessionTransport`` on Apple's systems has the system's status by
+    ///     default.
+    ///   - tokens: Stores access tokens, and who is signed in. The default, `nil`, stores them in memory, until the app
+    ///     ends.
     ///   - grace: Asks the system for time in the background for calls in flight. The default, `nil`, asks for none.
     ///   - randomness: Randomises backoff. The default is the system's generator; a test passes one with a seed.
     public init(
@@ -129,7 +133,8 @@ public final class NetworkLayer: Sendable {
         offlineQueue?.start(changeLink)
     }
 
-    /// Changes what this layer uses for a service, such as its environment. The change applies to calls that start after it.
+    /// Changes what this layer uses for a service, such as its environment. The change applies to calls that start
+    /// after it.
     ///
     /// `change` runs again if another task changed the same service in the meantime.
     ///
@@ -141,8 +146,8 @@ public final class NetworkLayer: Sendable {
         servicesDidChange()
     }
 
-    /// Prepares the transport of a service for its first call, by connecting if it can. It returns immediately, and does
-    /// nothing if there is no network or the service's URL is invalid.
+    /// Prepares the transport of a service for its first call, by connecting if it can. It returns immediately, and
+    /// does nothing if there is no network or the service's URL is invalid.
     ///
     /// ```swift
     /// network.warmUp(Listings.self)      // at launch, before the first screen asks
@@ -197,7 +202,8 @@ extension NetworkLayer {
             endpoint, content, at: baseURL, delivery: delivery, in: flight)
     }
 
-    /// Returns the draft of a checked endpoint's request, with the cache key if it can be computed before the request is made.
+    /// Returns the draft of a checked endpoint's request, with the cache key if it can be computed before the request
+    /// is made.
     func draft<E: Endpoint>(_ endpoint: E, in flight: Flight) throws(NetworkError) -> RequestDraft {
         if case .failure(let error) = flight.configuration.baseURL { throw error }
         let content = try content(of: endpoint, in: flight)

@@ -1,7 +1,8 @@
 import ArgumentParser
 import Foundation
 
-/// The command line: one call against any server, any client's calls through a proxy, the demo's backend, the demo itself.
+/// The command line: one call against any server, any client's calls through a proxy, the demo's backend, the demo
+/// itself.
 @main
 struct RunwayTool: AsyncParsableCommand {
     static let version = "0.1.0"

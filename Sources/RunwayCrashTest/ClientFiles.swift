@@ -82,7 +82,8 @@ struct AppendedFile: Sendable {
 
     func append(line: String) throws { try append(line + "\n") }
 
-    /// Does something while no other process does anything in this way. The system ends the lock of a process that is killed.
+    /// Does something while no other process does anything in this way. The system ends the lock of a process that is
+    /// killed.
     func locked(_ body: () throws -> Void) throws {
         guard flock(descriptor, LOCK_EX) == 0 else { throw CrashFailure("a file can't be locked") }
         defer { flock(descriptor, LOCK_UN) }

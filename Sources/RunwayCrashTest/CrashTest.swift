@@ -2,8 +2,8 @@ import ArgumentParser
 import Foundation
 import RunwayTesting
 
-/// Kills the writers of action logs, the apps with offline queues and their servers at random instants, cuts the network between them, and
-/// checks what arrived.
+/// Kills the writers of action logs, the apps with offline queues and their servers at random instants, cuts the
+/// network between them, and checks what arrived.
 ///
 /// It is a tool for the developers of this package. The bugs that it can plant are in this program alone.
 @main

@@ -5,8 +5,9 @@ import Synchronization
 
 /// Executes the changes of clients, and writes down what it did.
 ///
-/// A kill between an effect and the stored response has a change executed again: the server that has the effect recognises its key, as any
-/// server has to whose effects and keys are not in one transaction. Several servers may share the file.
+/// A kill between an effect and the stored response has a change executed again: the server that has the effect
+/// recognises its key, as any server has to whose effects and keys are not in one transaction. Several servers may
+/// share the file.
 final class Ledger: Sendable {
     /// What a change did.
     struct Effect: Sendable {

@@ -6,9 +6,9 @@
 
 /// Reads a JSON document: holds its bytes, and a compact index of them made in one validating pass.
 ///
-/// Before any value is returned the whole document is validated against the grammar of RFC 8259 and the table of well-formed
-/// UTF-8, so that every value is valid. Nothing else is made in advance: strings and numbers are read from the bytes when they
-/// are accessed.
+/// Before any value is returned the whole document is validated against the grammar of RFC 8259 and the table of
+/// well-formed UTF-8, so that every value is valid. Nothing else is made in advance: strings and numbers are read from
+/// the bytes when they are accessed.
 ///
 /// ```swift
 /// let document = try JSONDocument(#"{"data":{"list":[{"title":"Loft","price":4200}]}}"#)

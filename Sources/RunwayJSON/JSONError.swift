@@ -1,7 +1,7 @@
 /// The error of a document, or of a value that is not of the required kind.
 ///
-/// ``description`` is one sentence that a person can act on. The texts contain no value of a member whose name is secret by
-/// ``JSONRedaction/default``.
+/// ``description`` is one sentence that a person can act on. The texts contain no value of a member whose name is
+/// secret by ``JSONRedaction/default``.
 public struct JSONError: Error, Sendable, Hashable {
     /// The kind of the error.
     public enum Kind: String, Sendable, Hashable {

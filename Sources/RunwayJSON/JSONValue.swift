@@ -6,8 +6,8 @@
 
 /// Reads one value of a ``JSONDocument``: a small view that retains the document and never changes.
 ///
-/// Lookups never fail. An absent value has the kind ``JSONKind/missing``; every lookup in it is missing and every reading
-/// `nil`, so that a path can be written in one expression:
+/// Lookups never fail. An absent value has the kind ``JSONKind/missing``; every lookup in it is missing and every
+/// reading `nil`, so that a path can be written in one expression:
 ///
 /// ```swift
 /// let title = raw["data"]["list"][3]["title"].string
@@ -15,10 +15,10 @@
 ///
 /// If a value must exist, ``require(_:)`` throws an error that names what was found instead.
 ///
-/// Reading existing values allocates nothing: lookups, iteration, counts, kinds, booleans, integers, doubles, comparing text,
-/// raw bytes. A string is made when it is read. These allocate: a lookup of an absent value, once, and once more for a lookup
-/// in it, for the path that it stores; a double of more than 19 digits or of a size beyond 10^-21 and 10^38, once; a decimal of
-/// more than 19 digits, a few times.
+/// Reading existing values allocates nothing: lookups, iteration, counts, kinds, booleans, integers, doubles, comparing
+/// text, raw bytes. A string is made when it is read. These allocate: a lookup of an absent value, once, and once more
+/// for a lookup in it, for the path that it stores; a double of more than 19 digits or of a size beyond 10^-21 and
+/// 10^38, once; a decimal of more than 19 digits, a few times.
 public struct JSONValue: Sendable {
     @usableFromInline let storage: JSONStorage
     /// Where the value's entry is in the index.
@@ -30,7 +30,8 @@ public struct JSONValue: Sendable {
         self.index = index
     }
 
-    /// Stands for a document that could not be read: every lookup is missing, and every ``require(_:)`` throws the error.
+    /// Stands for a document that could not be read: every lookup is missing, and every ``require(_:)`` throws the
+    /// error.
     public init(invalid error: JSONError) {
         self.init(storage: JSONStorage(absence: .invalid(error)), index: 0)
     }
@@ -60,8 +61,8 @@ public struct JSONValue: Sendable {
 extension JSONValue {
     /// The value of the first member with a name; missing if there is none or the value is not an object.
     ///
-    /// Names are compared by their Unicode scalars (RFC 8259 §8.3). It takes time in proportion to the members before: to read
-    /// many members of a large object whose names are data, iterate over ``members`` once.
+    /// Names are compared by their Unicode scalars (RFC 8259 §8.3). It takes time in proportion to the members before:
+    /// to read many members of a large object whose names are data, iterate over ``members`` once.
     @inlinable
     public subscript(key: String) -> JSONValue {
         let found = storage.member(named: key, ofObjectAt: index)
@@ -163,8 +164,8 @@ extension JSONValue {
 
     /// The value's path, such as `data.list[3].title`; `$` for the root.
     ///
-    /// Names that are not plain ASCII identifiers are in brackets and quotation marks: `data["per-page"]`. The path of a
-    /// missing value is the one of its lookup. It takes time in proportion to the document up to the value.
+    /// Names that are not plain ASCII identifiers are in brackets and quotation marks: `data["per-page"]`. The path of
+    /// a missing value is the one of its lookup. It takes time in proportion to the document up to the value.
     public var path: String { JSONPathStep.path(steps) }
 
     var steps: [JSONPathStep] {

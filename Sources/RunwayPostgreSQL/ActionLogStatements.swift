@@ -2,8 +2,9 @@ import RunwayServer
 
 /// The SQL of the sink.
 ///
-/// A distributed PostgreSQL (Citus, YugabyteDB) takes it, too: the tenant is the first column of every key, every predicate begins with
-/// it, so that each statement concerns one shard, and nothing needs a sequence or a lock of a table.
+/// A distributed PostgreSQL (Citus, YugabyteDB) takes it, too: the tenant is the first column of every key, every
+/// predicate begins with it, so that each statement concerns one shard, and nothing needs a sequence or a lock of a
+/// table.
 enum ActionLogStatements {
     static let tables = [
         """
@@ -28,7 +29,8 @@ enum ActionLogStatements {
 
     /// Fails with `42P01` in a database of before quotas.
     static let usageProbe = "SELECT bytes FROM runway_usage WHERE tenant = $1 LIMIT 0"
-    /// Creates the table of what installations have, with what they have by now: in one transaction, however long that takes.
+    /// Creates the table of what installations have, with what they have by now: in one transaction, however long that
+    /// takes.
     static let usageAddition = [
         "SET LOCAL statement_timeout = 0",
         """

@@ -1,4 +1,5 @@
-/// The SQL of the store of conversations, by the rules of ``ActionLogStatements``: the tenant leads every key and predicate.
+/// The SQL of the store of conversations, by the rules of ``ActionLogStatements``: the tenant leads every key and
+/// predicate.
 enum ChatStatements {
     static let tables = [
         """

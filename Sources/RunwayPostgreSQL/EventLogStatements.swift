@@ -1,7 +1,8 @@
 /// The SQL of the log of events, by the rules of ``ActionLogStatements``: the tenant leads every key and predicate.
 ///
-/// The last offset is in a row that is locked until the commit, so that offsets become visible in their order: a sequence would show a
-/// later one before an earlier one whose transaction takes longer, and readers would pass that by.
+/// The last offset is in a row that is locked until the commit, so that offsets become visible in their order: a
+/// sequence would show a later one before an earlier one whose transaction takes longer, and readers would pass that
+/// by.
 enum EventLogStatements {
     static let tables = [
         """
@@ -23,7 +24,8 @@ enum EventLogStatements {
         UPDATE runway_event_log SET last = last + $3 WHERE tenant = $1 AND name = $2 RETURNING epoch, first, last
         """
     static let remove = "DELETE FROM runway_event WHERE tenant = $1 AND log = $2 AND number < $3"
-    /// The bytes of the texts, and what a row counts for beside them. The size of a long text is known without reading it.
+    /// The bytes of the texts, and what a row counts for beside them. The size of a long text is known without reading
+    /// it.
     static let byteCount = """
         SELECT sum(octet_length(topic) + octet_length(type) + octet_length(data) + \(costOfEvent)) FROM runway_event
         WHERE tenant = $1 AND log = $2

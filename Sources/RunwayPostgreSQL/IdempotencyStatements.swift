@@ -9,14 +9,15 @@ enum IdempotencyStatements {
         "CREATE INDEX IF NOT EXISTS runway_claim_by_expiry ON runway_claim (tenant, expiry)",
     ]
 
-    /// Removes a few records that have expired, and claims that were never completed, without waiting for other transactions.
+    /// Removes a few records that have expired, and claims that were never completed, without waiting for other
+    /// transactions.
     static let remove = """
         DELETE FROM runway_claim WHERE tenant = $1 AND (principal, key) IN (SELECT principal, key FROM runway_claim
         WHERE tenant = $1 AND expiry <= $2::bigint AND (response IS NOT NULL OR expiry <= $3::bigint)
         ORDER BY expiry LIMIT 20 FOR UPDATE SKIP LOCKED)
         """
-    /// Removes the claims of a principal from before the clock was set back that were never completed, in the same way; returns a row for
-    /// each.
+    /// Removes the claims of a principal from before the clock was set back that were never completed, in the same way;
+    /// returns a row for each.
     static let removeAbandoned = """
         DELETE FROM runway_claim WHERE tenant = $1 AND (principal, key) IN (SELECT principal, key FROM runway_claim
         WHERE tenant = $1 AND principal = $2 AND response IS NULL AND expiry > $3::bigint FOR UPDATE SKIP LOCKED)

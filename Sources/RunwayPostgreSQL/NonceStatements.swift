@@ -1,7 +1,7 @@
 /// The SQL of the store of nonces. It follows the rules of ``ActionLogStatements``.
 enum NonceStatements {
-    /// `runway_nonce_memory` has a row for each tenant: the time at which the memory began, and the expiry time before which nonces may have
-    /// been removed.
+    /// `runway_nonce_memory` has a row for each tenant: the time at which the memory began, and the expiry time before
+    /// which nonces may have been removed.
     static let tables = [
         """
         CREATE TABLE IF NOT EXISTS runway_nonce (tenant text NOT NULL, key bytea NOT NULL, value bytea NOT NULL,

@@ -3,18 +3,20 @@
     public import RunwayServer
     import Synchronization
 
-    /// Stores the records of action logs in PostgreSQL, for any number of server processes. A record is never stored twice.
+    /// Stores the records of action logs in PostgreSQL, for any number of server processes. A record is never stored
+    /// twice.
     ///
     /// ```swift
     /// let sink = try await PostgreSQLActionLogSink(at: "postgres://log@db.example.com/actions")
     /// ActionLogRoute(to: sink).add(to: router.group("v1"))
     /// ```
     ///
-    /// It is behind the package trait `PostgreSQL`, which is off by default, and needs libpq with its header files (Debian's
-    /// `libpq-dev`). It keeps the promises of `SQLiteActionLogSink` unless the server's `fsync` is off; a `synchronous_commit` that is off
-    /// is turned on for its connections. Batches of one installation use one connection; those that arrive while it is busy share its next
-    /// transaction. A transaction that conflicts with another one (`40001`, `40P01`) is retried. When the connection is lost, the batches
-    /// fail, and clients send them again; the sink recognises those that were committed.
+    /// It is behind the package trait `PostgreSQL`, which is off by default, and needs libpq with its header files
+    /// (Debian's `libpq-dev`). It keeps the promises of `SQLiteActionLogSink` unless the server's `fsync` is off; a
+    /// `synchronous_commit` that is off is turned on for its connections. Batches of one installation use one
+    /// connection; those that arrive while it is busy share its next transaction. A transaction that conflicts with
+    /// another one (`40001`, `40P01`) is retried. When the connection is lost, the batches fail, and clients send them
+    /// again; the sink recognises those that were committed.
     public final class PostgreSQLActionLogSink: ActionLogErasing {
         private let tenant: String
         private typealias Writer = GroupCommit<ActionLogChange, Result<ActionLogStorage, ActionLogQuotaExceeded>>
@@ -26,9 +28,11 @@
         ///
         /// - Parameters:
         ///   - url: The connection string or URL of the database, in libpq's format.
-        ///   - tenant: Separates the records of several apps in one database; the first column of all keys. The default is `default`.
+        ///   - tenant: Separates the records of several apps in one database; the first column of all keys. The default
+        ///     is `default`.
         ///   - connectionCount: The most connections that write. The default is 4.
-        ///   - limits: How many batches wait and are committed together, for each connection. `survivesPowerLoss` has no effect.
+        ///   - limits: How many batches wait and are committed together, for each connection. `survivesPowerLoss` has
+        ///     no effect.
         ///   - quotas: How many bytes are stored of whom. The default is that of `ActionLogQuotas`. Each server process
         ///     counts the sources that it receives, and reads the bytes of the whole log once a minute.
         ///   - now: Returns the date that is stored as the time of receipt. The default is the system's.
@@ -82,8 +86,9 @@
 
         /// Removes the contents of all records of an account. Their ids stay, so that none is stored again.
         ///
-        /// Batches that are pending in this process are stored, and erased, before it returns; those pending in another process are not.
-        /// Each transaction erases a thousand records at most; if it throws, a part of them may be erased.
+        /// Batches that are pending in this process are stored, and erased, before it returns; those pending in another
+        /// process are not. Each transaction erases a thousand records at most; if it throws, a part of them may be
+        /// erased.
         ///
         /// - Throws: ``PostgreSQLError``, `ActionLogSinkBusy` or `CancellationError`, as ``store(_:)``.
         public func erase(account: String) async throws {
@@ -91,7 +96,8 @@
             for lane in lanes { try await erase(.account(account), through: lane.writer) }
         }
 
-        /// Removes the contents of the records of an installation that have no account, as ``erase(account:)`` does those of an account.
+        /// Removes the contents of the records of an installation that have no account, as ``erase(account:)`` does
+        /// those of an account.
         ///
         /// - Parameter installation: The id of the installation, as its batches state it.
         /// - Throws: As ``erase(account:)``.
@@ -121,12 +127,14 @@
             Self.counts(try await rows(ActionLogStatements.counts, [tenant]))
         }
 
-        /// Counts the records of a database by installation and name, most first within an installation, and changes nothing there.
+        /// Counts the records of a database by installation and name, most first within an installation, and changes
+        /// nothing there.
         ///
         /// - Parameters:
         ///   - url: The connection string or URL of the database, in libpq's format.
         ///   - tenant: As that of the sink that stored the records. The default is `default`.
-        /// - Throws: ``PostgreSQLError``; its ``PostgreSQLError/state`` is `42P01` if no sink has ever used the database.
+        /// - Throws: ``PostgreSQLError``; its ``PostgreSQLError/state`` is `42P01` if no sink has ever used the
+        ///   database.
         public static func counts(at url: String, tenant: String = "default") async throws -> [ActionLogCount] {
             let lane = PostgreSQLLane(url)
             let rows = try await withCheckedThrowingContinuation { continuation in
@@ -154,9 +162,9 @@
 
         /// The first records in the order in which they were received, without those whose contents were removed.
         ///
-        /// The order is by the clocks of the server processes: between two of them, it is as exact as their clocks agree. The exact order of
-        /// an installation is that of the `seq` in its records. ``StoredAction/sequence`` is the time of receipt in microseconds, which all
-        /// records of one transaction share.
+        /// The order is by the clocks of the server processes: between two of them, it is as exact as their clocks
+        /// agree. The exact order of an installation is that of the `seq` in its records. ``StoredAction/sequence`` is
+        /// the time of receipt in microseconds, which all records of one transaction share.
         ///
         /// - Parameter limit: The most records. The default is 1,000.
         /// - Throws: ``PostgreSQLError``.

@@ -10,8 +10,9 @@
     /// let chat = ChatService(store: store, hub: try await EventHub(name: "chat", log: log))
     /// ```
     ///
-    /// It is behind the package trait `PostgreSQL`, as ``PostgreSQLActionLogSink`` is. Who sends to a conversation locks its row until the
-    /// commit, so that numbers have no gap and become visible in their order; conversations do not wait for each other.
+    /// It is behind the package trait `PostgreSQL`, as ``PostgreSQLActionLogSink`` is. Who sends to a conversation
+    /// locks its row until the commit, so that numbers have no gap and become visible in their order; conversations do
+    /// not wait for each other.
     public final class PostgreSQLChatStore: ChatStore {
         private let tenant: String
         private let pool: PostgreSQLPool
@@ -21,7 +22,8 @@
         ///
         /// - Parameters:
         ///   - url: The database, as libpq takes it.
-        ///   - tenant: Separates what several apps store in one database; the first column of all keys. The default is `default`.
+        ///   - tenant: Separates what several apps store in one database; the first column of all keys. The default is
+        ///     `default`.
         ///   - connectionCount: The most connections. The default is 4.
         /// - Throws: ``PostgreSQLError``.
         public init(at url: String, tenant: String = "default", connectionCount: Int = 4) async throws {
@@ -34,8 +36,8 @@
             }
         }
 
-        /// Begins a new numbering of the messages of a tenant, after its database was restored from a backup, so that clients fetch their
-        /// conversations again instead of taking new messages for lost ones with the same numbers.
+        /// Begins a new numbering of the messages of a tenant, after its database was restored from a backup, so that
+        /// clients fetch their conversations again instead of taking new messages for lost ones with the same numbers.
         ///
         /// Call it once after the restore, before servers start: a store that is open goes on with the old name.
         ///
@@ -208,7 +210,8 @@
                 }
             }
 
-            /// Locks the conversation, and adds a member; returns `false` if there are as many as allowed, and this one is new.
+            /// Locks the conversation, and adds a member; returns `false` if there are as many as allowed, and this one
+            /// is new.
             private func admit(_ member: String, upTo maximumCount: Int) throws(PostgreSQLError) -> Bool {
                 try connection.run(ChatStatements.begin, key)
                 _ = try place(ChatStatements.lockedPlace)

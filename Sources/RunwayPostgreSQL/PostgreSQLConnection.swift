@@ -6,8 +6,8 @@
     final class PostgreSQLConnection {
         let connection: OpaquePointer
 
-        /// Bounds of the waits for a server that does not respond, as parameters of libpq: a part of a minute to connect, a minute until sent
-        /// bytes are acknowledged, and until a silent connection is found dead.
+        /// Bounds of the waits for a server that does not respond, as parameters of libpq: a part of a minute to
+        /// connect, a minute until sent bytes are acknowledged, and until a silent connection is found dead.
         private static let waits = [
             ("connect_timeout", "10"), ("tcp_user_timeout", "60000"), ("keepalives_idle", "30"),
             ("keepalives_interval", "10"), ("keepalives_count", "3"),
@@ -20,8 +20,8 @@
             SELECT set_config('synchronous_commit', 'on', false) WHERE current_setting('synchronous_commit') = 'off'
             """
 
-        /// Connects. What the URL says about waits comes before what is said here, also a `statement_timeout` in its `options`.
-        /// A `synchronous_commit` that is off is turned on, wherever that was set.
+        /// Connects. What the URL says about waits comes before what is said here, also a `statement_timeout` in its
+        /// `options`. A `synchronous_commit` that is off is turned on, wherever that was set.
         ///
         /// - Throws: ``PostgreSQLError``, without the text of libpq, which may contain parts of the URL.
         init(to url: String) throws(PostgreSQLError) {
@@ -60,7 +60,8 @@
 
         /// Runs a statement with parameters as text, and returns the rows.
         ///
-        /// - Throws: ``PostgreSQLError``: `22021` for a parameter with the character U+0000, which ends a text of libpq.
+        /// - Throws: ``PostgreSQLError``: `22021` for a parameter with the character U+0000, which ends a text of
+        ///   libpq.
         @discardableResult
         func run(_ statement: String, _ parameters: [String?] = []) throws(PostgreSQLError) -> [[String?]] {
             guard !parameters.contains(where: { $0?.utf8.contains(0) ?? false }) else {

@@ -12,7 +12,8 @@ public struct PostgreSQLError: Error, Sendable, Hashable, CustomStringConvertibl
         self.description = description
     }
 
-    /// Whether the transaction had no effect, and should be tried again: `40001` (serialization failure) and `40P01` (deadlock).
+    /// Whether the transaction had no effect, and should be tried again: `40001` (serialization failure) and `40P01`
+    /// (deadlock).
     var isTransient: Bool { state == "40001" || state == "40P01" }
 
     /// Whether PostgreSQL does not accept a value (class 22): the same statement would fail again.

@@ -19,12 +19,13 @@
             }
         }
 
-        /// Renews a lease and records under it who has joined and left, in one transaction; then removes members that are present under leases
-        /// that have ended, until some of them have left.
+        /// Renews a lease and records under it who has joined and left, in one transaction; then removes members that
+        /// are present under leases that have ended, until some of them have left.
         ///
         /// Members whose name has more than 1,024 bytes or the character U+0000 are not recorded.
         ///
-        /// - Returns: How many changes were published, and whether no members of ended leases are left, also `true` if removing failed.
+        /// - Returns: How many changes were published, and whether no members of ended leases are left, also `true` if
+        ///   removing failed.
         /// - Throws: `ActionLogSinkBusy` if too much waits; ``PostgreSQLError``, with `P0002` if the lease has ended.
         @discardableResult
         public func renewPresence(
@@ -53,8 +54,8 @@
             return (0, false)
         }
 
-        /// Removes members of a lease that has ended, or the lease if it has none. Returns how many of them have left, since they are under no
-        /// other lease; `nil` if no lease has ended.
+        /// Removes members of a lease that has ended, or the lease if it has none. Returns how many of them have left,
+        /// since they are under no other lease; `nil` if no lease has ended.
         private func removePart(upTo maximumCount: Int) async throws -> Int? {
             let key = [tenant, name]
             let ended = try await writer.transaction(for: name) { connection throws(PostgreSQLError) in
@@ -89,8 +90,8 @@
             return try connection.run(PresenceStatements.lockLog, [tenant, name]).first?[0] ?? ""
         }
 
-        /// Records changes under a lease, while the log is locked. Returns the published ones: the first join and the last leave of a
-        /// member under any lease.
+        /// Records changes under a lease, while the log is locked. Returns the published ones: the first join and the
+        /// last leave of a member under any lease.
         private func record(
             _ changes: [PresenceChange], under lease: String, _ connection: PostgreSQLConnection
         ) throws(PostgreSQLError) -> [PresenceChange] {

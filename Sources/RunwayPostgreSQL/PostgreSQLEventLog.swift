@@ -10,8 +10,9 @@
     /// let hub = try await EventHub(name: "chat", log: log)
     /// ```
     ///
-    /// Offsets become visible in their order, so that every process delivers the events in the same order, from the table. `NOTIFY` only wakes
-    /// the other processes; where it is lost, or the database has none, they find the events within ``pollInterval``.
+    /// Offsets become visible in their order, so that every process delivers the events in the same order, from the
+    /// table. `NOTIFY` only wakes the other processes; where it is lost, or the database has none, they find the events
+    /// within ``pollInterval``.
     public final class PostgreSQLEventLog: SharedEventLog {
         /// How often the table is read without a notification: 2 s.
         public static let pollInterval = Duration.seconds(2)
@@ -35,11 +36,12 @@
         /// - Parameters:
         ///   - url: The database, as libpq takes it.
         ///   - name: The name of the stream, the same in all processes.
-        ///   - tenant: Separates what several apps store in one database; the first column of all keys. The default is `default`.
+        ///   - tenant: Separates what several apps store in one database; the first column of all keys. The default is
+        ///     `default`.
         ///   - maximumCount: The most events that are stored, at least 1. The default is 100,000.
-        ///   - maximumByteCount: The most bytes of their texts, and 64 for each event; the oldest events beyond are removed, but for the last one. A
-        ///     process counts them when it has stored a sixteenth of that, so that there may be as much more for each process. The default
-        ///     is 1 GiB.
+        ///   - maximumByteCount: The most bytes of their texts, and 64 for each event; the oldest events beyond are
+        ///     removed, but for the last one. A process counts them when it has stored a sixteenth of that, so that
+        ///     there may be as much more for each process. The default is 1 GiB.
         /// - Throws: ``PostgreSQLError``.
         public init(
             at url: String, name: String, tenant: String = "default", maximumCount: Int = 100_000,
@@ -60,8 +62,8 @@
             }
         }
 
-        /// Begins a new epoch in all logs of a tenant, after its database was restored from a backup, so that clients receive a reset instead of
-        /// missing what is published under the offsets of lost events.
+        /// Begins a new epoch in all logs of a tenant, after its database was restored from a backup, so that clients
+        /// receive a reset instead of missing what is published under the offsets of lost events.
         ///
         /// Call it once after the restore, before servers start: a hub that is open goes on with the old epoch.
         ///
@@ -87,14 +89,16 @@
 
         /// Stores events with the next offsets, and wakes the other processes when they are committed.
         ///
-        /// - Throws: `ActionLogSinkBusy` if too much waits; ``PostgreSQLError``, such as for a text with the character U+0000.
+        /// - Throws: `ActionLogSinkBusy` if too much waits; ``PostgreSQLError``, such as for a text with the character
+        ///   U+0000.
         public func append(_ events: [PublishedEvent]) async throws -> EventLogRange {
             // Without events nothing waits for the writer.
             guard !events.isEmpty, let stored = try await store({ _ in events }) else { return try await range() }
             return stored.range
         }
 
-        /// Runs a transaction, stores the events that it returns with the next offsets, and wakes the other processes when they are committed.
+        /// Runs a transaction, stores the events that it returns with the next offsets, and wakes the other processes
+        /// when they are committed.
         ///
         /// - Returns: The range after that, and the number of events; `nil` if there were none.
         func store(

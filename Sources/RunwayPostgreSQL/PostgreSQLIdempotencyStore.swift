@@ -9,10 +9,11 @@
     /// router.add(middleware: IdempotencyMiddleware(store: store) { request, _ in account(request) })
     /// ```
     ///
-    /// It is behind the package trait `PostgreSQL`, as ``PostgreSQLActionLogSink`` is. A key is claimed by the insertion of a row, so that of
-    /// several servers one executes the request. Claims and responses survive a power loss, unless the server's `fsync` is off.
-    /// A claim that was never completed is removed a day after its lease; one from before the clock was set back, when its principal has no
-    /// room without that. The database bounds what all principals have together.
+    /// It is behind the package trait `PostgreSQL`, as ``PostgreSQLActionLogSink`` is. A key is claimed by the
+    /// insertion of a row, so that of several servers one executes the request. Claims and responses survive a power
+    /// loss, unless the server's `fsync` is off. A claim that was never completed is removed a day after its lease; one
+    /// from before the clock was set back, when its principal has no room without that. The database bounds what all
+    /// principals have together.
     public final class PostgreSQLIdempotencyStore: IdempotencyStore {
         /// How long after its lease a claim is removed that was never completed, in milliseconds.
         private static let abandonedTime: Int64 = 86_400_000
@@ -26,7 +27,8 @@
         ///
         /// - Parameters:
         ///   - url: The database, as libpq takes it.
-        ///   - tenant: Separates what several apps store in one database; the first column of all keys. The default is `default`.
+        ///   - tenant: Separates what several apps store in one database; the first column of all keys. The default is
+        ///     `default`.
         ///   - connectionCount: The most connections. The default is 4.
         ///   - maximumCount: The most keys of one principal, who then claims nothing more. The default is 10,000.
         ///   - maximumByteCount: The most bytes of responses to one principal. The default is 64 MiB.

@@ -3,8 +3,8 @@
     import RunwayServer
     import Synchronization
 
-    /// One connection and the transactions that use it, one after another. It connects when it is first used, and anew when the
-    /// connection is lost.
+    /// One connection and the transactions that use it, one after another. It connects when it is first used, and anew
+    /// when the connection is lost.
     final class PostgreSQLLane: Sendable {
         /// A connection, which moves from thread to thread.
         // One thread at a time uses it: whoever holds the lock of `slot`.
@@ -23,7 +23,8 @@
 
         /// Runs a transaction, again if it conflicts with another one (`40001`, `40P01`). It blocks.
         ///
-        /// - Throws: ``PostgreSQLError``. If the connection was lost during the commit, the transaction may be committed all the same.
+        /// - Throws: ``PostgreSQLError``. If the connection was lost during the commit, the transaction may be
+        ///   committed all the same.
         func transaction<Value>(
             _ body: (PostgreSQLConnection) throws(PostgreSQLError) -> Value
         ) throws(PostgreSQLError) -> Value {

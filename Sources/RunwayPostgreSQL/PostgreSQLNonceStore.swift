@@ -9,13 +9,14 @@
     /// router.add(middleware: SignatureMiddleware(rules, keys: keys, nonces: nonces))
     /// ```
     ///
-    /// It is behind the package trait `PostgreSQL`, as ``PostgreSQLActionLogSink`` is. A nonce is claimed by the insertion of a row, so that of
-    /// several servers one accepts a signature. Restarts change nothing: only with a new table it refuses what may have been signed before
-    /// `startedAt`. It survives a power loss, unless the server's `fsync` is off. A database that was restored from a backup lacks
-    /// later nonces: delete the rows of the tenant in both tables and start the servers anew, so that the memory begins anew.
+    /// It is behind the package trait `PostgreSQL`, as ``PostgreSQLActionLogSink`` is. A nonce is claimed by the
+    /// insertion of a row, so that of several servers one accepts a signature. Restarts change nothing: only with a new
+    /// table it refuses what may have been signed before `startedAt`. It survives a power loss, unless the server's
+    /// `fsync` is off. A database that was restored from a backup lacks later nonces: delete the rows of the tenant in
+    /// both tables and start the servers anew, so that the memory begins anew.
     ///
-    /// Nonces are removed when they have expired by the clock of a server, and what expires no later is refused from then on. The database
-    /// bounds what all keys have together.
+    /// Nonces are removed when they have expired by the clock of a server, and what expires no later is refused from
+    /// then on. The database bounds what all keys have together.
     public final class PostgreSQLNonceStore: NonceStore {
         /// The fewest seconds between two removals of a process.
         private static let removalInterval: Int64 = 10
@@ -32,11 +33,12 @@
         ///
         /// - Parameters:
         ///   - url: The database, as libpq takes it.
-        ///   - tenant: Separates what several apps store in one database; the first column of all keys. The default is `default`.
+        ///   - tenant: Separates what several apps store in one database; the first column of all keys. The default is
+        ///     `default`.
         ///   - startedAt: The time of the server's clock. The memory of a new tenant begins then.
         ///   - connectionCount: The most connections. The default is 4.
-        ///   - maximumNoncesPerKey: The most nonces of one key, which then claims nothing more. They are counted at each claim. The default is
-        ///     10,000: about 80 requests a second.
+        ///   - maximumNoncesPerKey: The most nonces of one key, which then claims nothing more. They are counted at
+        ///     each claim. The default is 10,000: about 80 requests a second.
         /// - Throws: ``PostgreSQLError``.
         public init(
             at url: String, tenant: String = "default", startedAt: UnixTime, connectionCount: Int = 4,
@@ -91,8 +93,8 @@
             return (began, first)
         }
 
-        /// Removes expired nonces, if a removal is due. Each part first records, in a separate transaction, up to which expiry time it removes
-        /// nonces: a claim that no longer finds a nonce finds this limit.
+        /// Removes expired nonces, if a removal is due. Each part first records, in a separate transaction, up to which
+        /// expiry time it removes nonces: a claim that no longer finds a nonce finds this limit.
         private func removeExpired(at now: UnixTime) async throws {
             let isDue = lastRemoval.withLock { last in
                 guard last == .min || abs(now.seconds - last) >= Self.removalInterval else { return false }

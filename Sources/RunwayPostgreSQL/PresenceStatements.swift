@@ -1,7 +1,8 @@
-/// The SQL of the present members of a log of events, by the rules of ``ActionLogStatements``: the tenant leads every key and predicate.
+/// The SQL of the present members of a log of events, by the rules of ``ActionLogStatements``: the tenant leads every
+/// key and predicate.
 ///
-/// A process renews the row of its lease alone, however many members it has. The row of a log is locked before members are recorded, so that of
-/// several processes one finds that a member is the first, or the last.
+/// A process renews the row of its lease alone, however many members it has. The row of a log is locked before members
+/// are recorded, so that of several processes one finds that a member is the first, or the last.
 enum PresenceStatements {
     static let tables = [
         """
@@ -64,11 +65,12 @@ enum PresenceStatements {
         """
     }
 
-    /// Returns which of `count` members are present under another lease that lasts: one that is present under ended leases alone joins again.
+    /// Returns which of `count` members are present under another lease that lasts: one that is present under ended
+    /// leases alone joins again.
     static func lastingOthers(of count: Int) -> String { "\(others(of: count)) AND \(lasts)" }
 
-    /// Returns which of `count` members are present under another lease. A member that is still present under an ended one leaves when that is
-    /// removed.
+    /// Returns which of `count` members are present under another lease. A member that is still present under an ended
+    /// one leaves when that is removed.
     static func others(of count: Int) -> String {
         """
         SELECT DISTINCT topic, member FROM runway_presence

@@ -7,11 +7,12 @@ package import GRDB
 
 /// Opens the SQLite files of clients and servers.
 ///
-/// All reads, writes and checkpoints of a process use one connection: before SQLite 3.51.3, two connections that write or checkpoint at
-/// once can lose a commit. What bounds the write-ahead log is stated here alone, see `docs/decisions/0081-size-of-the-log.md`.
+/// All reads, writes and checkpoints of a process use one connection: before SQLite 3.51.3, two connections that write
+/// or checkpoint at once can lose a commit. What bounds the write-ahead log is stated here alone, see
+/// `docs/decisions/0081-size-of-the-log.md`.
 package enum SQLiteFile {
-    /// After the commit that makes the write-ahead log so long, SQLite moves it to the database file, and writes it from its beginning
-    /// again.
+    /// After the commit that makes the write-ahead log so long, SQLite moves it to the database file, and writes it
+    /// from its beginning again.
     package static let checkpointPageCount = 1000
     /// The log is cut to so many bytes when it is written from its beginning, for instance after a large transaction.
     package static let maximumIdleLogByteCount = 4 << 20
@@ -22,9 +23,10 @@ package enum SQLiteFile {
     ///
     /// - Parameters:
     ///   - url: The file, in a folder that exists.
-    ///   - waitsForDrive: Whether a commit returns when it is on the drive. Otherwise a power loss may undo the last commits.
-    ///   - overwritesRemovedBytes: Whether bytes are overwritten when they are removed, whatever SQLite was compiled to do. The default
-    ///     is `false`.
+    ///   - waitsForDrive: Whether a commit returns when it is on the drive. Otherwise a power loss may undo the last
+    ///     commits.
+    ///   - overwritesRemovedBytes: Whether bytes are overwritten when they are removed, whatever SQLite was compiled to
+    ///     do. The default is `false`.
     ///   - busyTimeout: How many seconds to wait for locks of other processes. The default, `nil`, is not to wait.
     ///   - prepare: Prepares the connection.
     /// - Throws: A `DatabaseError`, or a Foundation error if the file can't be created.
@@ -70,7 +72,8 @@ package enum SQLiteFile {
 }
 
 extension DatabaseQueue {
-    /// Runs a transaction. If the disk is full, moves the write-ahead log to the database file, and runs the transaction once more.
+    /// Runs a transaction. If the disk is full, moves the write-ahead log to the database file, and runs the
+    /// transaction once more.
     ///
     /// On a small disk the log takes all space before SQLite itself moves it, and what is freed later, too.
     package func writeMakingRoom<Value>(_ change: (Database) throws -> Value) throws -> Value {
@@ -89,8 +92,8 @@ extension DatabaseQueue {
 
     /// As ``moveLog()``, but waits for no process that reads the file.
     ///
-    /// - Throws: `SQLITE_BUSY` if another process reads: then only what that one does not need any more was moved. Or another
-    ///   `DatabaseError`.
+    /// - Throws: `SQLITE_BUSY` if another process reads: then only what that one does not need any more was moved. Or
+    ///   another `DatabaseError`.
     package func moveLogWithoutWaiting() throws {
         try writeWithoutTransaction { database in
             let timeout = try Int.fetchOne(database, sql: "PRAGMA busy_timeout") ?? 0
@@ -102,8 +105,9 @@ extension DatabaseQueue {
 
     /// Shrinks a database file whose table is empty, if more than ``SQLiteFile/maximumIdlePageCount`` pages are free.
     ///
-    /// Call it after ``moveLog()``: what was removed is overwritten then, so that nothing of it is in the space that the file system gets back.
-    /// Rows that remain would be moved, and left in that space; a file that has any stays as large as it was. So does one for which this fails.
+    /// Call it after ``moveLog()``: what was removed is overwritten then, so that nothing of it is in the space that
+    /// the file system gets back. Rows that remain would be moved, and left in that space; a file that has any stays as
+    /// large as it was. So does one for which this fails.
     package func shrink(ifEmpty table: String) {
         try? writeWithoutTransaction { database in
             let isEmpty = try Bool.fetchOne(database, sql: "SELECT NOT EXISTS (SELECT 1 FROM \(table))") ?? false
@@ -115,7 +119,8 @@ extension DatabaseQueue {
     }
 }
 
-/// Decides when a write-ahead log is moved that SQLite could not move by itself, since other processes read at every moment. It is pure.
+/// Decides when a write-ahead log is moved that SQLite could not move by itself, since other processes read at every
+/// moment. It is pure.
 package struct LogBound: Sendable {
     /// The log of a file without such readers has about a quarter of it.
     package static let standardByteCount = 16 << 20

@@ -53,7 +53,8 @@ extension Row {
     }
 }
 
-/// A 64-bit sum (FNV-1a) by which damaged bytes differ from those that were written. It is no protection against forgery.
+/// A 64-bit sum (FNV-1a) by which damaged bytes differ from those that were written. It is no protection against
+/// forgery.
 package struct RowChecksum {
     private var sum: UInt64 = 0xCBF2_9CE4_8422_2325
 

@@ -5,8 +5,9 @@ import Synchronization
 
 /// A SQLite file that one process writes, and others may read.
 ///
-/// All writes and checkpoints use one connection: before SQLite 3.51.3, two connections that write or checkpoint at once can lose a
-/// commit. A lock on a file beside it stops a second writer; the system releases it with the process, however that ends.
+/// All writes and checkpoints use one connection: before SQLite 3.51.3, two connections that write or checkpoint at
+/// once can lose a commit. A lock on a file beside it stops a second writer; the system releases it with the process,
+/// however that ends.
 final class ServerDatabase: Sendable {
     /// What a file contains.
     struct Schema: Sendable {
@@ -30,8 +31,8 @@ final class ServerDatabase: Sendable {
     private let bound: Mutex<LogBound>
     /// How long after an attempt that readers have prevented the next one may come: each waits for the drive.
     private let overwriteInterval: Duration
-    /// Guards, also while the log is being moved, when that is attempted again since the write-ahead log or the file may have bytes that were
-    /// removed; `nil` if they have none.
+    /// Guards, also while the log is being moved, when that is attempted again since the write-ahead log or the file
+    /// may have bytes that were removed; `nil` if they have none.
     let overwriteTime = Mutex<ContinuousClock.Instant?>(nil)
 
     /// Opens a file, and creates it if there is none, for its user alone.
@@ -39,7 +40,8 @@ final class ServerDatabase: Sendable {
     /// - Parameters:
     ///   - waitsForDrive: Whether a commit returns when it is on the drive.
     ///   - hasReserve: Whether erasures have space of their own on a full disk. The default is `false`.
-    /// - Throws: ``ServerStorageError``. A damaged file is not replaced: what it knows of clients would be lost, and duplicates stored.
+    /// - Throws: ``ServerStorageError``. A damaged file is not replaced: what it knows of clients would be lost, and
+    ///   duplicates stored.
     init(
         at url: URL, _ schema: Schema, waitsForDrive: Bool, hasReserve: Bool = false, bound: LogBound = LogBound(),
         busyTimeout: TimeInterval = 5, overwriteInterval: Duration = .seconds(5)
@@ -140,8 +142,8 @@ final class ServerDatabase: Sendable {
         return max(0, min(maximumByteCount - (count - unused) * size, room))
     }
 
-    /// Moves a write-ahead log that has grown since processes read it at every moment. SQLite moves no more than the oldest reader has
-    /// seen; this waits for readers, and has new ones wait for it.
+    /// Moves a write-ahead log that has grown since processes read it at every moment. SQLite moves no more than the
+    /// oldest reader has seen; this waits for readers, and has new ones wait for it.
     private func boundLog() {
         let count = logByteCount
         guard bound.withLock({ $0.isExceeded(by: count) }) else { return }
@@ -156,8 +158,9 @@ final class ServerDatabase: Sendable {
     /// The bytes of the write-ahead log.
     var logByteCount: Int { SQLiteFile.logByteCount(of: url) }
 
-    /// Moves all that was committed to the database file, so that no byte that was removed stays there or in the log of SQLite. It waits
-    /// for no process that reads the file: while one does, a later transaction tries this again, at most every 5 s.
+    /// Moves all that was committed to the database file, so that no byte that was removed stays there or in the log of
+    /// SQLite. It waits for no process that reads the file: while one does, a later transaction tries this again, at
+    /// most every 5 s.
     func overwriteRemovedBytes() {
         overwriteTime.withLock { time in
             let isMoved = (try? queue.moveLogWithoutWaiting()) != nil

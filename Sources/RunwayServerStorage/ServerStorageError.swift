@@ -46,7 +46,8 @@ public struct ServerStorageError: Error, Sendable, Hashable, CustomStringConvert
         }
     }
 
-    /// The meaning of an error of GRDB or Foundation. No text of a `DatabaseError` is used: it may contain values of a statement.
+    /// The meaning of an error of GRDB or Foundation. No text of a `DatabaseError` is used: it may contain values of a
+    /// statement.
     init(_ error: any Error, at url: URL) {
         let name = url.lastPathComponent
         switch error {

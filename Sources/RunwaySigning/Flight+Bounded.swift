@@ -2,7 +2,8 @@ import Runway
 import RunwaySignatures
 
 extension Flight {
-    /// Runs work in a task of its own, which is cancelled and left behind at the deadline of the call and when the call is cancelled.
+    /// Runs work in a task of its own, which is cancelled and left behind at the deadline of the call and when the call
+    /// is cancelled.
     ///
     /// - Parameters:
     ///   - sending: Whether the request was sent before the work, for the error of one that is left behind.
@@ -28,7 +29,8 @@ extension Flight {
 }
 
 extension NetworkError {
-    /// The error of a request that could not be signed, and so was not sent. It has no text of an error of the app's own.
+    /// The error of a request that could not be signed, and so was not sent. It has no text of an error of the app's
+    /// own.
     init(signing error: any Error) {
         switch error {
         case let error as NetworkError:

@@ -3,8 +3,8 @@ import Runway
 import RunwayJSON
 import RunwaySignatures
 
-/// A refusal of a signature as a server of this project states it: `application/problem+json` (RFC 9457) whose `type` is
-/// `urn:runway:signature:` and the reason, with the server's time in seconds since 1970.
+/// A refusal of a signature as a server of this project states it: `application/problem+json` (RFC 9457) whose `type`
+/// is `urn:runway:signature:` and the reason, with the server's time in seconds since 1970.
 struct SignatureProblem: Sendable {
     /// The reason, in one word.
     let reason: String
@@ -47,7 +47,8 @@ struct SignatureProblem: Sendable {
         signatureBase = rawData["signatureBase"].string.flatMap { $0.utf8.count <= Self.maximumBaseBytes ? $0 : nil }
     }
 
-    /// Whether no copy of a request can have been accepted before this refusal, or can be later, if it was sent at most a duration before.
+    /// Whether no copy of a request can have been accepted before this refusal, or can be later, if it was sent at most
+    /// a duration before.
     func excludesCopies(sentBefore elapsed: Duration) -> Bool {
         guard let acceptedUntil else { return true }
         // Both times are whole seconds.
@@ -63,8 +64,8 @@ struct SignatureProblem: Sendable {
     /// Whether the nonce was used: the server has accepted a copy of the request before.
     var isReplay: Bool { reason == "replayed" }
 
-    /// Whether the same request is accepted if it is signed anew: its nonce was used, or the server's memory of nonces began after the
-    /// signature was made.
+    /// Whether the same request is accepted if it is signed anew: its nonce was used, or the server's memory of nonces
+    /// began after the signature was made.
     var needsNewSignature: Bool { isReplay || reason == "nonceUnknown" }
 }
 

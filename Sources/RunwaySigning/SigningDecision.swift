@@ -14,7 +14,8 @@ package enum SigningDecision: StageDecision, Equatable {
     case meetsRequest
     /// The nonce was used, or the server could not tell, and the request is signed again with another.
     case repeated
-    /// The server refused the signature, and says what it computed: how that differs from what was signed, without secrets.
+    /// The server refused the signature, and says what it computed: how that differs from what was signed, without
+    /// secrets.
     case compared(String)
     /// The response has the signature of the server.
     case verifiedResponse

@@ -9,18 +9,18 @@ public struct SigningPolicy: Sendable {
     public var way: SigningWay
     /// Which signature responses must have. The default, `nil`, verifies none.
     public var responses: ResponseSignatures?
-    /// The types of the structured fields that signatures of requests and responses may cover strictly. The default has those that RFCs
-    /// define; add a field of the service by its name in lower case, here and at the server.
+    /// The types of the structured fields that signatures of requests and responses may cover strictly. The default has
+    /// those that RFCs define; add a field of the service by its name in lower case, here and at the server.
     public var structuredFieldTypes = StructuredFieldType.registered
     /// How far the clock of the device may be corrected by the server's. The default is 24 hours.
     ///
-    /// A signature that is made for a later time can be stored and used then. A device whose clock is further off is accepted with a
-    /// nonce of the server alone.
+    /// A signature that is made for a later time can be stored and used then. A device whose clock is further off is
+    /// accepted with a nonce of the server alone.
     public var maximumCorrection = Duration.seconds(86_400)
 
-    /// The largest stream that is read into memory before it is sent, if its digest can't be known otherwise: one that can be read only
-    /// once and has no `Content-Digest`, or any stream under a salted digest. A larger one is refused as
-    /// `NetworkError.Kind.invalidConfiguration`. The default is 1 MiB; 0 reads none.
+    /// The largest stream that is read into memory before it is sent, if its digest can't be known otherwise: one that
+    /// can be read only once and has no `Content-Digest`, or any stream under a salted digest. A larger one is refused
+    /// as `NetworkError.Kind.invalidConfiguration`. The default is 1 MiB; 0 reads none.
     public var maximumBufferedByteCount = 1 << 20
 
     /// A policy that verifies no response.
@@ -35,7 +35,8 @@ public struct SigningWay: Sendable {
         case sealedKey(to: Curve25519.KeyAgreement.PublicKey, id: String)
     }
 
-    /// What signatures cover apart from what a server asks for. Both lists are made once; an error is that of each request that is signed.
+    /// What signatures cover apart from what a server asks for. Both lists are made once; an error is that of each
+    /// request that is signed.
     struct Coverage: Sendable {
         let withoutDigest: Result<CoveredComponents, SignatureError>
         let withDigest: Result<CoveredComponents, SignatureError>
@@ -49,7 +50,8 @@ public struct SigningWay: Sendable {
 
     let format: Format
 
-    /// An HTTP Message Signature (RFC 9421) with `Content-Digest` (RFC 9530), by any key. Use it wherever the backend can verify it.
+    /// An HTTP Message Signature (RFC 9421) with `Content-Digest` (RFC 9530), by any key. Use it wherever the backend
+    /// can verify it.
     ///
     /// It has `created`, `nonce`, `keyid` and `tag`, and covers `content-digest` if there is a body.
     ///
@@ -62,8 +64,8 @@ public struct SigningWay: Sendable {
         SigningWay(format: .signature(tag: tag, Coverage(components)))
     }
 
-    /// The salted digest, for a backend that cannot verify signatures. The key is one of `SigningKey.salted`. It covers not
-    /// the host, and of the header fields `Content-Type` alone. A streamed body is read into memory first, up to
+    /// The salted digest, for a backend that cannot verify signatures. The key is one of `SigningKey.salted`. It covers
+    /// not the host, and of the header fields `Content-Type` alone. A streamed body is read into memory first, up to
     /// ``SigningPolicy/maximumBufferedByteCount``.
     public static let saltedDigest = SigningWay(format: .saltedDigest)
 

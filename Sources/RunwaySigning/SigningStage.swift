@@ -8,8 +8,8 @@ import RunwaySignatures
 
 /// Signs the requests of one service as they are sent, and verifies the responses if the policy says so.
 ///
-/// It stands at the place `FlightStep.signing`, below retries, redirects, merging, compression and hedging: each attempt, hop and
-/// envelope is signed anew over its own bytes, and a cached response needs no signature.
+/// It stands at the place `FlightStep.signing`, below retries, redirects, merging, compression and hedging: each
+/// attempt, hop and envelope is signed anew over its own bytes, and a cached response needs no signature.
 ///
 /// ```swift
 /// var pipeline = RequestPipeline()
@@ -17,24 +17,28 @@ import RunwaySignatures
 /// pipeline.insert(SigningStage(for: Shop.self, policy, keys: deviceKeys), before: .signing)
 /// ```
 ///
-/// Only requests to the service's own origin are signed, since a redirect can lead anywhere. Make a stage for each layer: it holds
-/// the time of the service's server by the clock of the layer.
+/// Only requests to the service's own origin are signed, since a redirect can lead anywhere. Make a stage for each
+/// layer: it holds the time of the service's server by the clock of the layer.
 ///
-/// A refusal fails the call as `NetworkError.Kind.refused`. If the server states its reason and its time, as `RunwayServer` does, the
-/// underlying error is a `SignatureRefusal` with these two; nobody vouches for them. If the server says what it computed in place of the
-/// signature base, as `RunwayServer` does in development, the error and the record name the lines that differ, without secrets.
+/// A refusal fails the call as `NetworkError.Kind.refused`. If the server states its reason and its time, as
+/// `RunwayServer` does, the underlying error is a `SignatureRefusal` with these two; nobody vouches for them. If the
+/// server says what it computed in place of the signature base, as `RunwayServer` does in development, the error and
+/// the record name the lines that differ, without secrets.
 ///
-/// If the server refuses a signature with status 401, the stage tries once more with the server's time, if the clock of the device
-/// was wrong, and once with the nonce and the components that it asked for in `Accept-Signature`. A 401 that has neither
-/// `Accept-Signature` with the tag of the policy nor a problem of a signature passes unchanged. One that has either never reaches the stage
-/// that renews access tokens, also if the request was not signed since its account has no key yet.
+/// If the server refuses a signature with status 401, the stage tries once more with the server's time, if the clock of
+/// the device was wrong, and once with the nonce and the components that it asked for in `Accept-Signature`. A 401 that
+/// has neither `Accept-Signature` with the tag of the policy nor a problem of a signature passes unchanged. One that
+/// has either never reaches the stage that renews access tokens, also if the request was not signed since its account
+/// has no key yet.
 ///
-/// A request that may not be executed twice is sent again only if the server certainly did not execute it: not if its nonce was used, since
-/// then a copy of it was accepted before, and under ``SigningPolicy/responses`` only if the refusal has the server's signature and excludes
-/// that a copy was accepted since the request was sent. Requests may be executed twice if their method is idempotent, if they have an `Idempotency-Key`, or if `RetryPolicy.isRepeatable` says so.
+/// A request that may not be executed twice is sent again only if the server certainly did not execute it: not if its
+/// nonce was used, since then a copy of it was accepted before, and under ``SigningPolicy/responses`` only if the
+/// refusal has the server's signature and excludes that a copy was accepted since the request was sent. Requests may be
+/// executed twice if their method is idempotent, if they have an `Idempotency-Key`, or if `RetryPolicy.isRepeatable`
+/// says so.
 ///
-/// Bodies pass unchanged. A stream that can be read twice is read once for its digest; one that can't must have a `Content-Digest`, or is
-/// read into memory up to ``SigningPolicy/maximumBufferedByteCount``.
+/// Bodies pass unchanged. A stream that can be read twice is read once for its digest; one that can't must have a
+/// `Content-Digest`, or is read into memory up to ``SigningPolicy/maximumBufferedByteCount``.
 public struct SigningStage: RequestStage {
     private let service: any APIService.Type
     private let policy: SigningPolicy
@@ -267,7 +271,8 @@ extension Response {
         return response
     }
 
-    /// This failure without its body, with the verdict of its status, and of its fields only those that say when to try again.
+    /// This failure without its body, with the verdict of its status, and of its fields only those that say when to try
+    /// again.
     fileprivate var unverifiedFailure: Response {
         var failure = self
         let fields = head.headerFields.filter { [.retryAfter, .date].contains($0.name) }
@@ -283,7 +288,8 @@ extension RequestBody {
 }
 
 extension Request {
-    /// Whether the request goes to the server of the service: to its origin, or to the same host by TLS where the service has none.
+    /// Whether the request goes to the server of the service: to its origin, or to the same host by TLS where the
+    /// service has none.
     func isForServer(of flight: Flight) -> Bool {
         guard let own = flight.serviceOrigin else { return false }
         let target = Origin(head)

@@ -15,31 +15,32 @@
 /// }
 /// ```
 ///
-/// Encrypted are the records of a log, the requests of a queue, and the metadata and bodies of responses. Ids, times, sizes, and the names
-/// of accounts, services and endpoints by which entries are found are not. What was written before an app passed a sealing stays readable
-/// in a log and a queue.
+/// Encrypted are the records of a log, the requests of a queue, and the metadata and bodies of responses. Ids, times,
+/// sizes, and the names of accounts, services and endpoints by which entries are found are not. What was written before
+/// an app passed a sealing stays readable in a log and a queue.
 ///
-/// The implementation must encrypt and authenticate the bytes, and authenticate the context, so that an entry in the place of another
-/// one does not open. It is called on background threads, and may block them.
+/// The implementation must encrypt and authenticate the bytes, and authenticate the context, so that an entry in the
+/// place of another one does not open. It is called on background threads, and may block them.
 public protocol PayloadSealing: Sendable {
     /// Returns the bytes encrypted.
     ///
     /// - Parameters:
     ///   - bytes: What is to be stored.
     ///   - context: What identifies it. It is not stored with the bytes, and not secret.
-    /// - Throws: Any error, such as that the key can't be read while the device is locked. Nothing is stored then: records stay in memory,
-    ///   the call of a change fails, a response is not cached. The problem is reported as ``StorageError/Kind/keyUnavailable``.
+    /// - Throws: Any error, such as that the key can't be read while the device is locked. Nothing is stored then:
+    ///   records stay in memory, the call of a change fails, a response is not cached. The problem is reported as
+    ///   ``StorageError/Kind/keyUnavailable``.
     func seal(_ bytes: [UInt8], for context: [UInt8]) throws -> [UInt8]
 
     /// Returns the bytes that ``seal(_:for:)`` encrypted for the same context.
     ///
-    /// After an error, a few bytes are encrypted and decrypted. If that fails, too, the key can't be read now: nothing that is stored
-    /// changes, nothing is sent, and ``StorageError/Kind/keyUnavailable`` is reported until the key can be read. Otherwise the bytes belong
-    /// to another key: the record or the change waits for it, is counted as sealed, and is sent when it opens, in this run or a later one.
-    /// A response is not found in either case, and stays.
+    /// After an error, a few bytes are encrypted and decrypted. If that fails, too, the key can't be read now: nothing
+    /// that is stored changes, nothing is sent, and ``StorageError/Kind/keyUnavailable`` is reported until the key can
+    /// be read. Otherwise the bytes belong to another key: the record or the change waits for it, is counted as sealed,
+    /// and is sent when it opens, in this run or a later one. A response is not found in either case, and stays.
     ///
-    /// - Throws: Any error if the key can't be read, or if the bytes were encrypted with another key or for another context. Bytes that were
-    ///   damaged on disk are found by a checksum before, and never passed.
+    /// - Throws: Any error if the key can't be read, or if the bytes were encrypted with another key or for another
+    ///   context. Bytes that were damaged on disk are found by a checksum before, and never passed.
     func open(_ sealed: [UInt8], for context: [UInt8]) throws -> [UInt8]
 }
 

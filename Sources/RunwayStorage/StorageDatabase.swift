@@ -14,8 +14,8 @@ enum StorageDatabase {
 
     /// Opens the database at a path with one connection, and creates it and its folder if there is none.
     ///
-    /// The file, and those that SQLite creates beside it, can be read and written by the user alone, and are not in backups. A folder that
-    /// exists is not changed.
+    /// The file, and those that SQLite creates beside it, can be read and written by the user alone, and are not in
+    /// backups. A folder that exists is not changed.
     ///
     /// - Parameter protect: Protects a folder or files. The default is ``StorageFolder/protect(_:)``.
     /// - Throws: A `DatabaseError` of SQLite, or a Foundation error where the folder can't be created.

@@ -24,7 +24,8 @@ public struct StorageError: Error, Sendable, Hashable, CustomStringConvertible {
         public static let newerSchema = Kind(description: "newerSchema")
         /// The folder or the file can't be written or read, such as while the device is locked.
         public static let unavailable = Kind(description: "unavailable")
-        /// The key of the app's ``PayloadSealing`` can't be read now. What is stored stays, and is used when the key can be read.
+        /// The key of the app's ``PayloadSealing`` can't be read now. What is stored stays, and is used when the key
+        /// can be read.
         public static let keyUnavailable = Kind(description: "keyUnavailable")
         /// A value was not accepted, such as a record that is too large.
         public static let rejected = Kind(description: "rejected")

@@ -5,7 +5,8 @@ import Runway
 enum StorageFolder {
     /// Creates a folder for the user alone, unless it exists.
     ///
-    /// - Returns: Whether it was created. Only then is it this module's: a folder that exists may be the one for all of the user's documents.
+    /// - Returns: Whether it was created. Only then is it this module's: a folder that exists may be the one for all of
+    ///   the user's documents.
     /// - Throws: An error of Foundation.
     static func prepare(_ folder: URL) throws -> Bool {
         let isNew = !FileManager.default.fileExists(atPath: folder.path)
@@ -14,8 +15,9 @@ enum StorageFolder {
         return isNew
     }
 
-    /// Excludes a folder or files from backups on Apple's systems, and has them, and what is created in the folder, be readable as soon as
-    /// the device was unlocked once: a call in the background reads them while the device is locked.
+    /// Excludes a folder or files from backups on Apple's systems, and has them, and what is created in the folder, be
+    /// readable as soon as the device was unlocked once: a call in the background reads them while the device is
+    /// locked.
     ///
     /// - Throws: An error of Foundation.
     static func protect(_ urls: [URL]) throws {

@@ -2,8 +2,8 @@ package import Foundation
 import Synchronization
 
 #if os(macOS) || os(Linux)
-    /// Guards the start of processes. Of two that start at once, one inherits descriptors of the other, whose end is then
-    /// noticed no earlier than its own.
+    /// Guards the start of processes. Of two that start at once, one inherits descriptors of the other, whose end is
+    /// then noticed no earlier than its own.
     private let starting = Mutex(())
 
     extension Process {

@@ -30,7 +30,8 @@ final class RequestGauge: Sendable {
         for waiter in waiters { waiter.resume() }
     }
 
-    /// Closes the gauge for further requests, and waits for those in flight as long as `mode` says, or until its task is cancelled.
+    /// Closes the gauge for further requests, and waits for those in flight as long as `mode` says, or until its task
+    /// is cancelled.
     func close(waitingFor mode: ShutdownMode) async {
         state.withLock { $0.isClosed = true }
         guard case .waiting(let limit) = mode else { return }

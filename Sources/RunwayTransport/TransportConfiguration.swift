@@ -25,28 +25,29 @@ public struct TransportConfiguration: Sendable {
         case http1Only
     }
 
-    /// What ``NIOTransport`` trusts: roots, pins, client certificates, exceptions for developers. The default is the operating
-    /// system's roots alone. All but the roots are set after the initializer.
+    /// What ``NIOTransport`` trusts: roots, pins, client certificates, exceptions for developers. The default is the
+    /// operating system's roots alone. All but the roots are set after the initializer.
     public var trustPolicy: TrustPolicy
     /// Which versions of HTTP are offered. The default is ``HTTPVersions/automatic``.
     public var httpVersions: HTTPVersions
-    /// The longest time for making a connection, TLS included. The default is 10 s. If all connections are in use, a call over
-    /// ``NIOTransport`` waits for one until its own deadline.
+    /// The longest time for making a connection, TLS included. The default is 10 s. If all connections are in use, a
+    /// call over ``NIOTransport`` waits for one until its own deadline.
     public var connectTimeout: Duration
     /// The longest time without a byte while a response is awaited or read. The default is 60 s.
     public var idleTimeout: Duration
     /// How long an idle connection stays open. The default is 60 s.
     public var keepAlive: Duration
-    /// The most HTTP/1.1 connections to one origin; further requests wait. The default is 8. As many retired connections with
-    /// requests in flight do not count.
+    /// The most HTTP/1.1 connections to one origin; further requests wait. The default is 8. As many retired
+    /// connections with requests in flight do not count.
     public var maximumConnectionsPerOrigin: Int
-    /// Whether header fields and bodies pass unchanged, for proxies: nothing is added to a request, and no response is decoded. The
-    /// default is `false`.
+    /// Whether header fields and bodies pass unchanged, for proxies: nothing is added to a request, and no response is
+    /// decoded. The default is `false`.
     public var isTransparent: Bool
-    /// Settings of ``NIOTransport`` for HTTP/1.1 and HTTP/2. Set after the initializer; see its properties for the defaults.
+    /// Settings of ``NIOTransport`` for HTTP/1.1 and HTTP/2. Set after the initializer; see its properties for the
+    /// defaults.
     public var wire = WireSettings()
-    /// Listed addresses of hosts, and the measurements that decide which is the best. Set after the initializer. The default,
-    /// `nil`, lists none; then the transport has measurements of its own.
+    /// Listed addresses of hosts, and the measurements that decide which is the best. Set after the initializer. The
+    /// default, `nil`, lists none; then the transport has measurements of its own.
     public var hosts: HostBook?
     /// The proxies that connections are made through. Set after the initializer. By default no proxy is used.
     public var proxies = ProxySettings.none

@@ -11,8 +11,8 @@ import Runway
 extension NetworkError {
     /// Translates an error of a connection, or of the libraries below it.
     ///
-    /// The sentences are fixed. They never contain the text of a library's error, which may contain header fields, as NIO's text
-    /// for invalid pseudo-header fields does. An unknown error is described by the name of its type.
+    /// The sentences are fixed. They never contain the text of a library's error, which may contain header fields, as
+    /// NIO's text for invalid pseudo-header fields does. An unknown error is described by the name of its type.
     ///
     /// - Parameters:
     ///   - error: The error of waiting for a response or reading it.

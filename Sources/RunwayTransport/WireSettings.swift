@@ -7,26 +7,26 @@
 /// let transport = try NIOTransport(configuration: configuration)
 /// ```
 public struct WireSettings: Sendable {
-    /// The flow-control window of an HTTP/2 stream: how many unread bytes of one response a server may send. From 64 KiB to 2 GiB;
-    /// the default is 8 MiB.
+    /// The flow-control window of an HTTP/2 stream: how many unread bytes of one response a server may send. From 64
+    /// KiB to 2 GiB; the default is 8 MiB.
     ///
-    /// It is part of the first settings, so that the first response is not slowed down. It is also the most memory that the unread
-    /// bytes of a stream take.
+    /// It is part of the first settings, so that the first response is not slowed down. It is also the most memory that
+    /// the unread bytes of a stream take.
     public var streamWindowByteCount = 8 << 20
     /// The flow-control window of an HTTP/2 connection: from 64 KiB to 2 GiB; the default is 16 MiB.
     ///
-    /// It is opened again by the bytes received, read or not, so that an unread response does not delay the others, but not
-    /// beyond ``maximumUnreadByteCount``.
+    /// It is opened again by the bytes received, read or not, so that an unread response does not delay the others, but
+    /// not beyond ``maximumUnreadByteCount``.
     public var connectionWindowByteCount = 16 << 20
-    /// The most unread bytes of streamed responses over one HTTP/2 connection, those of responses that have ended included: at
-    /// least 64 KiB; the default is 64 MiB. It limits the memory of a connection; bytes in small parts may take several
-    /// times as much.
+    /// The most unread bytes of streamed responses over one HTTP/2 connection, those of responses that have ended
+    /// included: at least 64 KiB; the default is 64 MiB. It limits the memory of a connection; bytes in small parts may
+    /// take several times as much.
     ///
-    /// At the limit the server may not send on any stream until a reader consumes bytes or is released. Other calls wait meanwhile,
-    /// until their deadlines. Whole responses do not count: each has a limit of its own.
+    /// At the limit the server may not send on any stream until a reader consumes bytes or is released. Other calls
+    /// wait meanwhile, until their deadlines. Whole responses do not count: each has a limit of its own.
     public var maximumUnreadByteCount = 64 << 20
-    /// The most requests at once on one HTTP/2 connection, even if its server allows more; further requests wait. The default is
-    /// 256.
+    /// The most requests at once on one HTTP/2 connection, even if its server allows more; further requests wait. The
+    /// default is 256.
     public var maximumConcurrentStreams = 256
     /// The most requests that wait for a connection to one origin; one more fails as overloaded. The default is 4096.
     public var maximumWaitingRequests = 4096
@@ -36,17 +36,17 @@ public struct WireSettings: Sendable {
     public var maximumFieldCount = 512
     /// The most responses of status 1xx to one request. The default is 32.
     public var maximumInformationalResponses = 32
-    /// The longest time from the end of the request to the first byte of the response. The default, `nil`, is no limit but
-    /// ``TransportConfiguration/idleTimeout``.
+    /// The longest time from the end of the request to the first byte of the response. The default, `nil`, is no limit
+    /// but ``TransportConfiguration/idleTimeout``.
     public var firstByteTimeout: Duration?
-    /// How long an HTTP/2 connection with requests in flight may be silent before a PING is sent (RFC 9113 §6.7). The default is 15
-    /// s, the minimum 10 ms; `nil` sends none. None is sent while event streams and WebSockets alone are open, which have heartbeats and
-    /// pings of their own.
+    /// How long an HTTP/2 connection with requests in flight may be silent before a PING is sent (RFC 9113 §6.7). The
+    /// default is 15 s, the minimum 10 ms; `nil` sends none. None is sent while event streams and WebSockets alone are
+    /// open, which have heartbeats and pings of their own.
     public var pingInterval: Duration? = .seconds(15)
     /// How long the server may take to acknowledge a PING before the connection is closed. The default is 10 s.
     public var pingTimeout: Duration = .seconds(10)
-    /// The size from which on a body waits for status 100 (`Expect: 100-continue`, RFC 9110 §10.1.1), as any body of unknown length
-    /// does then. The default, `nil`, is no size: a body waits only if its request has the field.
+    /// The size from which on a body waits for status 100 (`Expect: 100-continue`, RFC 9110 §10.1.1), as any body of
+    /// unknown length does then. The default, `nil`, is no size: a body waits only if its request has the field.
     public var expectContinueByteCount: Int?
     /// How long a body waits for status 100 before it is sent anyway. The default is 1 s.
     public var continueTimeout: Duration = .seconds(1)

@@ -109,6 +109,17 @@ struct HouseRuleTests {
         }
     }
 
+    @Test func documentationIsWrappedAtItsColumn() throws {
+        for file in try Project.files(in: "Sources", endingIn: Self.swift) {
+            for (number, line) in file.lines.enumerated() where line.count > 120 {
+                // Code, tables and lists of a protocol's words are not wrapped.
+                let text = line.drop { $0 == " " }
+                guard text.hasPrefix("/// "), !text.hasPrefix("///  "), !text.hasPrefix("/// |") else { continue }
+                Issue.record("\(file.path):\(number + 1) is longer than 120 columns")
+            }
+        }
+    }
+
     @Test func namesUseTheTermsOfTheField() throws {
         let banned = [
             "ke" + "pt", "to" + "ld", "let go", "lets go", "in the" + " air", "takes" + " off", "called" + " off",

@@ -1,14 +1,14 @@
 import Synchronization
 
 extension AdmissionControl {
-    /// Releases the concurrency slot of a call while it waits for something other than its own request, and waits for a slot
-    /// after that.
+    /// Releases the concurrency slot of a call while it waits for something other than its own request, and waits for a
+    /// slot after that.
     ///
-    /// Without it, calls that wait for an access token would occupy all slots while the tokens of one service are unavailable,
-    /// and block the calls of all other services.
+    /// Without it, calls that wait for an access token would occupy all slots while the tokens of one service are
+    /// unavailable, and block the calls of all other services.
     ///
-    /// - Throws: What `wait` throws; ``NetworkError/Kind/timedOut`` and ``NetworkError/Kind/cancelled`` if the call got no slot
-    ///   again.
+    /// - Throws: What `wait` throws; ``NetworkError/Kind/timedOut`` and ``NetworkError/Kind/cancelled`` if the call got
+    ///   no slot again.
     func releasingSlot<Value>(
         of flight: Flight, while wait: () async throws(NetworkError) -> Value
     ) async throws(NetworkError) -> Value {
@@ -34,8 +34,8 @@ extension Flight {
     /// Records that the call has a concurrency slot from now on.
     func holdSlot() { slotTime.store((clock.now - startTime).nanoseconds, ordering: .relaxed) }
 
-    /// Takes the concurrency slot from the call; the caller releases it. Returns the instant at which the call got it, or `nil` if it has
-    /// none.
+    /// Takes the concurrency slot from the call; the caller releases it. Returns the instant at which the call got it,
+    /// or `nil` if it has none.
     func takeSlot() -> Duration? {
         let time = slotTime.exchange(Self.noSlot, ordering: .relaxed)
         return time == Self.noSlot ? nil : startTime + .nanoseconds(time)

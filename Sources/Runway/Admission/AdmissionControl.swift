@@ -1,8 +1,8 @@
 import HTTPTypes
 import Synchronization
 
-/// Admits the flights of a layer: holds the concurrency slots, the circuits of failing hosts and endpoints, and the counts of identical
-/// requests.
+/// Admits the flights of a layer: holds the concurrency slots, the circuits of failing hosts and endpoints, and the
+/// counts of identical requests.
 final class AdmissionControl: Sendable {
     private struct State {
         var flood: FloodGuard
@@ -134,8 +134,8 @@ final class AdmissionControl: Sendable {
         continuation?.resume(returning: .granted)
     }
 
-    /// Records the outcome of a call, and releases its slot if the call needs it no longer. Returns the circuit that the outcome opened;
-    /// `nil` if it opened none.
+    /// Records the outcome of a call, and releases its slot if the call needs it no longer. Returns the circuit that
+    /// the outcome opened; `nil` if it opened none.
     func record(
         _ outcome: Circuits.Outcome, of permit: Circuits.Permit, to target: CircuitTarget,
         at now: @autoclosure () -> Duration, releasingSlot: Bool
@@ -169,12 +169,14 @@ final class AdmissionControl: Sendable {
         state.withLock { $0.circuits.removeAll() }
     }
 
-    /// How many networks have come since the layer was created. A call reads it before a request that a circuit may refuse.
+    /// How many networks have come since the layer was created. A call reads it before a request that a circuit may
+    /// refuse.
     var networkGeneration: UInt64 { state.withLock { $0.networkGeneration } }
 
     /// Waits until an instant, or until another network comes.
     ///
-    /// - Parameter generation: The ``networkGeneration`` before the request that was refused. If it has changed since, this returns at once.
+    /// - Parameter generation: The ``networkGeneration`` before the request that was refused. If it has changed since,
+    ///   this returns at once.
     /// - Returns: ``WaitEnd/granted``, or ``WaitEnd/cancelled`` if the task is cancelled.
     func waitForCircuit(
         since generation: UInt64, until instant: Duration, on clock: LayerClock

@@ -2,27 +2,29 @@
 ///
 /// The limits do not apply to responses from the cache, nor to calls that share the request of another one.
 public struct AdmissionLimits: Sendable, Hashable {
-    /// The most calls that hold a concurrency slot at once. The default is 64; at least 1. A call holds its slot until its
-    /// response is complete, or, if the body is read as a stream, until the stream ends or is discarded.
+    /// The most calls that hold a concurrency slot at once. The default is 64; at least 1. A call holds its slot until
+    /// its response is complete, or, if the body is read as a stream, until the stream ends or is discarded.
     ///
-    /// A call that waits for an access token holds no slot, so that a service whose tokens are unavailable blocks no other. A
-    /// call that waits for its next attempt keeps its slot: the budget of its host limits how many there are
+    /// A call that waits for an access token holds no slot, so that a service whose tokens are unavailable blocks no
+    /// other. A call that waits for its next attempt keeps its slot: the budget of its host limits how many there are
     /// (``LayerLimits/retrying``), and a call that has waited once does not wait a second time.
     public let maximumFlights: Int
-    /// The most calls that wait for a concurrency slot; further ones fail as ``NetworkError/Kind/overloaded``. The default is 1000.
+    /// The most calls that wait for a concurrency slot; further ones fail as ``NetworkError/Kind/overloaded``. The
+    /// default is 1000.
     ///
-    /// The slot goes to the highest priority, and within a priority to the call that came first; but every fourth slot goes to
-    /// the call that has waited longest, so that none waits for ever.
+    /// The slot goes to the highest priority, and within a priority to the call that came first; but every fourth slot
+    /// goes to the call that has waited longest, so that none waits for ever.
     public let maximumWaiting: Int
-    /// The most calls that wait for a network; further ones fail as ``NetworkError/Kind/noNetwork``. The default is 1000.
+    /// The most calls that wait for a network; further ones fail as ``NetworkError/Kind/noNetwork``. The default is
+    /// 1000.
     public let maximumWaitingForNetwork: Int
     /// The most times that one request is sent in a window of ``floodWindow``; further ones fail as
     /// ``NetworkError/Kind/overloaded``, since only an endless loop sends that many. The default is 100; `nil` is no
     /// limit.
     ///
-    /// Requests are identical if endpoint, account, method, URL, `Range` and body are equal. Requests whose body is a stream or
-    /// has more than 64 KiB are not counted. At most 4,096 different requests are counted in a window; beyond that, counting
-    /// starts again.
+    /// Requests are identical if endpoint, account, method, URL, `Range` and body are equal. Requests whose body is a
+    /// stream or has more than 64 KiB are not counted. At most 4,096 different requests are counted in a window; beyond
+    /// that, counting starts again.
     public let maximumIdenticalRequests: Int?
     /// The time in which identical requests are counted. The default is 10 s.
     public let floodWindow: Duration
@@ -50,19 +52,22 @@ public struct AdmissionLimits: Sendable, Hashable {
 
 /// When the circuit of a failing host or endpoint opens, and for how long (circuit breaker).
 ///
-/// Failures to connect to a host count by host. Failures of the server count by endpoint at its host: a status of 500 or more, a service that
-/// reports overload, no response in time, and a connection that was lost after any of the request may have been sent. Requests that
-/// no ``Endpoint`` describes count by their path instead. A call counts once, with the last of its attempts; of an upload that continues
-/// (``UploadResumption``) each request counts, except one whose connection was lost after at least 256 KiB and before the end of its
-/// body. A circuit opens after ``consecutiveFailures`` in a row, or when half of at least ``minimumOutcomes`` calls in a ``window``
-/// failed. A call that times out does not count if the host had less than half of ``Endpoint/deadline`` to respond, because the caller
-/// set a shorter deadline or the call waited elsewhere. A failure at another host, after a redirect, does not count either.
+/// Failures to connect to a host count by host. Failures of the server count by endpoint at its host: a status of 500
+/// or more, a service that reports overload, no response in time, and a connection that was lost after any of the
+/// request may have been sent. Requests that no ``Endpoint`` describes count by their path instead. A call counts once,
+/// with the last of its attempts; of an upload that continues (``UploadResumption``) each request counts, except one
+/// whose connection was lost after at least 256 KiB and before the end of its body. A circuit opens after
+/// ``consecutiveFailures`` in a row, or when half of at least ``minimumOutcomes`` calls in a ``window`` failed. A call
+/// that times out does not count if the host had less than half of ``Endpoint/deadline`` to respond, because the caller
+/// set a shorter deadline or the call waited elsewhere. A failure at another host, after a redirect, does not count
+/// either.
 ///
 /// While a circuit is open, calls fail at once: as ``NetworkError/Kind/noNetwork`` if the host can't be reached, and as
-/// ``NetworkError/Kind/unavailable`` if the endpoint keeps failing. An upload of which the server has a part waits instead, within its
-/// deadline. ``NetworkError/retryAfter`` says when the next call can be sent, and ``CallOptions/bypassesCircuit`` sends one before. After
-/// ``openTime`` one call is sent as a probe; if it succeeds the circuit is closed, if not it stays open for twice as long as before. A
-/// change of network closes all circuits. If the device has a network then, uploads that waited continue.
+/// ``NetworkError/Kind/unavailable`` if the endpoint keeps failing. An upload of which the server has a part waits
+/// instead, within its deadline. ``NetworkError/retryAfter`` says when the next call can be sent, and
+/// ``CallOptions/bypassesCircuit`` sends one before. After ``openTime`` one call is sent as a probe; if it succeeds the
+/// circuit is closed, if not it stays open for twice as long as before. A change of network closes all circuits. If the
+/// device has a network then, uploads that waited continue.
 public struct CircuitLimits: Sendable, Hashable {
     /// How many failures in a row open the circuit. The default is 5; at least 1.
     public let consecutiveFailures: Int
@@ -72,17 +77,19 @@ public struct CircuitLimits: Sendable, Hashable {
     public let window: Duration
     /// How long the circuit is open at first. The default is 1 s.
     public let openTime: Duration
-    /// The longest time that it is open without another probe. The default is 120 s. A longer `Retry-After` than ``openTime``
-    /// counts, up to this.
+    /// The longest time that it is open without another probe. The default is 120 s. A longer `Retry-After` than
+    /// ``openTime`` counts, up to this.
     public let maximumOpenTime: Duration
-    /// The most hosts whose failures are counted; the least recently called host is removed first. The default is 256; at least
+    /// The most hosts whose failures are counted; the least recently called host is removed first. The default is 256;
+    /// at least
     /// 1. A host that does not fail occupies nothing.
     public let maximumHosts: Int
-    /// The most endpoints whose failures are counted; the least recently called one is removed first. The default is 1,024; at least 1.
-    /// An endpoint that does not fail occupies nothing.
+    /// The most endpoints whose failures are counted; the least recently called one is removed first. The default is
+    /// 1,024; at least 1. An endpoint that does not fail occupies nothing.
     public let maximumEndpoints: Int
 
-    /// Bounds when a circuit opens, and for how long; see the properties for the defaults. Smaller counts than the least are raised to it.
+    /// Bounds when a circuit opens, and for how long; see the properties for the defaults. Smaller counts than the
+    /// least are raised to it.
     public init(
         consecutiveFailures: Int = 5, minimumOutcomes: Int = 20, window: Duration = .seconds(30),
         openTime: Duration = .seconds(1), maximumOpenTime: Duration = .seconds(120), maximumHosts: Int = 256,

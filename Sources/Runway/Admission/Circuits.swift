@@ -30,7 +30,8 @@ struct CircuitTarget {
 
 /// The circuit breakers of the hosts and endpoints that failed recently.
 ///
-/// A host's circuit counts failures to reach it, an endpoint's the refusals of the server. A call passes if neither is open.
+/// A host's circuit counts failures to reach it, an endpoint's the refusals of the server. A call passes if neither is
+/// open.
 struct Circuits {
     /// What an admitted call is to both circuits.
     struct Permit: Equatable {

@@ -1,17 +1,18 @@
-/// How many requests beyond the first of a call a layer sends to a host, so that retries do not make an outage worse, and hedges do
-/// not slow a host down that is slow for all.
+/// How many requests beyond the first of a call a layer sends to a host, so that retries do not make an outage worse,
+/// and hedges do not slow a host down that is slow for all.
 ///
-/// Every host has a budget, full at first: a further attempt takes one out, ``callsPerAttempt`` calls add one, up to ``reserve``.
-/// With ``retrying`` a host receives at most a tenth more requests than there are calls, and ten. Retries and hedges have separate
-/// budgets.
+/// Every host has a budget, full at first: a further attempt takes one out, ``callsPerAttempt`` calls add one, up to
+/// ``reserve``. With ``retrying`` a host receives at most a tenth more requests than there are calls, and ten. Retries
+/// and hedges have separate budgets.
 public struct AttemptLimits: Sendable, Hashable {
-    /// How many calls add a further attempt to the budget; for hedges, only requests that may be hedged count. From 1 to 1,000,000.
+    /// How many calls add a further attempt to the budget; for hedges, only requests that may be hedged count. From 1
+    /// to 1,000,000.
     public let callsPerAttempt: Int
     /// The most further attempts in a host's budget. From 0, which allows none, to 1,000,000.
     public let reserve: Int
-    /// The most hosts with a budget of their own; the least recently used is removed, and is full again when it is used next.
-    /// Hosts without a recent further attempt occupy nothing. The default is 256; at least 1. For hedges it is also the most
-    /// endpoints whose response times are recorded.
+    /// The most hosts with a budget of their own; the least recently used is removed, and is full again when it is used
+    /// next. Hosts without a recent further attempt occupy nothing. The default is 256; at least 1. For hedges it is
+    /// also the most endpoints whose response times are recorded.
     public let maximumHosts: Int
 
     /// One retry for every ten calls, and ten more.

@@ -4,14 +4,17 @@ public import struct Foundation.UUID
 
 /// Stores calls that change something while they can't be sent, and sends them later: see ``OfflinePolicy``.
 ///
-/// Pass one to the initialiser of ``NetworkLayer``; `OfflineQueue` of `RunwayStorage` stores on disk. A queue belongs to one layer.
+/// Pass one to the initialiser of ``NetworkLayer``; `OfflineQueue` of `RunwayStorage` stores on disk. A queue belongs
+/// to one layer.
 public protocol ChangeQueue: Sendable {
     /// Connects the queue with its layer, once. The implementation must return immediately.
     func start(_ link: ChangeLink)
-    /// Returns whether the queue can send calls of an endpoint later. It is called in every call of an endpoint that is queued.
+    /// Returns whether the queue can send calls of an endpoint later. It is called in every call of an endpoint that is
+    /// queued.
     func accepts(_ endpoint: any Endpoint.Type) -> Bool
-    /// Returns whether a change of the same service, environment and account waits, which this one must not overtake. Of those that wait
-    /// for the app's decision, or are held because of one, only a change with a common subject counts.
+    /// Returns whether a change of the same service, environment and account waits, which this one must not overtake.
+    /// Of those that wait for the app's decision, or are held because of one, only a change with a common subject
+    /// counts.
     func hasToWait(_ change: UnsentChange) async throws -> Bool
     /// Stores a change whose call is about to be sent. If the process ends before the call does, a later run sends the
     /// change, under the same key. Until then nobody sees the change, and none waits for it. The default implementation
@@ -32,18 +35,20 @@ public protocol ChangeQueue: Sendable {
     func settle(_ change: UUID, isQueued: Bool) async
     /// Another account was signed in to a service, or the service changed.
     func servicesDidChange()
-    /// Delays the changes of an account until the events that the app missed have arrived, or `limit` has passed. The default
-    /// implementation does nothing.
+    /// Delays the changes of an account until the events that the app missed have arrived, or `limit` has passed. The
+    /// default implementation does nothing.
     ///
     /// The changes of an account wait as long as at least one owner delays them.
     ///
     /// - Parameters:
     ///   - service: The service.
     ///   - environment: The environment of the service.
-    ///   - account: The account; `nil` if nobody is signed in: the delay is then also for the first account that signs in.
-    ///   - owner: Identifies the caller, which delays one account at a time: a delay of another account ends the former one.
-    ///   - limit: How long changes wait at most, counted from when they could be sent; `nil` ends the delay of the owner, whichever
-    ///     account it is for.
+    ///   - account: The account; `nil` if nobody is signed in: the delay is then also for the first account that signs
+    ///     in.
+    ///   - owner: Identifies the caller, which delays one account at a time: a delay of another account ends the former
+    ///     one.
+    ///   - limit: How long changes wait at most, counted from when they could be sent; `nil` ends the delay of the
+    ///     owner, whichever account it is for.
     func delayChanges(
         of service: any APIService.Type, in environment: ServiceEnvironment, for account: String?, owner: UUID,
         upTo limit: Duration?
@@ -66,8 +71,8 @@ extension ChangeQueue {
 
 /// A call that may have to be sent later: what has to be stored for that.
 ///
-/// It has no token, cookie or signature: the stages add those whenever it is sent. Header fields that are common to the service are not
-/// part of it either, and those of the day on which it is sent are used.
+/// It has no token, cookie or signature: the stages add those whenever it is sent. Header fields that are common to the
+/// service are not part of it either, and those of the day on which it is sent are used.
 public struct UnsentChange: Sendable {
     /// The endpoint of the call.
     public var endpoint: any Endpoint.Type
@@ -77,7 +82,8 @@ public struct UnsentChange: Sendable {
     public var account: String?
     /// The change that was written ahead of the call: what ``ChangeQueue/writeAhead(_:)`` returned.
     public var id: UUID?
-    /// The number of the call, whose order is the order in which changes are sent; `nil` for a change that was read from storage.
+    /// The number of the call, whose order is the order in which changes are sent; `nil` for a change that was read
+    /// from storage.
     public var flight: FlightID?
     /// The method of the request.
     public var method: HTTPRequest.Method
@@ -92,8 +98,8 @@ public struct UnsentChange: Sendable {
     /// The endpoint as JSON, with its ``Unencoded`` properties, for ``QueuedChange/call(as:)``; empty if it is not
     /// `Decodable`.
     public var call: [UInt8]
-    /// Whether the call carries the access token of the service: ``CallOptions/authorization``. `nil` is the policy of its
-    /// endpoint.
+    /// Whether the call carries the access token of the service: ``CallOptions/authorization``. `nil` is the policy of
+    /// its endpoint.
     public var authorization: AuthorizationPolicy?
     /// What the call changes: ``Endpoint/offlineSubjects``.
     public var subjects: [String]

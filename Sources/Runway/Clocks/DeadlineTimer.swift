@@ -2,9 +2,9 @@ import Synchronization
 
 /// Calls actions when deadlines pass. One sleeping task serves all flights of a layer.
 ///
-/// Almost no deadline is ever reached, so scheduling and removing one are cheap: each is one dictionary operation. The sleeping
-/// task wakes at the earliest deadline that was scheduled when it fell asleep, checks those that are left, and sleeps again; it
-/// ends when none is left.
+/// Almost no deadline is ever reached, so scheduling and removing one are cheap: each is one dictionary operation. The
+/// sleeping task wakes at the earliest deadline that was scheduled when it fell asleep, checks those that are left, and
+/// sleeps again; it ends when none is left.
 final class DeadlineTimer: Sendable {
     /// Called once when the deadline has passed. It must return immediately.
     typealias Action = @Sendable () -> Void
@@ -34,8 +34,8 @@ final class DeadlineTimer: Sendable {
 
     /// Calls `expire` when the clock reaches `instant`, unless the deadline is removed before.
     ///
-    /// - Parameter flight: The call whose deadline it is. If the call's deadline was extended by then, the timer waits for that
-    ///   instead.
+    /// - Parameter flight: The call whose deadline it is. If the call's deadline was extended by then, the timer waits
+    ///   for that instead.
     func schedule(at instant: Duration, of flight: Flight? = nil, expire: @escaping Action) -> Token {
         state.withLock { state in
             // Read under the lock: an early end that comes later finds the deadline among the pending ones.

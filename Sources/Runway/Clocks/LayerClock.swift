@@ -2,8 +2,8 @@ public import struct Foundation.Date
 
 /// The two clocks that a network layer reads: a monotonic one for waits and durations, a wall clock for dates.
 ///
-/// They are separate because a person or a time server may set the wall clock at any moment; no wait may depend on it. Instants
-/// of the monotonic clock are the `Duration` since this value was created.
+/// They are separate because a person or a time server may set the wall clock at any moment; no wait may depend on it.
+/// Instants of the monotonic clock are the `Duration` since this value was created.
 ///
 /// ```swift
 /// let clock = LayerClock(ContinuousClock(), wall: { Date.now.addingTimeInterval(serverOffset) })

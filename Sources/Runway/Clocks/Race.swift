@@ -13,8 +13,9 @@ package final class Race<Outcome: Sendable>: Sendable {
 
     package init() {}
 
-    /// Runs `work` in a task of its own and waits for the first outcome: that of the work, that of the caller's cancellation,
-    /// or one that is passed to ``finish(_:)``. Work that lost is cancelled, and nobody waits for its end.
+    /// Runs `work` in a task of its own and waits for the first outcome: that of the work, that of the caller's
+    /// cancellation, or one that is passed to ``finish(_:)``. Work that lost is cancelled, and nobody waits for its
+    /// end.
     package func run(onCancel cancelled: Outcome, _ work: @escaping @Sendable () async -> Outcome) async -> Outcome {
         await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in

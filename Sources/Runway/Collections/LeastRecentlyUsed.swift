@@ -2,8 +2,8 @@
 ///
 /// Every operation but the removal of all takes constant time. It is a value without a lock: whoever shares it locks.
 package struct LeastRecentlyUsed<Key: Hashable, Value> {
-    /// The neighbours of an entry in the order of use, stored apart from its key and value, so that a use touches numbers
-    /// alone.
+    /// The neighbours of an entry in the order of use, stored apart from its key and value, so that a use touches
+    /// numbers alone.
     private struct Link {
         var newer = none
         var older = none
@@ -16,7 +16,8 @@ package struct LeastRecentlyUsed<Key: Hashable, Value> {
     package let maximumCount: Int
     /// The most bytes that its values may have together.
     package let maximumByteCount: Int
-    /// How often a value was inserted, changed or removed. As long as it stays the same, a lookup would find what the last one found.
+    /// How often a value was inserted, changed or removed. As long as it stays the same, a lookup would find what the
+    /// last one found.
     private(set) var changeCount: UInt64 = 0
     /// The bytes of all its values.
     package private(set) var byteCount = 0
@@ -72,7 +73,8 @@ package struct LeastRecentlyUsed<Key: Hashable, Value> {
 
     /// Inserts or replaces the value of a key, and evicts least recently used values until the bounds hold.
     ///
-    /// - Parameter byteCount: The value's size. A value larger than the bound is not inserted, and the previous value is removed.
+    /// - Parameter byteCount: The value's size. A value larger than the bound is not inserted, and the previous value
+    ///   is removed.
     package mutating func insert(_ value: Value, for key: Key, byteCount: Int) {
         remove(key)
         let byteCount = max(0, byteCount)
@@ -130,8 +132,8 @@ package struct LeastRecentlyUsed<Key: Hashable, Value> {
         }
     }
 
-    /// Makes an entry the newest that is linked and not the newest: unlinks and links it in one step, since every use does
-    /// this.
+    /// Makes an entry the newest that is linked and not the newest: unlinks and links it in one step, since every use
+    /// does this.
     private mutating func renew(_ place: Int) {
         let head = newest
         let former = links.withUnsafeMutableBufferPointer { links in

@@ -1,7 +1,8 @@
-/// Values of several kinds, each kind in a ``LeastRecentlyUsed`` dictionary of its own, so that none evicts the values of another.
+/// Values of several kinds, each kind in a ``LeastRecentlyUsed`` dictionary of its own, so that none evicts the values
+/// of another.
 ///
-/// A key has one value, of whatever kind. Kinds without a bound of their own share one dictionary. There are few kinds: a lookup that does
-/// not know the kind asks each dictionary.
+/// A key has one value, of whatever kind. Kinds without a bound of their own share one dictionary. There are few kinds:
+/// a lookup that does not know the kind asks each dictionary.
 package struct ValuesByKind<Kind: Hashable, Key: Hashable, Value> {
     /// The first has the values of all kinds without a bound of their own.
     private var shares: [LeastRecentlyUsed<Key, Value>]
@@ -11,7 +12,8 @@ package struct ValuesByKind<Kind: Hashable, Key: Hashable, Value> {
     ///
     /// - Parameters:
     ///   - maximumCount: The most values of each kind.
-    ///   - maximumByteCount: The most bytes that the values of all kinds that `byteCounts` leaves out may have together.
+    ///   - maximumByteCount: The most bytes that the values of all kinds that `byteCounts` leaves out may have
+    ///     together.
     ///   - byteCounts: The most bytes of the values of each other kind.
     package init(maximumCount: Int, maximumByteCount: Int, byteCounts: [Kind: Int]) {
         shares = [LeastRecentlyUsed(maximumCount: maximumCount, maximumByteCount: maximumByteCount)]
@@ -74,8 +76,8 @@ package struct ValuesByKind<Kind: Hashable, Key: Hashable, Value> {
         return nil
     }
 
-    /// Inserts or replaces the value of a key, and evicts least recently used values of its kind until the bounds hold; see
-    /// ``LeastRecentlyUsed/insert(_:for:byteCount:)``.
+    /// Inserts or replaces the value of a key, and evicts least recently used values of its kind until the bounds hold;
+    /// see ``LeastRecentlyUsed/insert(_:for:byteCount:)``.
     package mutating func insert(_ value: Value, for key: Key, of kind: Kind, byteCount: Int) {
         let own = index(of: kind)
         for other in shares.indices where other != own { shares[other].remove(key) }

@@ -2,9 +2,10 @@ import Synchronization
 
 /// Work that several calls wait for: the first call for a key leads it, and later calls follow while it is in flight.
 ///
-/// The work runs in a task of its own, so that it outlives the leader's cancellation. Each waiter leaves at its own deadline or
-/// cancellation. ``SharedWorkRules`` say whether the work is cancelled or completed when the last waiter leaves. The outcome is passed to
-/// the waiters when the work ends. It is retained for later calls only if the work asks for it, until ``release(_:)``.
+/// The work runs in a task of its own, so that it outlives the leader's cancellation. Each waiter leaves at its own
+/// deadline or cancellation. ``SharedWorkRules`` say whether the work is cancelled or completed when the last waiter
+/// leaves. The outcome is passed to the waiters when the work ends. It is retained for later calls only if the work
+/// asks for it, until ``release(_:)``.
 final class SharedWork<Key: Hashable & Sendable, Value: Sendable>: Sendable {
     typealias Outcome = Result<Value, NetworkError>
 
@@ -51,8 +52,8 @@ final class SharedWork<Key: Hashable & Sendable, Value: Sendable>: Sendable {
     private struct State {
         var table: SharedWorkTable<Key, Waiter>
         var running: [UInt64: Running] = [:]
-        /// Completed works that were not released yet. For each there is a call that waited for it and has not ended, so that there are
-        /// never more of them than calls.
+        /// Completed works that were not released yet. For each there is a call that waited for it and has not ended,
+        /// so that there are never more of them than calls.
         var retained: [Key: Retained] = [:]
     }
 
@@ -74,8 +75,8 @@ final class SharedWork<Key: Hashable & Sendable, Value: Sendable>: Sendable {
     ///   - step: The stage that the works are part of.
     ///   - rules: Its bounds.
     ///   - onStart: Called with the leader and the number of the work before the work starts.
-    ///   - onEnd: Called with the leader when the work ends, before any waiter is notified. Called a second time if the work ended before
-    ///     it could start.
+    ///   - onEnd: Called with the leader when the work ends, before any waiter is notified. Called a second time if the
+    ///     work ended before it could start.
     init(
         in step: FlightStep, _ rules: SharedWorkRules,
         onStart: @escaping @Sendable (Flight, UInt64) -> Void = { _, _ in },
@@ -87,13 +88,14 @@ final class SharedWork<Key: Hashable & Sendable, Value: Sendable>: Sendable {
         state = Mutex(State(table: SharedWorkTable(rules)))
     }
 
-    /// Makes a call the leader or a follower of the work for a key, or returns the retained outcome. It returns immediately.
+    /// Makes a call the leader or a follower of the work for a key, or returns the retained outcome. It returns
+    /// immediately.
     ///
     /// - Parameters:
     ///   - isJoinable: Whether others may share the work with this call.
     ///   - endsInTime: Whether the work ends soon after it was cancelled.
-    /// - Throws: ``NetworkError/Kind/cancelled`` if the task is cancelled, and ``NetworkError/Kind/overloaded`` if too many calls wait and
-    ///   the rules allow no second work.
+    /// - Throws: ``NetworkError/Kind/cancelled`` if the task is cancelled, and ``NetworkError/Kind/overloaded`` if too
+    ///   many calls wait and the rules allow no second work.
     func enter(
         _ key: Key, for flight: Flight, isJoinable: Bool = true, endsInTime: Bool
     ) throws(NetworkError) -> Role {
@@ -116,7 +118,8 @@ final class SharedWork<Key: Hashable & Sendable, Value: Sendable>: Sendable {
 
     /// Starts the work and waits for its outcome.
     ///
-    /// - Throws: What the work threw; ``NetworkError/Kind/timedOut`` or ``NetworkError/Kind/cancelled`` if the call left before its end.
+    /// - Throws: What the work threw; ``NetworkError/Kind/timedOut`` or ``NetworkError/Kind/cancelled`` if the call
+    ///   left before its end.
     func lead(
         _ lease: Lease, _ work: @escaping @Sendable () async throws(NetworkError) -> Completion
     ) async throws(NetworkError) -> Value {

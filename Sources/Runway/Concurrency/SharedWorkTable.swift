@@ -1,7 +1,7 @@
 /// Which calls wait for which work: the state machine of ``SharedWork``, without tasks and locks.
 ///
-/// A work is listed under its key from its start until it ends, or until the last member leaves if that ends it. While it is
-/// listed, calls for its key join it.
+/// A work is listed under its key from its start until it ends, or until the last member leaves if that ends it. While
+/// it is listed, calls for its key join it.
 struct SharedWorkTable<Key: Hashable, Member> {
     /// Identifies one member of one work.
     struct MemberID: Hashable, Sendable {
@@ -84,7 +84,8 @@ struct SharedWorkTable<Key: Hashable, Member> {
         return .wasLast(member)
     }
 
-    /// Ends a work; returns its leader and its members in the order in which they came, or `nil` if it has ended already.
+    /// Ends a work; returns its leader and its members in the order in which they came, or `nil` if it has ended
+    /// already.
     mutating func end(_ number: UInt64) -> (leader: Member, members: [Member])? {
         guard let work = works.removeValue(forKey: number) else { return nil }
         unlist(number, work.key)

@@ -26,8 +26,8 @@ public struct DecodableReformer<Value: Decodable & Sendable>: Reformer, Sendable
 
     /// Decodes the model.
     ///
-    /// - Throws: `JSONError` if the body is not JSON or has no value at the path, `DecodingError` if the value is not of the
-    ///   model's type.
+    /// - Throws: `JSONError` if the body is not JSON or has no value at the path, `DecodingError` if the value is not
+    ///   of the model's type.
     public func reform(_ rawData: RawData, from endpoint: any Endpoint) throws -> Value {
         let value = try path.reduce(rawData.json) { $0[$1] }.require(JSONValue.self)
         return try decoder.decode(Value.self, from: value)

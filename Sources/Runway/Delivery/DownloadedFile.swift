@@ -8,8 +8,8 @@ public struct DownloadedFile: Sendable {
     public let url: URL
     /// Its size.
     public let byteCount: Int
-    /// How many of its bytes had been received before the last response, by this download or an earlier one; 0 if that response had
-    /// the whole file.
+    /// How many of its bytes had been received before the last response, by this download or an earlier one; 0 if that
+    /// response had the whole file.
     public let resumedByteCount: Int
     /// The head of the last response; of status 206 where only a part was missing.
     public let response: HTTPResponse

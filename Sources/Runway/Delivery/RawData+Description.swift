@@ -2,8 +2,8 @@ import HTTPTypes
 import RunwayJSON
 
 extension RawData: CustomStringConvertible {
-    /// The body for people: indented JSON or text, truncated at 4096 bytes, with the secrets of `JSONRedaction.default` masked; the
-    /// size of any other body.
+    /// The body for people: indented JSON or text, truncated at 4096 bytes, with the secrets of `JSONRedaction.default`
+    /// masked; the size of any other body.
     public var description: String {
         if json.exists { return json.description }
         if bytes.isEmpty { return "empty" }

@@ -1,7 +1,7 @@
 /// Converts a response into what a view shows, in one pass.
 ///
-/// One reformer may serve many APIs, and distinguishes them by the endpoint; one API may have many reformers. The value is whatever
-/// the view takes: a dictionary of ``ViewData``, a struct, or the view itself.
+/// One reformer may serve many APIs, and distinguishes them by the endpoint; one API may have many reformers. The value
+/// is whatever the view takes: a dictionary of ``ViewData``, a struct, or the view itself.
 ///
 /// ```swift
 /// struct PropertyListReformer: Reformer {
@@ -15,8 +15,9 @@
 /// }
 /// ```
 ///
-/// `reform` runs in the isolation of its caller, which for a manager is the main actor; a reformer that creates views conforms
-/// there (`extension X: @MainActor Reformer`). A reformer that is `Sendable` can also be run off the main actor.
+/// `reform` runs in the isolation of its caller, which for a manager is the main actor; a reformer that creates views
+/// conforms there (`extension X: @MainActor Reformer`). A reformer that is `Sendable` can also be run off the main
+/// actor.
 public protocol Reformer<Value> {
     /// What the reformer returns.
     associatedtype Value

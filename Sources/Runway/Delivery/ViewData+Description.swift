@@ -1,8 +1,9 @@
 import RunwayJSON
 
 extension ViewData: CustomStringConvertible {
-    /// Indented JSON in the order in which the values were set, truncated at 4096 bytes. The secrets of `JSONRedaction.default` are
-    /// masked, at whatever depth; a value that JSON cannot represent is shown as its description.
+    /// Indented JSON in the order in which the values were set, truncated at 4096 bytes. The secrets of
+    /// `JSONRedaction.default` are masked, at whatever depth; a value that JSON cannot represent is shown as its
+    /// description.
     public var description: String {
         var writer = JSONWriter()
         writer.shown(self, depth: 0)

@@ -8,8 +8,8 @@
 ///
 /// It is made for the few values that one view shows; a lookup is a linear search.
 public struct ViewData: Sendable {
-    /// One value with the name of its key, and that name's hash, which is compared first: names of one space differ only at
-    /// their ends.
+    /// One value with the name of its key, and that name's hash, which is compared first: names of one space differ
+    /// only at their ends.
     @usableFromInline
     struct Entry: Sendable {
         @usableFromInline let name: String
@@ -32,7 +32,8 @@ public struct ViewData: Sendable {
 
     /// The value of a key; `nil` if there is none. Setting `nil` removes it.
     ///
-    /// A row of up to eight values takes one allocation, beside those of the values themselves; reading allocates nothing.
+    /// A row of up to eight values takes one allocation, beside those of the values themselves; reading allocates
+    /// nothing.
     @inlinable
     public subscript<Value>(key: ViewKey<Value>) -> Value? {
         get {

@@ -1,15 +1,15 @@
 import RunwayJSON
 
-/// An error of this package whose description is written for records: it contains nothing that was sent, received or stored,
-/// except names that a record shows anyway.
+/// An error of this package whose description is written for records: it contains nothing that was sent, received or
+/// stored, except names that a record shows anyway.
 package protocol DescribedError: Error, CustomStringConvertible {}
 
 extension Error {
     /// What a record, a log or a response may show of the error.
     ///
-    /// This is the description if the error is one of this package's; the expected type and the place of an error of JSON or `Codable`;
-    /// and otherwise the name of its type and, of an enum, of its case. The text of any other error may contain anything,
-    /// such as the header fields of a request.
+    /// This is the description if the error is one of this package's; the expected type and the place of an error of
+    /// JSON or `Codable`; and otherwise the name of its type and, of an enum, of its case. The text of any other error
+    /// may contain anything, such as the header fields of a request.
     package var redactedDescription: String {
         switch self {
         case let error as any DescribedError: error.description
@@ -20,7 +20,8 @@ extension Error {
         }
     }
 
-    /// The name of an enum's case; `nil` if the error is no enum, or describes or reflects itself, so that only its own text could be read.
+    /// The name of an enum's case; `nil` if the error is no enum, or describes or reflects itself, so that only its own
+    /// text could be read.
     private var caseName: String? {
         // By the type: a value may be bridged to a class that describes itself.
         let type = type(of: self)
@@ -35,7 +36,8 @@ extension Error {
 }
 
 extension String {
-    /// The sentence with one mark at its end, if it ends in a text that has one of its own: a server's sentence, or another error's.
+    /// The sentence with one mark at its end, if it ends in a text that has one of its own: a server's sentence, or
+    /// another error's.
     package var withOneFullStop: String {
         guard hasSuffix("."), !hasSuffix("..."), let before = dropLast().last, ".!?…。！？".contains(before) else {
             return self

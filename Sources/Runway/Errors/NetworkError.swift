@@ -5,8 +5,9 @@ import RunwayJSON
 /// The one error type that Runway's calls throw and that delegates receive.
 ///
 /// ``kind-swift.property`` says what happened and is what code switches over; ``description`` is one sentence that a
-/// person can act on. The rest says where: the step of the call, the request, the host and the attempt. The texts are in
-/// English and meant for developers and logs: an app that shows an error to its users writes its own text for the kind.
+/// person can act on. The rest says where: the step of the call, the request, the host and the attempt. The texts are
+/// in English and meant for developers and logs: an app that shows an error to its users writes its own text for the
+/// kind.
 ///
 /// ```swift
 /// func explanation(of error: NetworkError) -> String {
@@ -23,11 +24,12 @@ public struct NetworkError: Error, Sendable {
     public var kind: Kind
     /// The step of the call in which the error arose.
     public var step: FlightStep
-    /// What went wrong, in one sentence, without secrets. In the error that ends a call this is one line, whatever the server sent.
+    /// What went wrong, in one sentence, without secrets. In the error that ends a call this is one line, whatever the
+    /// server sent.
     ///
-    /// Records and logs show it. If an endpoint, validator or reformer of the app throws an error, the detail names only its type
-    /// and, of an enum, its case; of a `DecodingError` or `EncodingError` the type and the coding path. To supply a sentence, throw
-    /// a `NetworkError`.
+    /// Records and logs show it. If an endpoint, validator or reformer of the app throws an error, the detail names
+    /// only its type and, of an enum, its case; of a `DecodingError` or `EncodingError` the type and the coding path.
+    /// To supply a sentence, throw a `NetworkError`.
     public var detail: String
     /// The error that caused this one, if another part reported one.
     public var underlying: (any Error)?
@@ -41,14 +43,16 @@ public struct NetworkError: Error, Sendable {
     public var status: HTTPResponse.Status?
     /// The error that the service's envelope names, if the kind is ``Kind/service``; otherwise `nil`.
     public var serviceError: ServiceError?
-    /// The whole response that is invalid or that reports the failure; `nil` if there is none. Records never contain it.
+    /// The whole response that is invalid or that reports the failure; `nil` if there is none. Records never contain
+    /// it.
     public var rawData: RawData?
     /// Whether any of the request reached the wire. The default is ``SendState/unknown``.
     public var sending: SendState
-    /// How long after the error the same call can be sent again, as the server or the layer says; `nil` if neither knows.
+    /// How long after the error the same call can be sent again, as the server or the layer says; `nil` if neither
+    /// knows.
     ///
-    /// The layer knows it of a call that it did not send: of ``Kind/unavailable``, of a host that could not be reached a moment ago, and
-    /// of a request that was made too often.
+    /// The layer knows it of a call that it did not send: of ``Kind/unavailable``, of a host that could not be reached
+    /// a moment ago, and of a request that was made too often.
     public var retryAfter: Duration?
     /// The origin that the error concerns, if a redirect led there; `nil` if it is the origin that the call is for.
     var redirectedOrigin: Origin?
@@ -57,8 +61,8 @@ public struct NetworkError: Error, Sendable {
     package var followsProcessedRequest = false
     /// Whether the service declares that the error does not concern business code.
     var isAbsorbed = false
-    /// Whether the body has a coding that is unknown or that it does not match: the same request would get the same body. The default is
-    /// `false`, also for a body that is cut off.
+    /// Whether the body has a coding that is unknown or that it does not match: the same request would get the same
+    /// body. The default is `false`, also for a body that is cut off.
     package var isUndecodable = false
 
     /// An error that a stage, a transport or an endpoint throws with a sentence of its own.
@@ -116,15 +120,15 @@ extension NetworkError {
         /// The kind in one word.
         public var description: String { name }
 
-        /// What the app describes is invalid: a service whose environment is unknown or whose base URL is malformed, a pipeline
-        /// that judges no response, a list of hosts.
+        /// What the app describes is invalid: a service whose environment is unknown or whose base URL is malformed, a
+        /// pipeline that judges no response, a list of hosts.
         public static let invalidConfiguration = Kind(.invalidConfiguration)
         /// A parameter is invalid. Nothing was sent.
         public static let invalidParameters = Kind(.invalidParameters)
         /// The host could not be reached, or the connection to it was lost.
         public static let noNetwork = Kind(.noNetwork)
-        /// No stored response can be used, and the call allows nothing to be sent: ``CacheUse/onlyIfCached``, or the directive
-        /// `only-if-cached` (RFC 9111 §5.2.1.7).
+        /// No stored response can be used, and the call allows nothing to be sent: ``CacheUse/onlyIfCached``, or the
+        /// directive `only-if-cached` (RFC 9111 §5.2.1.7).
         public static let notCached = Kind(.notCached)
         /// The call's deadline, or one of the transport's own time limits, passed.
         public static let timedOut = Kind(.timedOut)
@@ -138,7 +142,8 @@ extension NetworkError {
         public static let service = Kind(.service)
         /// The user has to log in (again) before this call can succeed.
         public static let needsLogin = Kind(.needsLogin)
-        /// The user was asked to log in and declined, or the call was to be resumed after a login and another account signed in.
+        /// The user was asked to log in and declined, or the call was to be resumed after a login and another account
+        /// signed in.
         public static let loginCancelled = Kind(.loginCancelled)
         /// The access token is missing or was refused.
         public static let needsAccessToken = Kind(.needsAccessToken)
@@ -146,14 +151,15 @@ extension NetworkError {
         public static let invalidResponse = Kind(.invalidResponse)
         /// The server, or the layer on its behalf, asks for fewer requests.
         public static let overloaded = Kind(.overloaded)
-        /// The server keeps failing for this endpoint, so that the call was not sent. ``NetworkError/retryAfter`` says when the next one
-        /// can be, and ``CallOptions/bypassesCircuit`` sends one before that. A host that can't be reached is ``noNetwork``.
+        /// The server keeps failing for this endpoint, so that the call was not sent. ``NetworkError/retryAfter`` says
+        /// when the next one can be, and ``CallOptions/bypassesCircuit`` sends one before that. A host that can't be
+        /// reached is ``noNetwork``.
         public static let unavailable = Kind(.unavailable)
-        /// The device could not store or read what the call needs: the disk is full, a file or a key can't be used or has changed, or what is
-        /// stored of an upload is gone.
+        /// The device could not store or read what the call needs: the disk is full, a file or a key can't be used or
+        /// has changed, or what is stored of an upload is gone.
         public static let storage = Kind(.storage)
-        /// The call is stored, and sent when that is possible: this is no failure. ``NetworkError/queuedChange`` identifies it; see
-        /// ``OfflinePolicy``.
+        /// The call is stored, and sent when that is possible: this is no failure. ``NetworkError/queuedChange``
+        /// identifies it; see ``OfflinePolicy``.
         public static let queued = Kind(.queued)
     }
 

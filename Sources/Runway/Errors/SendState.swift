@@ -1,7 +1,7 @@
 /// Whether any part of a request, or of an earlier request of the same call, reached the wire before the failure.
 ///
-/// It decides whether a request that changes something may be sent again. A transport reports ``notSent`` only if it is certain;
-/// ``unknown`` is treated as sent.
+/// It decides whether a request that changes something may be sent again. A transport reports ``notSent`` only if it is
+/// certain; ``unknown`` is treated as sent.
 public enum SendState: String, Sendable, Hashable {
     /// Certainly nothing: there was no connection, or its TLS handshake was incomplete, or the server reported that it
     /// processed none of it (RFC 9113 §8.7).

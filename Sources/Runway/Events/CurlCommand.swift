@@ -4,10 +4,10 @@ import HTTPTypes
 extension FlightRecord.Attempt {
     /// A command line that sends this request again with curl, for any POSIX shell.
     ///
-    /// Secrets that the layer's ``Redaction`` removes are not in it. A body that is not text, or that is
-    /// longer than an argument of a command line may be, is piped into curl as Base64. If the record does not hold the body, see
-    /// ``Redaction/recordsBodies``, a second command that does nothing names its size: `: 'body of 512 bytes not shown'`. It is no comment,
-    /// since an interactive zsh would pass that to curl.
+    /// Secrets that the layer's ``Redaction`` removes are not in it. A body that is not text, or that is longer than an
+    /// argument of a command line may be, is piped into curl as Base64. If the record does not hold the body, see
+    /// ``Redaction/recordsBodies``, a second command that does nothing names its size:
+    /// `: 'body of 512 bytes not shown'`. It is no comment, since an interactive zsh would pass that to curl.
     public var curlCommand: String { curlCommand(with: [], notesMissingBody: true) }
 
     /// The command line with further options of curl.

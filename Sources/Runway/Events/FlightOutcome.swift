@@ -2,7 +2,8 @@ public import struct Foundation.UUID
 
 /// How a call ended. Every call has exactly one outcome.
 ///
-/// ``kind-swift.property`` is what code compares and switches over. A switch needs a `default`, since later versions may add kinds:
+/// ``kind-swift.property`` is what code compares and switches over. A switch needs a `default`, since later versions
+/// may add kinds:
 ///
 /// ```swift
 /// switch record.outcome.kind {
@@ -30,18 +31,19 @@ public struct FlightOutcome: Sendable, CustomStringConvertible {
         public static let cancelled = Kind(.cancelled)
         /// A later call of its manager replaced it.
         public static let replaced = Kind(.replaced)
-        /// It joined an identical call of its manager that was in flight, ``FlightOutcome/runningFlight``, and whose landing is its own; see
-        /// ``OverlapPolicy/joinOrReplace``.
+        /// It joined an identical call of its manager that was in flight, ``FlightOutcome/runningFlight``, and whose
+        /// landing is its own; see ``OverlapPolicy/joinOrReplace``.
         public static let joined = Kind(.joined)
-        /// It was not made, because another call of its manager was in flight, which is ``FlightOutcome/runningFlight``; see
-        /// ``OverlapPolicy/ignoreNew``.
+        /// It was not made, because another call of its manager was in flight, which is
+        /// ``FlightOutcome/runningFlight``; see ``OverlapPolicy/ignoreNew``.
         public static let ignored = Kind(.ignored)
         /// An interceptor vetoed its start, or an interceptor or the endpoint its landing.
         public static let vetoed = Kind(.vetoed)
-        /// The service responded with an error that does not concern business code, which is ``FlightOutcome/serviceError``.
+        /// The service responded with an error that does not concern business code, which is
+        /// ``FlightOutcome/serviceError``.
         public static let absorbed = Kind(.absorbed)
-        /// It is stored, as ``FlightOutcome/queuedChange``, and is sent when that is possible; see ``OfflinePolicy``. What becomes of it then
-        /// is the outcome of the call that sends it.
+        /// It is stored, as ``FlightOutcome/queuedChange``, and is sent when that is possible; see ``OfflinePolicy``.
+        /// What becomes of it then is the outcome of the call that sends it.
         public static let queued = Kind(.queued)
 
         /// The kind in one word, which stays the same from release to release.

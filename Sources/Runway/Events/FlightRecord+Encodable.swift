@@ -1,8 +1,8 @@
 import Foundation
 import HTTPTypes
 
-/// A record for programs: times in seconds to the microsecond, those of steps since the start of the call; unknown values are
-/// left out.
+/// A record for programs: times in seconds to the microsecond, those of steps since the start of the call; unknown
+/// values are left out.
 extension FlightRecord: Encodable {
     /// Encodes the record as one object.
     public func encode(to encoder: any Encoder) throws { try Form(self).encode(to: encoder) }

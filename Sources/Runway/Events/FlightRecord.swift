@@ -28,8 +28,8 @@ public struct FlightRecord: Sendable, Identifiable {
     public var duration: Duration
     /// The parameters as the caller passed them; empty if there were none.
     public var parameters: Parameters
-    /// The parameters as they were sent, after the endpoint and interceptors completed them, including the common ones; `nil`
-    /// if the call ended before that.
+    /// The parameters as they were sent, after the endpoint and interceptors completed them, including the common ones;
+    /// `nil` if the call ended before that.
     public var sentParameters: Parameters?
     /// The decisions, in order.
     public var decisions: [Decision]

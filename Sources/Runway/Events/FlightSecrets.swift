@@ -28,7 +28,8 @@ struct FlightSecrets: Sendable {
         texts.reduce(text) { $0.contains($1) ? $0.replacing($1, with: Redaction.placeholder) : $0 }
     }
 
-    /// A text that may end in the start of a body: also of a secret that is cut off there, at least 8 bytes are not shown.
+    /// A text that may end in the start of a body: also of a secret that is cut off there, at least 8 bytes are not
+    /// shown.
     func masked(start text: String) -> String {
         var masked = masked(text)
         for secret in texts where masked.hasSuffix("…") {

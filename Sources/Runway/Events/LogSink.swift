@@ -2,10 +2,10 @@ public import Logging
 
 /// Writes records to a swift-log logger.
 ///
-/// A successful call is logged at `info`, a failure of the network or the server at `warning`, one that only a change of the
-/// app or the server can fix at `error`; a call that the app itself cancelled at `debug`, with the requests as curl command
-/// lines; every decision at `trace`. A failed reformer is a `warning` of its own, since the record was logged when its call
-/// landed.
+/// A successful call is logged at `info`, a failure of the network or the server at `warning`, one that only a change
+/// of the app or the server can fix at `error`; a call that the app itself cancelled at `debug`, with the requests as
+/// curl command lines; every decision at `trace`. A failed reformer is a `warning` of its own, since the record was
+/// logged when its call landed.
 ///
 /// ```swift
 /// let network = NetworkLayer(transport: transport, sinks: [LogSink()])

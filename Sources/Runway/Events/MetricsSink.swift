@@ -5,7 +5,8 @@ public import Metrics
 ///
 /// - `runway_calls_total`: calls, by service, endpoint and outcome.
 /// - `runway_call_duration_seconds`: from the call to its landing, by service, endpoint and outcome.
-/// - `runway_requests_total`: requests that went to the transport, by service, endpoint and status (`none` without a response).
+/// - `runway_requests_total`: requests that went to the transport, by service, endpoint and status (`none` without a
+///   response).
 /// - `runway_response_bytes`: the size of responses, by service and endpoint.
 ///
 /// ```swift

@@ -20,9 +20,11 @@ public struct Redaction: Sendable, Equatable {
 
     /// Header fields whose values are secret, in addition to those that ``names`` matches.
     public var headerFields: Set<HTTPField.Name> { didSet { knownFields = KnownFields() } }
-    /// The names of parameters, members and header fields whose values are secret, in queries, forms, JSON and messages.
+    /// The names of parameters, members and header fields whose values are secret, in queries, forms, JSON and
+    /// messages.
     ///
-    /// The default matches the words of a name, so `X-Vault-Token`, `X-Session-Id` and `X-Amz-Signature` need not be listed.
+    /// The default matches the words of a name, so `X-Vault-Token`, `X-Session-Id` and `X-Amz-Signature` need not be
+    /// listed.
     public var names: JSONRedaction { didSet { knownFields = KnownFields() } }
     /// Whether records hold bodies. Forms and JSON in them have their secrets redacted. The default is `false`.
     public var recordsBodies: Bool
@@ -38,8 +40,10 @@ public struct Redaction: Sendable, Equatable {
     /// Decides what records, logs and errors show; see the properties for the defaults.
     ///
     /// - Parameters:
-    ///   - headerFields: Header fields whose values are secret. The default are those that carry credentials or signatures.
-    ///   - names: Names of parameters, members and header fields whose values are secret. The default is `JSONRedaction.default`.
+    ///   - headerFields: Header fields whose values are secret. The default are those that carry credentials or
+    ///     signatures.
+    ///   - names: Names of parameters, members and header fields whose values are secret. The default is
+    ///     `JSONRedaction.default`.
     ///   - recordsBodies: Whether records contain bodies. The default is `false`.
     public init(
         headerFields: Set<HTTPField.Name> = Redaction.secretHeaderFields, names: JSONRedaction = .default,
@@ -75,7 +79,8 @@ extension Redaction {
         knownFields.isSecret(name) { headerFields.contains(name) || names.isSecretField(name.rawName) }
     }
 
-    /// A field's value with its URLs redacted. Those of `Link` are in angle brackets (RFC 8288 §3), which no URL contains.
+    /// A field's value with its URLs redacted. Those of `Link` are in angle brackets (RFC 8288 §3), which no URL
+    /// contains.
     private func redacted(urlsIn value: String) -> String {
         guard value.utf8.first == UInt8(ascii: "<") else { return redacted(url: value) }
         var text = ""
@@ -171,16 +176,16 @@ extension Redaction {
         }.joined(separator: "&")
     }
 
-    /// Whether a value is a URL, escaped or not, that contains a secret, such as the return address of a login. At most three
-    /// nested URLs are examined.
+    /// Whether a value is a URL, escaped or not, that contains a secret, such as the return address of a login. At most
+    /// three nested URLs are examined.
     private func isURLWithSecret(_ value: String, depth: Int) -> Bool {
         if depth > 2 { return false }
         let url = Self.decoded(value)
         return redacted(url: url, depth: depth + 1) != url
     }
 
-    /// The detail of an error, which may contain the start of a body. The common secrets are masked there already; an app may
-    /// have named others.
+    /// The detail of an error, which may contain the start of a body. The common secrets are masked there already; an
+    /// app may have named others.
     func redacted(detail: String) -> String {
         if names == .default || names == .none { return detail }
         return names.redactedText(of: detail.utf8, maximumByteCount: 2 * detail.utf8.count)
@@ -224,8 +229,8 @@ extension Redaction {
     }
 }
 
-/// Which header fields are secret. Responses have the same few fields over and over, and reading the words of a name takes longer
-/// than the rest of a field's record.
+/// Which header fields are secret. Responses have the same few fields over and over, and reading the words of a name
+/// takes longer than the rest of a field's record.
 private final class KnownFields: Sendable, Equatable {
     /// The most names. A server that sends more of them has them read anew.
     private static let maximumCount = 256

@@ -20,7 +20,8 @@ extension String {
         }
     }
 
-    /// The text with the control characters escaped for which `isEscaped` returns `true`; it also receives the next character.
+    /// The text with the control characters escaped for which `isEscaped` returns `true`; it also receives the next
+    /// character.
     private func escapingControls(
         where isEscaped: (_ scalar: Unicode.Scalar, _ next: Unicode.Scalar?) -> Bool,
         as escape: (Unicode.Scalar) -> String
@@ -42,8 +43,9 @@ extension String {
 }
 
 extension Unicode.Scalar {
-    /// Whether a terminal may act on this, or show what follows in another order or line: control characters, separators of lines
-    /// and paragraphs (the categories Cc, Zl and Zp of Unicode), and what sets the direction of text (UAX #9 §2). All are below U+10000.
+    /// Whether a terminal may act on this, or show what follows in another order or line: control characters,
+    /// separators of lines and paragraphs (the categories Cc, Zl and Zp of Unicode), and what sets the direction of
+    /// text (UAX #9 §2). All are below U+10000.
     fileprivate var isControl: Bool {
         switch value {
         case 0..<0x20, 0x7F..<0xA0, 0x2028, 0x2029: true

@@ -4,9 +4,9 @@ public import Tracing
 
 /// Creates a span for every record (swift-distributed-tracing), as a child of the span in which the call was made.
 ///
-/// The span has the times of the call, an event for every request and the attributes of the OpenTelemetry conventions for HTTP
-/// clients. A transport with tracing, such as AsyncHTTPClient, adds spans of its own for the requests and propagates the context
-/// to the server.
+/// The span has the times of the call, an event for every request and the attributes of the OpenTelemetry conventions
+/// for HTTP clients. A transport with tracing, such as AsyncHTTPClient, adds spans of its own for the requests and
+/// propagates the context to the server.
 ///
 /// ```swift
 /// import Tracing

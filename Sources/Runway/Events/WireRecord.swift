@@ -1,14 +1,15 @@
-/// What the transport measured for one request: the connection, the duration of each phase, and the bytes sent and received.
+/// What the transport measured for one request: the connection, the duration of each phase, and the bytes sent and
+/// received.
 ///
-/// An unknown value is `nil`, never 0. The times of ``dns``, ``tcp`` and ``tls`` belong to the connection and are recorded only
-/// for the request that opened it; a request on an existing connection has none.
+/// An unknown value is `nil`, never 0. The times of ``dns``, ``tcp`` and ``tls`` belong to the connection and are
+/// recorded only for the request that opened it; a request on an existing connection has none.
 public struct WireRecord: Sendable, Equatable {
     /// Whether the connection was there already.
     public var isReused: Bool?
     /// The address that was dialled, with its port; the address of the proxy if one is used.
     public var address: String?
-    /// Every address that was dialled for the connection, in order, recorded only for the request that opened it; empty if that
-    /// is unknown. The one that won is ``address``.
+    /// Every address that was dialled for the connection, in order, recorded only for the request that opened it; empty
+    /// if that is unknown. The one that won is ``address``.
     package var dialed: [DialedAddress] = []
     /// The version of TLS, such as `TLSv1.3`; `nil` without TLS.
     public var tlsVersion: String?
@@ -33,8 +34,8 @@ public struct WireRecord: Sendable, Equatable {
     /// The statuses of the interim responses before the final one, such as 103, in order. At most 16 are stored.
     public var informationalStatuses: [Int] = []
 
-    /// How often the request was moved to another connection because the server had closed the first one before the response,
-    /// or reported that it had not processed the request.
+    /// How often the request was moved to another connection because the server had closed the first one before the
+    /// response, or reported that it had not processed the request.
     public var moveCount = 0
 
     /// Starts without any measurement, to be filled by a transport.

@@ -1,8 +1,8 @@
 import Foundation
 import Synchronization
 
-/// Lets one transfer of a layer at a time use a file. A transfer that follows a cancelled one waits until that has closed the file; any
-/// other download fails, and any other upload does without the file.
+/// Lets one transfer of a layer at a time use a file. A transfer that follows a cancelled one waits until that has
+/// closed the file; any other download fails, and any other upload does without the file.
 final class FileClaims: Sendable {
     private struct Claim {
         let number: UInt64
@@ -28,8 +28,9 @@ final class FileClaims: Sendable {
 
     /// Runs a download that alone writes the file.
     ///
-    /// - Throws: ``NetworkError/Kind/storage`` if another download that was not cancelled writes it; ``NetworkError/Kind/cancelled`` or
-    ///   ``NetworkError/Kind/timedOut`` if the call ends while it waits; otherwise what `download` throws.
+    /// - Throws: ``NetworkError/Kind/storage`` if another download that was not cancelled writes it;
+    ///   ``NetworkError/Kind/cancelled`` or ``NetworkError/Kind/timedOut`` if the call ends while it waits; otherwise
+    ///   what `download` throws.
     func run<Value>(
         to file: URL, in flight: Flight, _ download: () async throws(NetworkError) -> Value
     ) async throws(NetworkError) -> Value {

@@ -8,7 +8,8 @@ import Foundation
     import Musl
 #endif
 
-/// An open file and the operations on it, each at a place of its own; it is closed when the last reference to it is released.
+/// An open file and the operations on it, each at a place of its own; it is closed when the last reference to it is
+/// released.
 ///
 /// Every operation may wait for the disk: see ``DiskQueue``.
 final class OpenFile: Sendable {
@@ -170,7 +171,8 @@ final class OpenFile: Sendable {
     /// Whether files at this path are locked at all; see ``AppGroup``.
     var isLockable: Bool { !AppGroup.contains(path) }
 
-    /// Locks the file for as long as it is open here; returns `false` if another process, or another opening, has locked it.
+    /// Locks the file for as long as it is open here; returns `false` if another process, or another opening, has
+    /// locked it.
     func lock() -> Bool {
         // Some file systems have no locks: there every file counts as unlocked, as one that is not lockable does.
         !isLockable || flock(descriptor, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK

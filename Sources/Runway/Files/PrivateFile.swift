@@ -26,12 +26,13 @@ package struct PrivateFile {
         }
     }
 
-    /// Puts a file with these bytes in the place of the last one, at once for everyone who reads it. Of several at a time, in this
-    /// process or others, the last to end stays.
+    /// Puts a file with these bytes in the place of the last one, at once for everyone who reads it. Of several at a
+    /// time, in this process or others, the last to end stays.
     ///
-    /// Each has a draft of its own, under the first name that is free, and holds it locked. What a crash left is locked by nobody, and
-    /// removed by the next that comes to its name: there are never more drafts than were written at one time, nor than ``maximumDrafts``.
-    /// Where files are not locked (``AppGroup``), a draft counts as abandoned if it was not written to for ``longestDraft``.
+    /// Each has a draft of its own, under the first name that is free, and holds it locked. What a crash left is locked
+    /// by nobody, and removed by the next that comes to its name: there are never more drafts than were written at one
+    /// time, nor than ``maximumDrafts``. Where files are not locked (``AppGroup``), a draft counts as abandoned if it
+    /// was not written to for ``longestDraft``.
     package static func replace(_ path: String, with bytes: [UInt8]) throws(FileError) {
         let draft = try makeDraft(of: path)
         // It is locked for as long as it is open.
@@ -93,7 +94,8 @@ package struct PrivateFile {
         return age < longestDraft.seconds
     }
 
-    /// Takes a draft for oneself, until it is closed; `false` where another has it, or where it was moved or removed meanwhile.
+    /// Takes a draft for oneself, until it is closed; `false` where another has it, or where it was moved or removed
+    /// meanwhile.
     private static func takes(_ draft: OpenFile) -> Bool { draft.lock() && (try? draft.isInPlace()) == true }
 
     /// Removes a file, and what crashes left of its drafts; does nothing if it does not exist.
@@ -102,7 +104,8 @@ package struct PrivateFile {
         if try OpenFile.remove(path) { try OpenFile.syncFolder(of: path) }
     }
 
-    /// Makes a folder of the user's own, and those above it down to `root`; what is above `root` is made as folders usually are.
+    /// Makes a folder of the user's own, and those above it down to `root`; what is above `root` is made as folders
+    /// usually are.
     static func makeFolder(_ path: String, below root: String) throws(FileError) {
         if path.utf8.count > root.utf8.count {
             try makeFolder((path as NSString).deletingLastPathComponent, below: root)

@@ -1,4 +1,5 @@
-/// Asks the system for time to end calls that are in flight when the app goes into the background. The app provides one.
+/// Asks the system for time to end calls that are in flight when the app goes into the background. The app provides
+/// one.
 ///
 /// ```
 /// struct AppGrace: BackgroundGrace {
@@ -17,8 +18,9 @@
 /// let network = NetworkLayer(tokens: KeychainTokenStore(), grace: AppGrace(application: .shared))
 /// ```
 ///
-/// The layer begins one for each call before the call's request is sent, and ends it when the call has landed or failed. Calls with a
-/// response in memory need none. If the system's time ends first, the call fails as ``NetworkError/Kind/cancelled``.
+/// The layer begins one for each call before the call's request is sent, and ends it when the call has landed or
+/// failed. Calls with a response in memory need none. If the system's time ends first, the call fails as
+/// ``NetworkError/Kind/cancelled``.
 public protocol BackgroundGrace: Sendable {
     /// Asks for time.
     ///
@@ -26,7 +28,8 @@ public protocol BackgroundGrace: Sendable {
     ///
     /// - Parameters:
     ///   - name: The service and the endpoint of the call, for the system's logs.
-    ///   - onExpiry: To be called when the time is about to be over, on any thread. It ends the grace before it returns.
+    ///   - onExpiry: To be called when the time is about to be over, on any thread. It ends the grace before it
+    ///     returns.
     /// - Returns: What identifies the grace; `nil` if the system grants none; the call is made nevertheless.
     func begin(_ name: String, onExpiry: @escaping @Sendable () -> Void) -> Int?
 

@@ -1,6 +1,7 @@
 import Synchronization
 
-/// Requests background time from the system for calls that send a request, and cancels calls whose background time has expired.
+/// Requests background time from the system for calls that send a request, and cancels calls whose background time has
+/// expired.
 final class GraceControl: Sendable {
     private enum Hold {
         /// ``BackgroundGrace/begin(_:onExpiry:)`` has not returned.

@@ -37,8 +37,8 @@ enum ByteRange: Sendable, Equatable {
         }
     }
 
-    /// Reads a number that consists only of digits. A number that is too large becomes one that is larger than any body, and still less
-    /// than `Int.max`.
+    /// Reads a number that consists only of digits. A number that is too large becomes one that is larger than any
+    /// body, and still less than `Int.max`.
     static func position(_ text: some StringProtocol) -> Int? {
         guard !text.isEmpty else { return nil }
         var value: Int64 = 0

@@ -3,8 +3,8 @@ package import HTTPTypes
 extension HTTPFields {
     /// The content codings of the body, in lower case, in the order in which they were applied (RFC 9110 §8.4).
     ///
-    /// `identity` is none, nor is a token that IANA's registry does not list, such as `UTF-8`, `none` or `aws-chunked`: servers that send
-    /// one send the body as it is.
+    /// `identity` is none, nor is a token that IANA's registry does not list, such as `UTF-8`, `none` or `aws-chunked`:
+    /// servers that send one send the body as it is.
     package var contentCodings: [String] {
         // Most responses have none.
         guard let value = self[.contentEncoding] else { return [] }

@@ -3,7 +3,8 @@ enum FieldList {
     /// The largest number of seconds, which stands for all larger ones (RFC 9111 §1.2.2).
     static var maximumSeconds: Int64 { 1 << 31 }
 
-    /// The elements between commas that stand in no quoted string, without the whitespace around them; empty ones are left out.
+    /// The elements between commas that stand in no quoted string, without the whitespace around them; empty ones are
+    /// left out.
     static func elements(of value: some StringProtocol) -> [Substring] {
         let text = Substring(value)
         var elements: [Substring] = []
@@ -54,7 +55,8 @@ enum FieldList {
         return String(decoding: content, as: UTF8.self)
     }
 
-    /// A number of seconds (RFC 9111 §1.2.2); `nil` if it has anything but digits. A larger number is limited to the largest.
+    /// A number of seconds (RFC 9111 §1.2.2); `nil` if it has anything but digits. A larger number is limited to the
+    /// largest.
     static func seconds(_ text: some StringProtocol) -> Duration? {
         guard !text.isEmpty else { return nil }
         var value: Int64 = 0

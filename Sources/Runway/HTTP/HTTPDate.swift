@@ -13,8 +13,8 @@ package struct HTTPDate: Hashable, Comparable, Sendable {
 
     /// Reads any of the three formats; names and zone are compared without regard to case (RFC 9111 §4.2).
     ///
-    /// A leap second is the second before it, the nearest that can be represented and is not later. A year of two digits is the
-    /// latest that is not more than fifty years after `now`.
+    /// A leap second is the second before it, the nearest that can be represented and is not later. A year of two
+    /// digits is the latest that is not more than fifty years after `now`.
     package init?(_ text: String, now: HTTPDate) {
         var reader = HTTPDateReader(text)
         guard let seconds = reader.read(now: now) else { return nil }

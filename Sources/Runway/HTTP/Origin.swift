@@ -5,15 +5,17 @@ package import HTTPTypes
 package struct Origin: Hashable, Sendable {
     /// `http` or `https`, or whatever else the request has.
     package let scheme: String
-    /// The host in the form in which origins are compared: in lower case, and an IPv6 address in its brackets and in the form of RFC 5952.
+    /// The host in the form in which origins are compared: in lower case, and an IPv6 address in its brackets and in
+    /// the form of RFC 5952.
     ///
-    /// With the dot of the root at its end a name is another host: neither cookies (RFC 6265bis §5.1.2) nor credentials are for both.
+    /// With the dot of the root at its end a name is another host: neither cookies (RFC 6265bis §5.1.2) nor credentials
+    /// are for both.
     package let host: String
     /// The port.
     package let port: Int
 
-    /// The origin of a request; hosts and schemes are compared without regard to case, and an absent port equals the default
-    /// port.
+    /// The origin of a request; hosts and schemes are compared without regard to case, and an absent port equals the
+    /// default port.
     package init(_ head: HTTPRequest) {
         scheme = (head.scheme ?? "").inLowerCase
         let authority = head.authority ?? ""
@@ -36,9 +38,9 @@ package struct Origin: Hashable, Sendable {
         self.port = port
     }
 
-    /// The host as it is looked up: without the brackets of an IPv6 address, and without the dot of the root, with which a name means
-    /// the same machine to DNS, to TLS (RFC 6066 §3) and to rules about hosts (RFC 6797). Another spelling of a name can't evade a lookup
-    /// by this.
+    /// The host as it is looked up: without the brackets of an IPv6 address, and without the dot of the root, with
+    /// which a name means the same machine to DNS, to TLS (RFC 6066 §3) and to rules about hosts (RFC 6797). Another
+    /// spelling of a name can't evade a lookup by this.
     package var bareHost: String {
         host.hasPrefix("[") && host.hasSuffix("]") ? String(host.dropFirst().dropLast()) : host.withoutRootDot
     }
@@ -51,8 +53,9 @@ extension StringProtocol {
     /// Whether it is a name of this machine itself: `localhost` and all below it (RFC 6761 §6.3). In lower case.
     package var isLoopbackName: Bool { self == "localhost" || hasSuffix(".localhost") }
 
-    /// Whether a host without a port and without brackets is this machine itself: a loopback name, or a loopback address in any notation
-    /// that the system's resolver reads (`127.1` is one of `inet_aton`), with or without the dot of the root.
+    /// Whether a host without a port and without brackets is this machine itself: a loopback name, or a loopback
+    /// address in any notation that the system's resolver reads (`127.1` is one of `inet_aton`), with or without the
+    /// dot of the root.
     package var isLoopbackHost: Bool {
         let host = asComparedHost.withoutRootDot
         if host.isLoopbackName { return true }

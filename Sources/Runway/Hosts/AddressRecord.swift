@@ -22,7 +22,8 @@ struct AddressRecord {
 
     init() {}
 
-    /// The record of an address that was measured in an earlier launch: the first measurement of this one replaces its latency.
+    /// The record of an address that was measured in an earlier launch: the first measurement of this one replaces its
+    /// latency.
     init(latency: Double, measured: Duration) {
         self.latency = latency
         self.measured = measured
@@ -66,7 +67,8 @@ struct AddressRecord {
         if successes >= 3 { strikes = 0 }
     }
 
-    /// Records that a round trip takes longer than `bound`. The measurement of how much longer may come after the next dial.
+    /// Records that a round trip takes longer than `bound`. The measurement of how much longer may come after the next
+    /// dial.
     mutating func noteLoss(above bound: Double) {
         if let latency, bound > latency { smooth(bound) }
     }
@@ -101,8 +103,8 @@ struct AddressRecord {
         excesses.append(excess)
     }
 
-    /// Bans it; `chance`, between 0 and 1, spreads the end of the ban. An address that is banned already stays so: all calls
-    /// that an address failed at once count as one failure.
+    /// Bans it; `chance`, between 0 and 1, spreads the end of the ban. An address that is banned already stays so: all
+    /// calls that an address failed at once count as one failure.
     mutating func noteFailure(_ limits: HostSelectionLimits, at now: Duration, chance: Double) {
         exploring = nil
         isInDoubt = false

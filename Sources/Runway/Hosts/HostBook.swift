@@ -1,7 +1,8 @@
 public import Foundation
 import Synchronization
 
-/// Holds the addresses of hosts, so that calls need no DNS: a list bundled with the app, stored on disk, or fetched from a server.
+/// Holds the addresses of hosts, so that calls need no DNS: a list bundled with the app, stored on disk, or fetched
+/// from a server.
 ///
 /// ```swift
 /// let hosts = HostBook(bundled: try HostList(["api.example.com": ["203.0.113.7"]]), file: path)
@@ -9,15 +10,15 @@ import Synchronization
 /// try await hosts.refreshIfDue(over: network, from: Listings.self)
 /// ```
 ///
-/// With a file for measurements, the addresses that were the fastest on this network in earlier launches are dialled first, and
-/// `NIOTransport.measureHosts()` measures at a launch what was not measured of late:
+/// With a file for measurements, the addresses that were the fastest on this network in earlier launches are dialled
+/// first, and `NIOTransport.measureHosts()` measures at a launch what was not measured of late:
 ///
 /// ```swift
 /// let hosts = HostBook(bundled: list, file: path, measurements: otherPath, status: status)
 /// ```
 ///
-/// The newest list is in use. An invalid list changes nothing: the last valid list stays in use, however old it is. An address is used
-/// only for calls to the host that the list names it for.
+/// The newest list is in use. An invalid list changes nothing: the last valid list stays in use, however old it is. An
+/// address is used only for calls to the host that the list names it for.
 public final class HostBook: Sendable {
     /// Where the list in use came from.
     package enum Source: String, Sendable, Hashable {
@@ -56,11 +57,13 @@ public final class HostBook: Sendable {
     /// Serialises the writes of the file, so that the list in use is the one that stays on disk.
     private let disk = DiskQueue()
 
-    /// Holds the addresses of hosts, and stores the newest list in a file. If the file exists, it is read synchronously.
+    /// Holds the addresses of hosts, and stores the newest list in a file. If the file exists, it is read
+    /// synchronously.
     ///
     /// - Parameters:
     ///   - bundled: The list that is used until another one is stored or fetched. The default is `nil`.
-    ///   - path: The file in which the fetched list is stored; its folder must exist. The default, `nil`, stores nothing.
+    ///   - path: The file in which the fetched list is stored; its folder must exist. The default, `nil`, stores
+    ///     nothing.
     ///   - policy: What lists from the disk and from the network may contain.
     ///   - clock: The source of dates and waits. The default is the system's.
     ///   - timeZone: The time zone in which a day begins. The default is the device's.
@@ -72,16 +75,18 @@ public final class HostBook: Sendable {
             bundled: bundled, file: path, policy: policy, selector: HostSelector(), clock: clock, timeZone: timeZone)
     }
 
-    /// Holds the addresses of hosts, and remembers between launches what was measured of them. If the files exist, they are read
-    /// synchronously.
+    /// Holds the addresses of hosts, and remembers between launches what was measured of them. If the files exist, they
+    /// are read synchronously.
     ///
-    /// At most 1,024 measurements are stored, each for 30 days. Networks are distinguished by ``NetworkStatus/identity``, of which the file
-    /// has salted digests alone; of a network whose identity is unknown nothing is stored. If the file of measurements can't be read or
-    /// is malformed, ``measurementsError`` says why, and it is begun anew.
+    /// At most 1,024 measurements are stored, each for 30 days. Networks are distinguished by
+    /// ``NetworkStatus/identity``, of which the file has salted digests alone; of a network whose identity is unknown
+    /// nothing is stored. If the file of measurements can't be read or is malformed, ``measurementsError`` says why,
+    /// and it is begun anew.
     ///
     /// - Parameters:
     ///   - bundled: The list that is used until another one is stored or fetched. The default is `nil`.
-    ///   - path: The file in which the fetched list is stored; its folder must exist. The default, `nil`, stores nothing.
+    ///   - path: The file in which the fetched list is stored; its folder must exist. The default, `nil`, stores
+    ///     nothing.
     ///   - measurements: The file in which measurements are stored; its folder must exist.
     ///   - status: Reports the device's network, as that of the layer does.
     ///   - policy: What lists from the disk and from the network may contain.
@@ -139,7 +144,8 @@ public final class HostBook: Sendable {
     /// When the list in use was fetched; `nil` for a bundled one.
     public var fetched: Date? { state.withLock { $0.fetched } }
 
-    /// Why measurements of earlier launches were not read, or why new ones could not be stored; `nil` if neither happened.
+    /// Why measurements of earlier launches were not read, or why new ones could not be stored; `nil` if neither
+    /// happened.
     public var measurementsError: NetworkError? { memory?.error }
 
     /// The smoothed latency of an address on the current network; `nil` if none was measured.
@@ -178,8 +184,9 @@ public final class HostBook: Sendable {
     ///   - network: The layer that fetches it.
     ///   - endpoint: The endpoint whose response is the list.
     /// - Returns: Whether a list was fetched.
-    /// - Throws: What the call throws; ``NetworkError/Kind/invalidResponse`` for an invalid list, ``NetworkError/Kind/storage`` for a
-    ///   list that can't be stored, though it is used. After a failure no refresh is started for five minutes.
+    /// - Throws: What the call throws; ``NetworkError/Kind/invalidResponse`` for an invalid list,
+    ///   ``NetworkError/Kind/storage`` for a list that can't be stored, though it is used. After a failure no refresh
+    ///   is started for five minutes.
     @discardableResult
     public func refreshIfDue(
         over network: NetworkLayer, from endpoint: some Endpoint
@@ -208,8 +215,8 @@ public final class HostBook: Sendable {
 
     /// Uses a list that a server sent, and stores it on disk. Both happen off the caller's actor.
     ///
-    /// - Throws: ``NetworkError/Kind/invalidResponse`` for an invalid list: the last one stays in use. ``NetworkError/Kind/storage`` for a list
-    ///   that can't be stored: it is used all the same.
+    /// - Throws: ``NetworkError/Kind/invalidResponse`` for an invalid list: the last one stays in use.
+    ///   ``NetworkError/Kind/storage`` for a list that can't be stored: it is used all the same.
     @concurrent public func use(_ json: [UInt8]) async throws(NetworkError) {
         let list: HostList
         do {

@@ -2,8 +2,8 @@ import RunwayJSON
 
 /// Addresses of hosts, bundled with an app or sent by a server.
 ///
-/// A list never extends trust. TLS verifies the host's name at every address, and an address is used only for calls to the host
-/// that the list names it for.
+/// A list never extends trust. TLS verifies the host's name at every address, and an address is used only for calls to
+/// the host that the list names it for.
 ///
 /// ```swift
 /// let bundled = try HostList(["api.example.com": ["203.0.113.7", "2001:db8::7"]])
@@ -20,8 +20,9 @@ public struct HostList: Sendable, Hashable {
     ///   - addresses: The addresses of every host, by its name in any case.
     ///   - lifetime: How long the list is valid.
     ///   - policy: What it may contain.
-    /// - Throws: ``NetworkError/Kind/invalidConfiguration`` for an empty list, a host without an address, an invalid host name or
-    ///   address, an address that the policy does not allow for the host, and more entries than the policy allows.
+    /// - Throws: ``NetworkError/Kind/invalidConfiguration`` for an empty list, a host without an address, an invalid
+    ///   host name or address, an address that the policy does not allow for the host, and more entries than the policy
+    ///   allows.
     public init(
         _ addresses: [String: [String]], lifetime: Duration = .seconds(86_400), policy: HostListPolicy = .standard
     ) throws(NetworkError) {
@@ -29,8 +30,8 @@ public struct HostList: Sendable, Hashable {
             members: addresses.sorted { $0.key < $1.key }.map { ($0.key, $0.value) }, lifetime: lifetime, policy)
     }
 
-    /// Reads a list in a server's format: `{"hosts":{"api.example.com":["203.0.113.7","2001:db8::7"]},"ttl":86400}`. Other
-    /// members are ignored.
+    /// Reads a list in a server's format: `{"hosts":{"api.example.com":["203.0.113.7","2001:db8::7"]},"ttl":86400}`.
+    /// Other members are ignored.
     ///
     /// - Throws: ``NetworkError/Kind/invalidConfiguration``, also if the bytes are not such a JSON object.
     public init(json bytes: [UInt8], policy: HostListPolicy = .standard) throws(NetworkError) {

@@ -46,7 +46,8 @@ struct HostListFile: Sendable {
             list: try HostList(json: root["list"], policy: policy), fetched: Date(timeIntervalSince1970: fetched))
     }
 
-    /// The seconds since 1970 that a date of fetching may have: until the year 10000, beyond which no calendar need reckon.
+    /// The seconds since 1970 that a date of fetching may have: until the year 10000, beyond which no calendar need
+    /// reckon.
     private static let dates = 0...253_402_300_799.0
 
     /// Replaces the list atomically.

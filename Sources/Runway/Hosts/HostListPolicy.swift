@@ -1,10 +1,11 @@
 /// What a list of addresses may contain, whoever sent it.
 public struct HostListPolicy: Sendable, Hashable {
-    /// Whether any host may have any address, for development and for networks of one's own. The default is `false`: an address
-    /// that is not public is allowed only for a name that is not: `localhost`, a name of one label, and names below `localhost`,
-    /// `local`, `internal`, `home.arpa` and `test`.
+    /// Whether any host may have any address, for development and for networks of one's own. The default is `false`: an
+    /// address that is not public is allowed only for a name that is not: `localhost`, a name of one label, and names
+    /// below `localhost`, `local`, `internal`, `home.arpa` and `test`.
     public let allowsPrivateAddresses: Bool
-    /// Whether the list is used for plain `http`, too. The default is `false`: without TLS a wrong address would go unnoticed.
+    /// Whether the list is used for plain `http`, too. The default is `false`: without TLS a wrong address would go
+    /// unnoticed.
     public let coversPlainHTTP: Bool
     /// The most bytes of a list. The default is 256 KiB; at most 1 GiB.
     public let maximumByteCount: Int
@@ -36,8 +37,8 @@ public struct HostListPolicy: Sendable, Hashable {
         return !["localhost", "local", "internal", "test"].contains(labels.last)
     }
 
-    /// Whether a text is the name of one host: labels of letters, digits and hyphens (RFC 1123 §2.1), in lower case; no wildcard, no
-    /// address, no port.
+    /// Whether a text is the name of one host: labels of letters, digits and hyphens (RFC 1123 §2.1), in lower case; no
+    /// wildcard, no address, no port.
     static func isHostName(_ name: String) -> Bool {
         guard (1...253).contains(name.utf8.count), IPAddress(name) == nil else { return false }
         let labels = name.split(separator: ".", omittingEmptySubsequences: false)

@@ -7,9 +7,11 @@ package struct HostPlan: Sendable, Equatable {
     package var order: [IPAddress] = []
     /// Addresses that failed recently, the one whose ban ends first in front. They are dialled after all others.
     package var banned: [IPAddress] = []
-    /// An address of ``order`` with too few measurements. It is dialled in parallel to the first one, so that no call waits for it.
+    /// An address of ``order`` with too few measurements. It is dialled in parallel to the first one, so that no call
+    /// waits for it.
     package var explored: IPAddress?
-    /// How long to wait for the first address before the next one is dialled: longer than it usually takes; `nil` if that is unknown.
+    /// How long to wait for the first address before the next one is dialled: longer than it usually takes; `nil` if
+    /// that is unknown.
     package var stagger: Duration?
 
     /// Describes an order of addresses; by default none is preferred, banned or explored.
@@ -27,12 +29,14 @@ package struct HostPlan: Sendable, Equatable {
 package enum HostEvent: Sendable, Equatable {
     /// A connection was established; this is the time of one round trip.
     case dialed(roundTrip: Duration)
-    /// Another address had connected first. This one had not connected by then, so that its round trip takes longer than this.
+    /// Another address had connected first. This one had not connected by then, so that its round trip takes longer
+    /// than this.
     case slowerThanWinner(roundTripAbove: Duration)
-    /// No connection was established within this time. Then another address had connected, or no call waited any more. The address is slow
-    /// or unreachable; a measurement in progress, or a later one, decides which.
+    /// No connection was established within this time. Then another address had connected, or no call waited any more.
+    /// The address is slow or unreachable; a measurement in progress, or a later one, decides which.
     case silent(for: Duration, isMeasured: Bool = true)
-    /// On a connection to the address, a response began this long after its request was sent. The number identifies the endpoint.
+    /// On a connection to the address, a response began this long after its request was sent. The number identifies the
+    /// endpoint.
     case responded(firstByte: Duration, endpoint: Int = 0)
     /// A connection attempt failed or timed out, or a connection was lost.
     case failed

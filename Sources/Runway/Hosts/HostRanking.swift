@@ -1,8 +1,9 @@
-/// Chooses the best address of one host on one network from measurements: a value without a clock or a random generator.
+/// Chooses the best address of one host on one network from measurements: a value without a clock or a random
+/// generator.
 ///
-/// The address with the lowest smoothed latency is chosen, unless the address in use is only a little slower. A failed address is banned
-/// for a growing time; a silent one is ordered last until it was measured. An address that has not worked yet, or whose last measurement
-/// is old, is dialled in parallel to the best and not in its place.
+/// The address with the lowest smoothed latency is chosen, unless the address in use is only a little slower. A failed
+/// address is banned for a growing time; a silent one is ordered last until it was measured. An address that has not
+/// worked yet, or whose last measurement is old, is dialled in parallel to the best and not in its place.
 struct HostRanking {
     /// The most endpoints whose responses are judged: the first ones.
     private static let maximumEndpoints = 64
@@ -146,7 +147,8 @@ struct HostRanking {
         return isDue && lastExploration.map { now >= $0 + pause } ?? true ? oldest : nil
     }
 
-    /// Orders addresses: the first one stays, then the families alternate. If one family does not work, a call waits for it only once.
+    /// Orders addresses: the first one stays, then the families alternate. If one family does not work, a call waits
+    /// for it only once.
     private func interleaved(_ addresses: [IPAddress]) -> [IPAddress] {
         guard let first = addresses.first else { return [] }
         var same = addresses.dropFirst().filter { $0.family == first.family }[...]
@@ -159,8 +161,8 @@ struct HostRanking {
         return order
     }
 
-    /// Removes the record that was measured the longest ago or never; one that is banned or being measured only if there is no
-    /// other.
+    /// Removes the record that was measured the longest ago or never; one that is banned or being measured only if
+    /// there is no other.
     private mutating func forget(at now: Duration) {
         let idle = records.filter { !$0.value.isBanned(at: now) && !$0.value.isExplored(at: now) }
         let oldest = (idle.isEmpty ? records : idle).min { $0.value.measured < $1.value.measured }?.key

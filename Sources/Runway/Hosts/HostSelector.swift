@@ -2,8 +2,8 @@ import Synchronization
 
 /// Orders the addresses of a host by their latency and failures on the current network.
 ///
-/// It learns from dials, responses, failures and probes, for each network separately, since latencies differ between networks.
-/// Its records are bounded by ``HostSelectionLimits``; a ``HostMemory`` stores latencies between launches.
+/// It learns from dials, responses, failures and probes, for each network separately, since latencies differ between
+/// networks. Its records are bounded by ``HostSelectionLimits``; a ``HostMemory`` stores latencies between launches.
 package final class HostSelector: Sendable {
     private struct OriginKey: Hashable {
         var network: NetworkKey
@@ -39,8 +39,8 @@ package final class HostSelector: Sendable {
     ///
     /// - Parameters:
     ///   - limits: How it chooses and how many records it stores.
-    ///   - status: Reports the device's network. By default the transport reports every change of its layer's status to it;
-    ///     before the first change all networks count as one.
+    ///   - status: Reports the device's network. By default the transport reports every change of its layer's status to
+    ///     it; before the first change all networks count as one.
     ///   - clock: Times the bans. The default is the system's.
     ///   - randomness: Randomises the ends of bans. The default is the system's; a test passes one with a seed.
     package convenience init(

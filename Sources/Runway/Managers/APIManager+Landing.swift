@@ -14,8 +14,8 @@ extension APIManager {
 
     /// Lands the result of a call: stores the proposed response, notifies the delegate and calls the hooks.
     ///
-    /// Nothing lands if the call was ended before, if a hook ends it, or if the account that it was made for is no longer signed
-    /// in.
+    /// Nothing lands if the call was ended before, if a hook ends it, or if the account that it was made for is no
+    /// longer signed in.
     func land(_ landing: Landing) {
         let flight = landing.flight
         guard mayLand(flight), isPending(flight) else {
@@ -105,7 +105,8 @@ extension APIManager {
         }
     }
 
-    /// Makes a call again in place of landing its failure, if the app has resumed it already; otherwise the app may resume it later.
+    /// Makes a call again in place of landing its failure, if the app has resumed it already; otherwise the app may
+    /// resume it later.
     private func isResumed(_ flight: Flight, after error: NetworkError) -> Bool {
         // The manager that an app knows in place of this one resumes its own loads.
         guard owner == nil, isPending(flight), let endpoint = flight.recorder.endpoint as? E else { return false }
@@ -120,7 +121,8 @@ extension APIManager {
         return true
     }
 
-    /// Returns the error of a response that the manager's validator refuses; `nil` if it accepts it, or there is no validator.
+    /// Returns the error of a response that the manager's validator refuses; `nil` if it accepts it, or there is no
+    /// validator.
     func refusal(of rawData: RawData) -> NetworkError? {
         do {
             try validator?.apiManager(publicManager, validateResponse: rawData)
@@ -130,8 +132,8 @@ extension APIManager {
         }
     }
 
-    /// Returns whether the account that a call was made for is signed in. If it is not, ends the call: its response is not for the
-    /// current user.
+    /// Returns whether the account that a call was made for is signed in. If it is not, ends the call: its response is
+    /// not for the current user.
     private func mayLand(_ flight: Flight) -> Bool {
         if flight.belongsToCurrentAccount { return true }
         if isPending(flight) { flight.note(CallDecision.accountChanged) }
@@ -155,7 +157,8 @@ extension APIManager {
 
     /// Lands the stale response that is held for a call in flight, unless the call was ended or a hook ends it.
     ///
-    /// The response passes the hooks of a success. A veto removes the stale response alone; the fresh one may still land.
+    /// The response passes the hooks of a success. A veto removes the stale response alone; the fresh one may still
+    /// land.
     func landStale(_ landing: Landing) {
         let flight = landing.flight
         guard isStaleHeld(flight), mayLand(flight) else { return }

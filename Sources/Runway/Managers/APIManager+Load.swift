@@ -1,11 +1,11 @@
 extension APIManager {
     /// Makes a call, and returns before it lands.
     ///
-    /// The delegate is notified in a later turn of the main actor, never from inside this method. A response that is in memory
-    /// already is in ``rawData`` when this method returns.
+    /// The delegate is notified in a later turn of the main actor, never from inside this method. A response that is in
+    /// memory already is in ``rawData`` when this method returns.
     ///
-    /// - Returns: The number of the call, or of the call in flight that it joined or because of which it was ignored; see
-    ///   ``OverlapPolicy``.
+    /// - Returns: The number of the call, or of the call in flight that it joined or because of which it was ignored;
+    ///   see ``OverlapPolicy``.
     @discardableResult
     public func load(_ endpoint: E, options: CallOptions = .standard) -> FlightID {
         start(endpoint, makeFlight(options))
@@ -13,14 +13,15 @@ extension APIManager {
 
     /// Makes a call with the parameters that ``parameterSource`` supplies, and returns before it lands.
     ///
-    /// - Returns: The number of the call, or of the call in flight that it joined or because of which it was ignored; see
-    ///   ``OverlapPolicy``.
+    /// - Returns: The number of the call, or of the call in flight that it joined or because of which it was ignored;
+    ///   see ``OverlapPolicy``.
     @discardableResult
     public func load(options: CallOptions) -> FlightID {
         load(parameterSource?.endpoint(for: self), from: parameterSource, options)
     }
 
-    /// Makes a call, waits until it has landed and the delegate was notified, and returns its response. For scripts and tests.
+    /// Makes a call, waits until it has landed and the delegate was notified, and returns its response. For scripts and
+    /// tests.
     ///
     /// ```swift
     /// let rawData = try await rentals.landing(of: RentalList(city: "上海"))
@@ -37,8 +38,8 @@ extension APIManager {
 
     /// Makes a call of a manager that makes its calls through this one, and that decides by itself which of them land.
     ///
-    /// - Parameter decide: Called when the call has passed the hooks that may veto it, with what it is compared by and its number. It is not
-    ///   called for a call that fails before. If it returns `nil`, ``overlap`` decides.
+    /// - Parameter decide: Called when the call has passed the hooks that may veto it, with what it is compared by and
+    ///   its number. It is not called for a call that fails before. If it returns `nil`, ``overlap`` decides.
     func load(
         _ endpoint: E, options: CallOptions, deciding decide: (CallIdentity?, FlightID) -> LandingMachine.Overlap?
     ) -> FlightID {

@@ -1,8 +1,8 @@
 extension APIManager {
     /// Uses a reformer to convert the response that landed last into what a view shows, in the isolation of the caller.
     ///
-    /// - Throws: One ``NetworkError`` of the step ``FlightStep/reforming``: with the error of the reformer, or because no response
-    ///   has landed. The record of the call has it too.
+    /// - Throws: One ``NetworkError`` of the step ``FlightStep/reforming``: with the error of the reformer, or because
+    ///   no response has landed. The record of the call has it too.
     public func fetch<R: Reformer>(_ reformer: R) throws(NetworkError) -> R.Value {
         let (flight, endpoint, rawData) = try reformable()
         do {
@@ -12,15 +12,16 @@ extension APIManager {
         }
     }
 
-    /// Uses a reformer to convert the body of the response that made the last call fail; see ``APIManaging/fetchFailure(_:)``.
+    /// Uses a reformer to convert the body of the response that made the last call fail; see
+    /// ``APIManaging/fetchFailure(_:)``.
     public func fetchFailure<R: Reformer>(_ reformer: R) throws(NetworkError) -> R.Value {
         try state.last.landed.reformFailure(of: E.self, reformer)
     }
 
     /// Uses a reformer to convert the response that landed last into what a view shows, off the main actor.
     ///
-    /// - Throws: One ``NetworkError`` of the step ``FlightStep/reforming``: with the error of the reformer, or because no response
-    ///   has landed. The record of the call has it too.
+    /// - Throws: One ``NetworkError`` of the step ``FlightStep/reforming``: with the error of the reformer, or because
+    ///   no response has landed. The record of the call has it too.
     public func fetchConcurrently<R: Reformer & Sendable>(
         _ reformer: R
     ) async throws(NetworkError) -> R.Value where R.Value: Sendable {

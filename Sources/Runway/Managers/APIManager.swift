@@ -16,7 +16,8 @@ import struct Foundation.URL
 /// }
 /// ```
 ///
-/// A manager that is released cancels its calls: nothing lands. It is `Observable`, so that a SwiftUI view can show its state.
+/// A manager that is released cancels its calls: nothing lands. It is `Observable`, so that a SwiftUI view can show its
+/// state.
 @MainActor
 public class APIManager<E: Endpoint>: APIManaging, Observable {
     /// The layer that carries the calls.
@@ -42,8 +43,8 @@ public class APIManager<E: Endpoint>: APIManaging, Observable {
     public var landedFlight: FlightID? { state.last.landed?.flight.id }
     /// The record of the call that landed last, successfully or not; see ``APIManaging/lastRecord``.
     public var lastRecord: FlightRecord? { state.last.landed?.record }
-    /// The head of the response that landed last, or of the response that made the last call fail; the body of that one is in the
-    /// error.
+    /// The head of the response that landed last, or of the response that made the last call fail; the body of that one
+    /// is in the error.
     public var response: HTTPResponse? { error == nil ? rawData?.response : error?.rawData?.response }
     /// Whether a call is in flight.
     public var isLoading: Bool { state.inFlightCount > 0 }
@@ -102,7 +103,8 @@ public class APIManager<E: Endpoint>: APIManaging, Observable {
         return try landed.result.get()
     }
 
-    /// Cancels one call: it does not land, and can't be resumed. A call that has landed, or is of another manager, is left alone.
+    /// Cancels one call: it does not land, and can't be resumed. A call that has landed, or is of another manager, is
+    /// left alone.
     public func cancel(_ flight: FlightID) {
         network.withdrawResumption(of: flight, by: self)
         end(flight, as: .cancelled)

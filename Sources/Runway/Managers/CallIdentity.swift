@@ -41,8 +41,8 @@ struct CallIdentity {
 }
 
 extension Flight {
-    /// What the call asks for beside its use of stored responses. Priorities do not change a response, but a call that is more urgent
-    /// must not wait for one that is less so.
+    /// What the call asks for beside its use of stored responses. Priorities do not change a response, but a call that
+    /// is more urgent must not wait for one that is less so.
     fileprivate var comparedOptions: CallOptions {
         var options = options
         options.cache = cachePolicy
@@ -77,8 +77,8 @@ extension CallContent {
 }
 
 extension Endpoint {
-    /// Whether the call sends the same parts of a form as another. A form with a file equals none: the parts of the call in flight are read
-    /// here, and its file may have changed since they were sent.
+    /// Whether the call sends the same parts of a form as another. A form with a file equals none: the parts of the
+    /// call in flight are read here, and its file may have changed since they were sent.
     fileprivate func sendsSameParts(as other: any Endpoint) -> Bool {
         guard case .multipart = Self.encoding else { return true }
         guard let parts = try? parts, let others = try? other.parts else { return false }
@@ -94,8 +94,8 @@ extension FormPart {
 }
 
 extension RequestBody {
-    /// Whether both are the same bytes in memory, or the same file, which did not change between the two calls. Any other stream equals
-    /// none.
+    /// Whether both are the same bytes in memory, or the same file, which did not change between the two calls. Any
+    /// other stream equals none.
     fileprivate func isIdentical(to other: RequestBody) -> Bool {
         guard case .stream(let stream, let byteCount, _) = self, case .stream(let otherStream, byteCount, _) = other,
             let file = stream.filePart, let otherFile = otherStream.filePart

@@ -1,15 +1,16 @@
 /// Acts on the calls of one API, around the business code: before and after start, success and failure.
 ///
 /// Set it on one manager (``APIManager/interceptor``), or add it to the layer, for every call of an endpoint
-/// (``NetworkLayer/add(_:for:)``) or for all calls of the layer (``NetworkLayer/add(_:)``). Those for all calls come first, then those
-/// for the endpoint, then the manager's. It is held weakly and called on the main actor. Every hook
+/// (``NetworkLayer/add(_:for:)``) or for all calls of the layer (``NetworkLayer/add(_:)``). Those for all calls come
+/// first, then those for the endpoint, then the manager's. It is held weakly and called on the main actor. Every hook
 /// has a default that changes nothing. Once a call is cancelled or replaced, no further hook runs for it, even if an
-/// earlier interceptor's hook cancelled it. Each hook receives the call that it concerns, because the manager may hold a later
-/// call's response. No hook has the name of a method of ``APIManagerDelegate``: a delegate may be its manager's interceptor, too.
+/// earlier interceptor's hook cancelled it. Each hook receives the call that it concerns, because the manager may hold
+/// a later call's response. No hook has the name of a method of ``APIManagerDelegate``: a delegate may be its manager's
+/// interceptor, too.
 ///
-/// A call that lands twice, with a stale response and then with the fresh one, passes the hooks of completion and of success for
-/// both; ``RawData/source`` says which it is. A veto of the stale response removes that one alone. A fresh response with the same
-/// body passes the hook of completion and no further one.
+/// A call that lands twice, with a stale response and then with the fresh one, passes the hooks of completion and of
+/// success for both; ``RawData/source`` says which it is. A veto of the stale response removes that one alone. A fresh
+/// response with the same body passes the hook of completion and no further one.
 ///
 /// ```swift
 /// final class CityInterceptor: Interceptor {
@@ -23,13 +24,14 @@
 /// }
 /// ```
 ///
-/// The layer's interceptors see the calls of managers, by ``NetworkLayer/call(_:options:)``, streams, transfers and prefetches, and those
-/// that renew a token. What no endpoint describes (``NetworkLayer/exchange(_:with:options:)``), and a revalidation that no call waits for,
-/// pass no interceptor. The manager is the one that the app made: of a list, its ``PagedAPIManager``. It is `nil` for a call that no
-/// manager makes: its hooks of success and failure run before it returns or throws, and if one vetoes the call, its response or its
-/// failure, it throws ``NetworkError/Kind/cancelled``. The response of a stream is its head, with an empty body. A transfer that is handed
-/// over to the system, by `BackgroundTransfers`, passes the hooks before and after its start and, if it can't be handed over, those of a
-/// failure: its end may come in another launch of the app, and passes no hook.
+/// The layer's interceptors see the calls of managers, by ``NetworkLayer/call(_:options:)``, streams, transfers and
+/// prefetches, and those that renew a token. What no endpoint describes (``NetworkLayer/exchange(_:with:options:)``),
+/// and a revalidation that no call waits for, pass no interceptor. The manager is the one that the app made: of a list,
+/// its ``PagedAPIManager``. It is `nil` for a call that no manager makes: its hooks of success and failure run before
+/// it returns or throws, and if one vetoes the call, its response or its failure, it throws
+/// ``NetworkError/Kind/cancelled``. The response of a stream is its head, with an empty body. A transfer that is handed
+/// over to the system, by `BackgroundTransfers`, passes the hooks before and after its start and, if it can't be handed
+/// over, those of a failure: its end may come in another launch of the app, and passes no hook.
 ///
 /// To act on every request of the layer, or on the wire, write a ``RequestStage``.
 @MainActor
@@ -41,7 +43,8 @@ public protocol Interceptor: AnyObject, Sendable {
     ///     ``NetworkError/Kind/invalidParameters``.
     ///   - flight: The number of the call.
     ///   - manager: The manager that makes the call; `nil` if none does.
-    /// - Returns: Whether the call may start. If `false`, no further hook runs for the call, nothing is sent, and it does not land.
+    /// - Returns: Whether the call may start. If `false`, no further hook runs for the call, nothing is sent, and it
+    ///   does not land.
     func beforeCall(to endpoint: inout any Endpoint, as flight: FlightID, by manager: (any APIManaging)?) -> Bool
     /// Called after a call started.
     func afterCall(_ call: InterceptedCall, by manager: (any APIManaging)?)
@@ -50,7 +53,8 @@ public protocol Interceptor: AnyObject, Sendable {
         _ result: Result<RawData, NetworkError>, of call: InterceptedCall, by manager: (any APIManaging)?)
     /// Called before a success lands.
     ///
-    /// - Returns: Whether the success may land. If `false`, the manager's state does not change and its delegate is not notified.
+    /// - Returns: Whether the success may land. If `false`, the manager's state does not change and its delegate is not
+    ///   notified.
     func beforeSuccess(_ rawData: RawData, of call: InterceptedCall, by manager: (any APIManaging)?) -> Bool
     /// Called after the delegate was notified of a success.
     ///
@@ -61,7 +65,8 @@ public protocol Interceptor: AnyObject, Sendable {
     func afterSuccess(_ rawData: RawData, of call: InterceptedCall, by manager: (any APIManaging)?)
     /// Called before a failure lands.
     ///
-    /// - Returns: Whether the failure may land. If `false`, the manager's state does not change and its delegate is not notified.
+    /// - Returns: Whether the failure may land. If `false`, the manager's state does not change and its delegate is not
+    ///   notified.
     func beforeFailure(_ error: NetworkError, of call: InterceptedCall, by manager: (any APIManaging)?) -> Bool
     /// Called after the delegate was notified of a failure.
     func afterFailure(_ error: NetworkError, of call: InterceptedCall, by manager: (any APIManaging)?)
@@ -71,7 +76,8 @@ public protocol Interceptor: AnyObject, Sendable {
 public struct InterceptedCall: Sendable {
     /// The number of the call.
     public let flight: FlightID
-    /// The endpoint of the call, as interceptors changed it; `nil` if the call failed because no parameters were supplied.
+    /// The endpoint of the call, as interceptors changed it; `nil` if the call failed because no parameters were
+    /// supplied.
     public let endpoint: (any Endpoint)?
 }
 

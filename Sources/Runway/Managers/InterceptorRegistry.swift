@@ -54,10 +54,12 @@ final class InterceptorRegistry: Sendable {
 }
 
 extension NetworkLayer {
-    /// Adds an interceptor for every call of the layer: those of managers, transfers, prefetches, and those that no manager makes.
+    /// Adds an interceptor for every call of the layer: those of managers, transfers, prefetches, and those that no
+    /// manager makes.
     ///
-    /// It is held weakly. Interceptors are called in the order in which they are added: first those for every call, then those for the
-    /// endpoint of the call, then that of the manager. An interceptor that is added twice is called twice.
+    /// It is held weakly. Interceptors are called in the order in which they are added: first those for every call,
+    /// then those for the endpoint of the call, then that of the manager. An interceptor that is added twice is called
+    /// twice.
     @MainActor
     public func add(_ interceptor: any Interceptor) { interceptors.add(interceptor, for: nil) }
 

@@ -42,10 +42,11 @@ struct LastLanding {
     fileprivate func shows(_ id: FlightID) -> Bool { response?.flight.id == id || landed?.flight.id == id }
 }
 
-/// What landed in a manager, and the responses that it holds although its delegate has not been notified of them, in order.
+/// What landed in a manager, and the responses that it holds although its delegate has not been notified of them, in
+/// order.
 ///
-/// If the delegate is never notified of a held response, the response is removed, and the manager shows what it would show without
-/// it.
+/// If the delegate is never notified of a held response, the response is removed, and the manager shows what it would
+/// show without it.
 struct LandingHistory {
     private struct Entry {
         var landing: Landing
@@ -66,7 +67,8 @@ struct LandingHistory {
         last.add(landing)
     }
 
-    /// Shows a landing of which the delegate is notified now. A response of the same call that was held is no longer held.
+    /// Shows a landing of which the delegate is notified now. A response of the same call that was held is no longer
+    /// held.
     mutating func add(_ landing: Landing) {
         removeHeld(landing.flight.id)
         if entries.isEmpty { earlier.add(landing) } else { entries.append(Entry(landing: landing, isHeld: false)) }

@@ -1,4 +1,5 @@
-/// The hooks that the result of one call passes: that of its endpoint, which may veto it, and those of the interceptors.
+/// The hooks that the result of one call passes: that of its endpoint, which may veto it, and those of the
+/// interceptors.
 @MainActor
 struct LandingHooks {
     /// Whose hook vetoed a call or its result.
@@ -14,8 +15,8 @@ struct LandingHooks {
 
     /// Calls the hooks before a result lands.
     ///
-    /// - Parameter isPending: Whether the result may still land. A hook may have ended the call, and then no further one is called. The
-    ///   default always returns `true`.
+    /// - Parameter isPending: Whether the result may still land. A hook may have ended the call, and then no further
+    ///   one is called. The default always returns `true`.
     func beforeLanding(_ result: Result<RawData, NetworkError>, while isPending: () -> Bool = { true }) {
         for interceptor in interceptors where isPending() {
             interceptor.beforeLanding(result, of: call, by: manager)

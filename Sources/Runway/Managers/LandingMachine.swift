@@ -1,9 +1,10 @@
-/// Decides which calls of a manager land, and what the manager shows of them. Pure: it starts no task, runs no hook and notifies
-/// nobody; `APIManager` does what its methods return.
+/// Decides which calls of a manager land, and what the manager shows of them. Pure: it starts no task, runs no hook and
+/// notifies nobody; `APIManager` does what its methods return.
 ///
-/// Each call starts by exactly one of ``startInFlight(_:as:holding:)``, ``startCompleted(_:)`` and ``refuse(_:)``, and ends by
-/// exactly one of ``land(_:)``, ``landUnchanged(_:)``, ``end(_:)`` and the start, or failed start, of a call that replaces it. A call
-/// that has ended does not land: later events of it, from a task that was not cancelled in time, have no effect.
+/// Each call starts by exactly one of ``startInFlight(_:as:holding:)``, ``startCompleted(_:)`` and ``refuse(_:)``, and
+/// ends by exactly one of ``land(_:)``, ``landUnchanged(_:)``, ``end(_:)`` and the start, or failed start, of a call
+/// that replaces it. A call that has ended does not land: later events of it, from a task that was not cancelled in
+/// time, have no effect.
 struct LandingMachine {
     /// The state of a call that has not ended.
     enum State {
@@ -31,9 +32,11 @@ struct LandingMachine {
         case discard
         /// Lands the stale response of the call first, and then asks again.
         case landStale(Landing)
-        /// Passes the result to the interceptors and, unless the response was validated before, to the validator, and lands it.
+        /// Passes the result to the interceptors and, unless the response was validated before, to the validator, and
+        /// lands it.
         case receive(isValidated: Bool)
-        /// Lands the failure of a call that never started, for which ``Interceptor/beforeLanding(_:of:by:)`` is not called.
+        /// Lands the failure of a call that never started, for which ``Interceptor/beforeLanding(_:of:by:)`` is not
+        /// called.
         case fail
     }
 
@@ -116,7 +119,8 @@ extension LandingMachine {
         return replaced
     }
 
-    /// Records that a call completed before `load` returned. The manager shows its response from now on, if it succeeded.
+    /// Records that a call completed before `load` returned. The manager shows its response from now on, if it
+    /// succeeded.
     ///
     /// - Returns: The calls that it replaces, which have ended.
     mutating func startCompleted(_ landing: Landing) -> [Flight] {
@@ -178,7 +182,8 @@ extension LandingMachine {
 
     /// Lands the stale response, which no interceptor vetoed.
     ///
-    /// - Returns: Whether the delegate is notified of it; `false` if the call has ended or an interceptor vetoed the response.
+    /// - Returns: Whether the delegate is notified of it; `false` if the call has ended or an interceptor vetoed the
+    ///   response.
     mutating func landStale(of id: FlightID) -> Bool {
         guard let landing = heldStale(of: id) else { return false }
         calls[id]?.state = .inFlight(.landed)
@@ -200,9 +205,11 @@ extension LandingMachine {
         }
     }
 
-    /// Ends a call whose fresh response has the same content as its stale one, if the stale one landed and is still shown.
+    /// Ends a call whose fresh response has the same content as its stale one, if the stale one landed and is still
+    /// shown.
     ///
-    /// - Returns: Whether it has ended the call. The manager then shows the fresh response, and the delegate is not notified.
+    /// - Returns: Whether it has ended the call. The manager then shows the fresh response, and the delegate is not
+    ///   notified.
     mutating func landUnchanged(_ fresh: Landing) -> Bool {
         guard case .inFlight(.landed) = calls[fresh.flight.id]?.state, let stale = last.response,
             stale.flight.id == fresh.flight.id, stale.rawData?.bytes == fresh.rawData?.bytes

@@ -3,8 +3,8 @@ import Synchronization
 
 /// The state of a manager, as the machine decides it and as views observe it.
 ///
-/// A manager is generic. Key paths into a generic class, which observation needs, are made anew at every use and take microseconds
-/// each; those into this class are constants.
+/// A manager is generic. Key paths into a generic class, which observation needs, are made anew at every use and take
+/// microseconds each; those into this class are constants.
 @MainActor @Observable
 final class ManagerState {
     @ObservationIgnored private(set) var machine: LandingMachine

@@ -8,8 +8,8 @@ import HTTPTypes
 // - What may another origin see? Only fields that are known to be impersonal (`isImpersonal`): an API may invent a field for its token.
 
 extension HTTPField.Name {
-    /// Whether the standard of a request field gives it another meaning than to authenticate or identify who sends the request, so that it
-    /// may go to another origin.
+    /// Whether the standard of a request field gives it another meaning than to authenticate or identify who sends the
+    /// request, so that it may go to another origin.
     var isImpersonal: Bool { Self.impersonal.contains(canonicalName) }
 
     /// Fields that are the same for all users of a client, or say nothing about the user, by their canonical names.
@@ -41,16 +41,17 @@ extension HTTPField.Name {
 struct CallAuthentication: Sendable {
     /// The fields that ``Credentials`` set, and those that the service declares.
     var fields: Set<HTTPField.Name> = []
-    /// Whether the body authenticates: it holds header fields of other calls, as that of a merged request does, or ``Credentials`` wrote it.
+    /// Whether the body authenticates: it holds header fields of other calls, as that of a merged request does, or
+    /// ``Credentials`` wrote it.
     var isInBody = false
 }
 
 extension Flight {
     /// Whether a request field authenticates who sends the call.
     ///
-    /// That are the fields that the service declares or that its ``Credentials`` set, and those whose names say a secret, as `Authorization`,
-    /// `Cookie`, `X-API-Key` and `X-Vault-Token`: by the words of the default redaction, whatever the layer shows, and by those that the
-    /// layer adds.
+    /// That are the fields that the service declares or that its ``Credentials`` set, and those whose names say a
+    /// secret, as `Authorization`, `Cookie`, `X-API-Key` and `X-Vault-Token`: by the words of the default redaction,
+    /// whatever the layer shows, and by those that the layer adds.
     func isAuthenticating(_ name: HTTPField.Name) -> Bool {
         if configuration.authenticatingFields.contains(name) { return true }
         return !name.isImpersonal && (Redaction.default.isSecret(name) || context.redaction.isSecret(name))
@@ -58,8 +59,8 @@ extension Flight {
 }
 
 extension Request {
-    /// The fields that separate the stored responses of different senders, sorted by name: those that authenticate, and `Host`, which
-    /// replaces the authority of the target (RFC 9112 §3.2).
+    /// The fields that separate the stored responses of different senders, sorted by name: those that authenticate, and
+    /// `Host`, which replaces the authority of the target (RFC 9112 §3.2).
     ///
     /// Two requests in which they differ may come from two users, whichever account the app has set.
     func senderFields(in flight: Flight) -> [HTTPField] {

@@ -1,7 +1,7 @@
 extension BodyStream {
-    /// Returns this stream with a bound: it throws when the call's whole deadline passes, even while bytes arrive, when the account of
-    /// the call signs out, and when the app's time in the background ends. Returns the stream itself if the call has neither a whole
-    /// deadline nor an account, and its layer no ``BackgroundGrace``.
+    /// Returns this stream with a bound: it throws when the call's whole deadline passes, even while bytes arrive, when
+    /// the account of the call signs out, and when the app's time in the background ends. Returns the stream itself if
+    /// the call has neither a whole deadline nor an account, and its layer no ``BackgroundGrace``.
     func bounded(in flight: Flight) -> BodyStream {
         let wholeDeadline = flight.wholeDeadline
         if wholeDeadline == nil, flight.account == nil, flight.context.grace == nil { return self }
@@ -14,8 +14,8 @@ extension BodyStream {
     }
 }
 
-/// Reads a stream until a deadline. If the deadline passes, the task that produces the pending part is cancelled and not waited
-/// for.
+/// Reads a stream until a deadline. If the deadline passes, the task that produces the pending part is cancelled and
+/// not waited for.
 ///
 /// Unchecked: one task at a time asks for parts, as the reader waits for each, and none after the deadline.
 private final class BoundedReading: @unchecked Sendable {

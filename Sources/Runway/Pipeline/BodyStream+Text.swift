@@ -2,7 +2,8 @@ extension BodyStream {
     /// The largest line that ``lines`` allows: 1 MiB.
     private static let maximumLineByteCount = 1 << 20
 
-    /// The body as lines of text, as they arrive: of a log, of JSON values on lines of their own, of server-sent events.
+    /// The body as lines of text, as they arrive: of a log, of JSON values on lines of their own, of server-sent
+    /// events.
     ///
     /// ```swift
     /// let changes = try await network.stream(RentalChanges())
@@ -14,12 +15,13 @@ extension BodyStream {
 
     /// The body as lines of text, as they arrive.
     ///
-    /// A line ends with LF or CRLF, which are no part of it; a CR without LF is. A line may be empty. Bytes after the last end are a line,
-    /// too. The bytes are read as UTF-8: what is not becomes U+FFFD, and a byte order mark at the start of the body is omitted. The memory
-    /// in use is at most one line and one part of the body.
+    /// A line ends with LF or CRLF, which are no part of it; a CR without LF is. A line may be empty. Bytes after the
+    /// last end are a line, too. The bytes are read as UTF-8: what is not becomes U+FFFD, and a byte order mark at the
+    /// start of the body is omitted. The memory in use is at most one line and one part of the body.
     ///
-    /// The sequence throws what the body throws: if the reading task is cancelled, that of ``NetworkLayer/stream(_:options:)`` throws
-    /// ``NetworkError/Kind/cancelled``. For a line that is too long it throws ``NetworkError/Kind/invalidResponse``, and reads no further.
+    /// The sequence throws what the body throws: if the reading task is cancelled, that of
+    /// ``NetworkLayer/stream(_:options:)`` throws ``NetworkError/Kind/cancelled``. For a line that is too long it
+    /// throws ``NetworkError/Kind/invalidResponse``, and reads no further.
     ///
     /// - Parameter maximumByteCount: The most bytes of one line, without its end.
     public func lines(upTo maximumByteCount: Int) -> some AsyncSequence<String, any Error> & Sendable {

@@ -1,7 +1,7 @@
 /// A body that is read part by part, whatever produces it.
 ///
-/// A part is produced only when the reader asks for it, so that a slow reader slows the sender down. A stream from the network
-/// can be read once; the result of a second iteration is undefined.
+/// A part is produced only when the reader asks for it, so that a slow reader slows the sender down. A stream from the
+/// network can be read once; the result of a second iteration is undefined.
 ///
 /// ```swift
 /// .stream(BodyStream(lines), byteCount: nil, isReplayable: false)
@@ -22,7 +22,8 @@ public struct BodyStream: AsyncSequence, Sendable {
     private let makeIterator: @Sendable () -> AsyncIterator
     /// Returns the body of an upload whose parts this stream counts; `nil` if it counts none.
     var original: (@Sendable () -> RequestBody)?
-    /// Returns the bytes of the file from a place on, to a place before which it ends; `nil` if it is not the body of a file.
+    /// Returns the bytes of the file from a place on, to a place before which it ends; `nil` if it is not the body of a
+    /// file.
     var filePart: FilePart?
 
     /// Streams what a function returns each time it is called: the next part, or `nil` at the end.

@@ -1,8 +1,8 @@
 package import HTTPTypes
 
 extension Request {
-    /// The URL, with characters that are not allowed in a path or query percent-encoded (RFC 3986 §3.3, §3.4) and everything
-    /// else unchanged.
+    /// The URL, with characters that are not allowed in a path or query percent-encoded (RFC 3986 §3.3, §3.4) and
+    /// everything else unchanged.
     ///
     /// For transports that read URLs with Foundation, which repairs an invalid URL by escaping its escapes, too.
     package var escapedURL: String {
@@ -12,11 +12,12 @@ extension Request {
 }
 
 extension HTTPRequest {
-    /// The target of the request: path and query, escaped likewise, with the slash at its start that RFC 9112 §3.2.1 requires.
+    /// The target of the request: path and query, escaped likewise, with the slash at its start that RFC 9112 §3.2.1
+    /// requires.
     package var escapedTarget: String { target(\.escapedAsTarget) }
 
-    /// The target as a proxy forwards it: whatever clients write without escapes stays as it is. Only what would end the target or the line
-    /// is escaped.
+    /// The target as a proxy forwards it: whatever clients write without escapes stays as it is. Only what would end
+    /// the target or the line is escaped.
     package var receivedTarget: String { target { $0.percentEncoded(allowing: PercentEncoding.received) } }
 
     private func target(_ escaped: (String) -> String) -> String {

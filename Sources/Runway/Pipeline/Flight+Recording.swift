@@ -20,12 +20,13 @@ extension Flight {
         note(CustomDecision(entry: DecisionRecord(name: name, fields: fields, text: text)), in: step)
     }
 
-    /// Records which version of HTTP an attempt uses. For transports that know, as soon as they do: ``MergePolicy`` depends on it.
+    /// Records which version of HTTP an attempt uses. For transports that know, as soon as they do: ``MergePolicy``
+    /// depends on it.
     ///
     /// - Parameters:
     ///   - version: The version, such as `HTTP/2`.
-    ///   - request: The request as the transport received it. The default, `nil`, is that of the last attempt; a call that is hedged
-    ///     has two at a time.
+    ///   - request: The request as the transport received it. The default, `nil`, is that of the last attempt; a call
+    ///     that is hedged has two at a time.
     public func noteHTTPVersion(_ version: String, of request: Request? = nil) {
         recorder.changeAttempt(request?.attempt) { $0.httpVersion = version }
     }
@@ -34,8 +35,8 @@ extension Flight {
     ///
     /// - Parameters:
     ///   - wire: What happened.
-    ///   - request: The request as the transport received it. The default, `nil`, is that of the last attempt; a call that is hedged
-    ///     has two at a time.
+    ///   - request: The request as the transport received it. The default, `nil`, is that of the last attempt; a call
+    ///     that is hedged has two at a time.
     public func noteWire(_ wire: WireRecord, of request: Request? = nil) {
         recorder.changeAttempt(request?.attempt) { $0.wire = wire }
     }
@@ -56,7 +57,8 @@ extension Flight {
     /// Adds what this call knows to an error: which request it concerns, or that the account signed out.
     func locate(_ error: NetworkError) -> NetworkError { recorder.locate(error) }
 
-    /// Ends the call with an outcome, and reports its record. Only the first ending counts; returns whether this was it.
+    /// Ends the call with an outcome, and reports its record. Only the first ending counts; returns whether this was
+    /// it.
     @discardableResult
     func finish(_ outcome: FlightOutcome) -> Bool {
         leaveChange()

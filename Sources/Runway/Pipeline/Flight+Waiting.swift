@@ -16,8 +16,8 @@ extension Flight {
     /// The instant by which the whole call has to end, including a streamed body; `nil` if the options name none.
     var wholeDeadline: Duration? { options.wholeDeadline.map { startTime + max(.zero, $0) } }
 
-    /// How long a transfer has sent and received no byte, counted from `start` at the earliest; for all other calls, the time
-    /// since `start`.
+    /// How long a transfer has sent and received no byte, counted from `start` at the earliest; for all other calls,
+    /// the time since `start`.
     func silence(since start: Duration, at now: Duration) -> Duration {
         now - max(start, startTime + .nanoseconds(lastByteTime.load(ordering: .relaxed)))
     }
@@ -34,8 +34,8 @@ extension Flight {
     ///
     /// - Parameters:
     ///   - enter: Stores the continuation and returns `nil`, or returns how the wait ends at once.
-    ///   - leave: Called when the deadline passed or the task was cancelled, on any thread, before, while or after `enter` runs:
-    ///     resumes the continuation with the end that is passed to it, if it is still stored.
+    ///   - leave: Called when the deadline passed or the task was cancelled, on any thread, before, while or after
+    ///     `enter` runs: resumes the continuation with the end that is passed to it, if it is still stored.
     func wait(
         enter: (CheckedContinuation<WaitEnd, Never>) -> WaitEnd?, leave: @escaping @Sendable (WaitEnd) -> Void
     ) async -> WaitEnd {

@@ -1,6 +1,7 @@
 import Synchronization
 
-/// One call on its way through the pipeline: its endpoint, options and account, its deadline, and the record that stages write to.
+/// One call on its way through the pipeline: its endpoint, options and account, its deadline, and the record that
+/// stages write to.
 ///
 /// A stage of the app receives it with each request:
 ///
@@ -69,7 +70,8 @@ public final class Flight: Sendable {
         return waitingFlights?.reduce(own) { $1 === self ? $0 : max($0, $1.priority) } ?? own
     }
 
-    /// What the code that created the flight attached to it, such as the services whose access tokens it renews. Most have nothing.
+    /// What the code that created the flight attached to it, such as the services whose access tokens it renews. Most
+    /// have nothing.
     let traits: StageValues
     /// What all flights of the layer use.
     let context: FlightContext
@@ -113,8 +115,8 @@ public final class Flight: Sendable {
     ///
     /// - Parameters:
     ///   - operation: What may take until the deadline.
-    ///   - handler: Called at most once, on any thread, and at once where the deadline has passed already. It must return soon, and
-    ///     make `operation` end.
+    ///   - handler: Called at most once, on any thread, and at once where the deadline has passed already. It must
+    ///     return soon, and make `operation` end.
     /// - Throws: What `operation` throws, and nothing else: the deadline alone throws nothing.
     public func withDeadlineHandler<Value, Failure: Error>(
         _ operation: () async throws(Failure) -> Value, onDeadline handler: @escaping @Sendable () -> Void
@@ -149,7 +151,8 @@ extension Flight {
         }
     }
 
-    /// Whether the request of the call is sent although a circuit is open: one of the calls that wait for it wants that.
+    /// Whether the request of the call is sent although a circuit is open: one of the calls that wait for it wants
+    /// that.
     var bypassesCircuit: Bool {
         flightsSharingRequest.contains { $0.options.bypassesCircuit || $0.isJoinedByBypass.load(ordering: .relaxed) }
     }

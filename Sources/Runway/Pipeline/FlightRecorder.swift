@@ -3,7 +3,8 @@ import HTTPTypes
 import ServiceContextModule
 import Synchronization
 
-/// The growing record of one call: what it was asked for, what the stages decided, the attempts on the wire, and how it ended.
+/// The growing record of one call: what it was asked for, what the stages decided, the attempts on the wire, and how it
+/// ended.
 ///
 /// Any thread may write to it. The ``FlightRecord`` is made when somebody reads it, with its secrets redacted.
 struct FlightRecorder: ~Copyable, Sendable {
@@ -37,7 +38,8 @@ struct FlightRecorder: ~Copyable, Sendable {
         var attempts: [Attempt] = []
         var source: ResponseSource?
         var ending: (outcome: FlightOutcome, instant: Duration)?
-        /// Whether the record is not reported yet, although the call may have ended: its request is in flight for others.
+        /// Whether the record is not reported yet, although the call may have ended: its request is in flight for
+        /// others.
         var isHeld = false
         var secrets = FlightSecrets()
         /// Whether the bodies hold the messages of other calls.
@@ -78,8 +80,8 @@ extension FlightRecorder {
     /// The parameters that are sent beside the common ones of the service.
     var sentParameters: Parameters { state.withLock { $0.sentParameters } ?? [:] }
 
-    /// The endpoint of a call that may be stored, as it is sent, and what the call changes (``Endpoint/offlineSubjects``); `nil` for any other
-    /// call.
+    /// The endpoint of a call that may be stored, as it is sent, and what the call changes
+    /// (``Endpoint/offlineSubjects``); `nil` for any other call.
     var queued: (endpoint: any Endpoint, subjects: [String])? { state.withLock { $0.queued } }
 
     func setQueued(_ endpoint: any Endpoint) {
@@ -131,8 +133,8 @@ extension FlightRecorder {
 
     /// Whether an attempt may have taken effect: it ended in anything but a refusal of the request (RFC 9110 §15.5).
     ///
-    /// - Parameter includingLast: Whether the last attempt counts, too: `true` for a call that ends because it has no login or token. A response
-    ///   of 2xx to the last attempt is then one that the service read as a refusal.
+    /// - Parameter includingLast: Whether the last attempt counts, too: `true` for a call that ends because it has no
+    ///   login or token. A response of 2xx to the last attempt is then one that the service read as a refusal.
     func hasUnclearAttempt(includingLast: Bool) -> Bool {
         state.withLock { state in
             let isEarlierUnclear = state.attempts.dropLast().contains { $0.record.status?.kind != .clientError }
@@ -164,8 +166,8 @@ extension FlightRecorder {
         }
     }
 
-    /// Whether the record holds bodies. The caller must not hold the lock. A body with the messages of other calls has header fields and
-    /// bodies as text, in which no secret could be found.
+    /// Whether the record holds bodies. The caller must not hold the lock. A body with the messages of other calls has
+    /// header fields and bodies as text, in which no secret could be found.
     private var recordsBodies: Bool {
         redaction.recordsBodies && (redaction.headerFields.isEmpty || !state.withLock(\.holdsMessages))
     }
@@ -179,7 +181,8 @@ extension FlightRecorder {
         }
     }
 
-    /// Ends the record of an attempt with its response; a body that is streamed ends it later. An attempt that was cancelled has ended.
+    /// Ends the record of an attempt with its response; a body that is streamed ends it later. An attempt that was
+    /// cancelled has ended.
     func endAttempt(_ index: Int, with response: Response) {
         let (end, recordsBodies) = (clock.now - start, recordsBodies)
         changeAttempt(index) { attempt in
@@ -203,7 +206,8 @@ extension FlightRecorder {
         }
     }
 
-    /// Ends the record of an attempt, or of the last, whose body was read as a stream. After the end of the call it changes nothing.
+    /// Ends the record of an attempt, or of the last, whose body was read as a stream. After the end of the call it
+    /// changes nothing.
     func endStream(_ index: Int?, byteCount: Int, failing error: NetworkError?) {
         let end = clock.now - start
         state.withLock { state in
@@ -249,7 +253,8 @@ extension FlightRecorder {
     /// Whether the call has ended.
     var hasEnded: Bool { state.withLock { $0.ending != nil } }
 
-    /// Ends the call. Returns when the record is to be reported, or `nil` if the call had ended already: only the first ending counts.
+    /// Ends the call. Returns when the record is to be reported, or `nil` if the call had ended already: only the first
+    /// ending counts.
     func end(_ outcome: FlightOutcome) -> Report? {
         let instant = clock.now
         return state.withLock { state in

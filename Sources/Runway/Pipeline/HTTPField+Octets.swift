@@ -6,7 +6,8 @@ extension HTTPField {
 
     /// A field for clients that take values as text alone; `nil` if nothing of its value is left.
     ///
-    /// Of a `Cookie` field it leaves out the cookies that are not UTF-8: a server gets a cookie unchanged or not at all (RFC 6265bis §5.6).
+    /// Of a `Cookie` field it leaves out the cookies that are not UTF-8: a server gets a cookie unchanged or not at all
+    /// (RFC 6265bis §5.6).
     package var asText: HTTPField? {
         guard name == .cookie, String(validating: octets, as: UTF8.self) == nil else { return self }
         let cookies = octets.split(separator: UInt8(ascii: ";")).compactMap { String(validating: $0, as: UTF8.self) }
@@ -19,8 +20,8 @@ extension HTTPField {
 
 /// The fields of a response whose client decoded their values as text, with U+FFFD in the place of what is not UTF-8.
 ///
-/// Fields whose original octets are needed are left out if these are lost: a cookie would be sent back changed, and a redirect would lead to
-/// a target that the server did not name.
+/// Fields whose original octets are needed are left out if these are lost: a cookie would be sent back changed, and a
+/// redirect would lead to a target that the server did not name.
 package struct DecodedFields: Sendable {
     /// The fields whose values can be used.
     package private(set) var fields = HTTPFields()

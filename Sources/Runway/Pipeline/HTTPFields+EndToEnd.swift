@@ -11,8 +11,8 @@ extension HTTPField.Name {
 
     /// Whether the field is for the next hop alone and not part of the message (RFC 9110 §7.6.1).
     ///
-    /// Besides the fields of one connection, these are the ones between a client and its proxy (RFC 9110 §11.7), and `Trailer`,
-    /// since no trailers are passed on. `Proxy-Status` is for all recipients (RFC 9209 §2).
+    /// Besides the fields of one connection, these are the ones between a client and its proxy (RFC 9110 §11.7), and
+    /// `Trailer`, since no trailers are passed on. `Proxy-Status` is for all recipients (RFC 9209 §2).
     package var isHopByHop: Bool {
         switch canonicalName {
         case "te", "trailer", "proxy-authenticate", "proxy-authentication-info", "proxy-authorization": true
@@ -24,8 +24,8 @@ extension HTTPField.Name {
 extension HTTPFields {
     /// The fields for the other end: without hop-by-hop fields, and without those that `Connection` names.
     ///
-    /// `Content-Length`, `Via` and `Max-Forwards` stay even if `Connection` names them: they are for every recipient (RFC 9110
-    /// §7.6.1).
+    /// `Content-Length`, `Via` and `Max-Forwards` stay even if `Connection` names them: they are for every recipient
+    /// (RFC 9110 §7.6.1).
     package var endToEnd: HTTPFields {
         let named = Set(self[values: .connection].flatMap { FieldList.elements(of: $0) }.map { $0.lowercased() })
         return HTTPFields(

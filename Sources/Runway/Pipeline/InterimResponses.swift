@@ -7,8 +7,8 @@ private struct InterimReceiver: StageValueKey {
 }
 
 extension Request {
-    /// Receives interim responses (1xx) and the head of the request that they respond to, on any thread; must return at once. A transport
-    /// that can't deliver them calls it for none.
+    /// Receives interim responses (1xx) and the head of the request that they respond to, on any thread; must return at
+    /// once. A transport that can't deliver them calls it for none.
     package var onInterim: (@Sendable (HTTPResponse, HTTPRequest) -> Void)? {
         get { values[InterimReceiver.self]?.receive }
         set { values[InterimReceiver.self] = newValue.map(InterimReceiver.init) }

@@ -42,14 +42,15 @@ extension Response {
     /// The server has then processed the original request; a later refusal concerns only the request that followed.
     var hasChangedMethod: Bool { hops.hasChangedMethod }
 
-    /// Whether the server has processed the call's request before this response: a redirect replaced the method, in this
-    /// attempt or in an earlier one whose token was refused.
+    /// Whether the server has processed the call's request before this response: a redirect replaced the method, in
+    /// this attempt or in an earlier one whose token was refused.
     var followsProcessedRequest: Bool {
         get { hasChangedMethod || values[FollowsProcessedRequest.self] }
         set { values[FollowsProcessedRequest.self] = newValue }
     }
 
-    /// Whether redirects led to another origin than that of the request. Its server was sent none of the request's credentials.
+    /// Whether redirects led to another origin than that of the request. Its server was sent none of the request's
+    /// credentials.
     func hasChangedOrigin(since request: Request) -> Bool {
         if hops.isEmpty { return false }
         // Credentials that were dropped once do not come back, also where a later redirect leads to the first origin again.
@@ -57,7 +58,8 @@ extension Response {
         return hops.contains { Origin($0.following) != origin }
     }
 
-    /// Whether a redirect changed the method or the origin, so that a refusal in this response does not concern `request`.
+    /// Whether a redirect changed the method or the origin, so that a refusal in this response does not concern
+    /// `request`.
     func hasChangedMethodOrOrigin(since request: Request) -> Bool {
         hasChangedMethod || hasChangedOrigin(since: request)
     }
@@ -80,8 +82,8 @@ private enum FollowsProcessedRequest: StageValueKey {
 extension NetworkError {
     /// The error of a request that followed a redirect, as the error of the whole call.
     ///
-    /// The server received the request that it redirected, so that something was sent; and the error says nothing about the host that
-    /// redirected.
+    /// The server received the request that it redirected, so that something was sent; and the error says nothing about
+    /// the host that redirected.
     func afterRedirect(to following: HTTPRequest) -> NetworkError {
         var error = self
         error.sending = SendState.sent.and(sending)

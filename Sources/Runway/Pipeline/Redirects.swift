@@ -1,10 +1,11 @@
 import HTTPTypes
 
 extension RequestPipeline.Rest {
-    /// Follows redirects: as long as a response redirects, sends the request that follows it. The last response replaces the first.
+    /// Follows redirects: as long as a response redirects, sends the request that follows it. The last response
+    /// replaces the first.
     ///
-    /// - Throws: ``NetworkError/Kind/invalidResponse`` for a redirect that can't be read, or for more redirects than one call follows; the
-    ///   error of a request that followed a redirect, see ``NetworkError/afterRedirect(to:)``.
+    /// - Throws: ``NetworkError/Kind/invalidResponse`` for a redirect that can't be read, or for more redirects than
+    ///   one call follows; the error of a request that followed a redirect, see ``NetworkError/afterRedirect(to:)``.
     func follow(_ response: inout Response, to redirected: Request, in flight: Flight) async throws(NetworkError) {
         var request = redirected
         var hops: [RedirectHop] = []
@@ -35,10 +36,11 @@ extension RequestPipeline.Rest {
 }
 
 extension Request {
-    /// The request that follows a response to this one, for the record, too; `nil` if the response is no redirect, may not be followed, or
-    /// leads to a request that was sent already.
+    /// The request that follows a response to this one, for the record, too; `nil` if the response is no redirect, may
+    /// not be followed, or leads to a request that was sent already.
     ///
-    /// - Throws: ``NetworkError/Kind/invalidResponse`` for `Location` fields that differ, and for more redirects than one call follows.
+    /// - Throws: ``NetworkError/Kind/invalidResponse`` for `Location` fields that differ, and for more redirects than
+    ///   one call follows.
     fileprivate func following(_ response: Response, in flight: Flight) throws(NetworkError) -> Request? {
         guard response.verdict == .redirected, let location = try response.head.location(in: RedirectDecision.step)
         else {
@@ -64,8 +66,8 @@ extension Request {
         return following
     }
 
-    /// Whether `following` is this request, or one that was redirected to it, with the same cookies. The server would redirect it again, or
-    /// carry out the same change again.
+    /// Whether `following` is this request, or one that was redirected to it, with the same cookies. The server would
+    /// redirect it again, or carry out the same change again.
     private func isRepeated(by following: Request, after response: Response, in flight: Flight) -> Bool {
         let earlier = response.hops.map { (request: $0.request, cookies: $0.response.sentCookies) }
         let same = (earlier + [(self, response.sentCookies)]).filter { $0.request.isSame(as: following) }
@@ -120,10 +122,11 @@ extension HTTPResponse.Status {
 }
 
 extension HTTPResponse {
-    /// The target that the `Location` field refers to (RFC 9110 §10.2.2); `nil` if there is none. Equal fields count as one.
+    /// The target that the `Location` field refers to (RFC 9110 §10.2.2); `nil` if there is none. Equal fields count as
+    /// one.
     ///
-    /// - Throws: ``NetworkError/Kind/invalidResponse`` if the fields differ. Joined with a comma, which a URI may contain, they would form a
-    ///   target that the server did not name.
+    /// - Throws: ``NetworkError/Kind/invalidResponse`` if the fields differ. Joined with a comma, which a URI may
+    ///   contain, they would form a target that the server did not name.
     func location(in step: FlightStep) throws(NetworkError) -> URIReference? {
         let fields = headerFields[fields: .location].map(\.octets)
         guard let first = fields.first else { return nil }

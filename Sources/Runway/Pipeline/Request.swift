@@ -74,8 +74,8 @@ public enum RequestBody: Sendable {
     ///
     /// - Parameters:
     ///   - byteCount: Its exact length where it is known; otherwise it is sent in chunks.
-    ///   - isReplayable: Whether the stream returns the same bytes again when it is iterated again. Only such a body can be
-    ///     sent a second time, after a redirect that keeps the method or for another attempt.
+    ///   - isReplayable: Whether the stream returns the same bytes again when it is iterated again. Only such a body
+    ///     can be sent a second time, after a redirect that keeps the method or for another attempt.
     case stream(BodyStream, byteCount: Int?, isReplayable: Bool)
 
     /// The number of bytes, where it is known.
@@ -87,7 +87,8 @@ public enum RequestBody: Sendable {
         }
     }
 
-    /// The body of an upload before its parts are counted, to be read without effect on progress and deadline; any other body as it is.
+    /// The body of an upload before its parts are counted, to be read without effect on progress and deadline; any
+    /// other body as it is.
     package var uncounted: RequestBody {
         if case .stream(let stream, _, _) = self, let original = stream.original { original() } else { self }
     }

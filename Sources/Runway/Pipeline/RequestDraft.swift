@@ -29,7 +29,8 @@ public struct RequestDraft: Sendable {
 
     /// The request as it enters the pipeline. It is made once, when it is asked for first.
     ///
-    /// - Throws: ``NetworkError/Kind/invalidParameters`` or ``NetworkError/Kind/invalidConfiguration`` if the endpoint describes none.
+    /// - Throws: ``NetworkError/Kind/invalidParameters`` or ``NetworkError/Kind/invalidConfiguration`` if the endpoint
+    ///   describes none.
     public mutating func request(in flight: Flight) throws(NetworkError) -> Request {
         if let made { return made }
         guard case .endpoint(let endpoint, let content) = source else {
@@ -41,8 +42,8 @@ public struct RequestDraft: Sendable {
         return request
     }
 
-    /// The cache key of the call; `nil` if its response is not stored by the client's rules. Makes the request only if the endpoint does
-    /// not determine the key.
+    /// The cache key of the call; `nil` if its response is not stored by the client's rules. Makes the request only if
+    /// the endpoint does not determine the key.
     ///
     /// - Throws: As ``request(in:)``.
     mutating func key(in flight: Flight) throws(NetworkError) -> CacheKey? {

@@ -1,6 +1,7 @@
 /// The ordered list of stages that every request of a layer passes, from the caller down to the wire.
 ///
-/// It has the names of the places and the app's own stages. A ``NetworkLayer`` creates the default stages when it is created.
+/// It has the names of the places and the app's own stages. A ``NetworkLayer`` creates the default stages when it is
+/// created.
 ///
 /// ```swift
 /// var pipeline = RequestPipeline()
@@ -57,7 +58,8 @@ public struct RequestPipeline: Sendable {
         entries.insert((place, .custom(stage)), at: position)
     }
 
-    /// Removes the stages at a place, such as ``FlightStep/redirecting`` for a proxy, whose client follows redirects itself.
+    /// Removes the stages at a place, such as ``FlightStep/redirecting`` for a proxy, whose client follows redirects
+    /// itself.
     ///
     /// - Precondition: `place` is one of ``places``.
     public mutating func remove(_ place: FlightStep) {

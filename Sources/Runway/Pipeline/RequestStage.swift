@@ -1,10 +1,10 @@
 /// Sees every request on its way to the transport, and every response on its way back: one link of the pipeline.
 ///
-/// An implementation calls `next` no more than once at a time, and must return or throw soon after its task was cancelled. All
-/// flights of a layer share its state, which must be safe to use from many tasks. It records its decisions with
-/// ``Flight/note(_:fields:_:in:)``. A stage below ``FlightStep/hedging`` may see two requests of a flight at a time. A stage
-/// does not notify delegates, and does not read a streamed body unless that is its purpose. Every stage documents which bodies
-/// it passes on unchanged.
+/// An implementation calls `next` no more than once at a time, and must return or throw soon after its task was
+/// cancelled. All flights of a layer share its state, which must be safe to use from many tasks. It records its
+/// decisions with ``Flight/note(_:fields:_:in:)``. A stage below ``FlightStep/hedging`` may see two requests of a
+/// flight at a time. A stage does not notify delegates, and does not read a streamed body unless that is its purpose.
+/// Every stage documents which bodies it passes on unchanged.
 ///
 /// ```swift
 /// struct TenantStage: RequestStage {
@@ -27,38 +27,42 @@
 public protocol RequestStage: Sendable {
     /// Names the stage in records and errors. A stage of the app's own has a ``FlightStep/customStage(_:)``.
     ///
-    /// Merging looks for the stage whose step is ``FlightStep/redirecting``: if there is one below, merging follows the redirects of the
-    /// responses that it takes from an envelope, by Runway's rules. If an app replaces the redirecting stage by its own stage with another
-    /// step, these redirects are not followed: the call fails with ``NetworkError/Kind/refused``.
+    /// Merging looks for the stage whose step is ``FlightStep/redirecting``: if there is one below, merging follows the
+    /// redirects of the responses that it takes from an envelope, by Runway's rules. If an app replaces the redirecting
+    /// stage by its own stage with another step, these redirects are not followed: the call fails with
+    /// ``NetworkError/Kind/refused``.
     var step: FlightStep { get }
 
     /// Whether the stage waits for nothing but `next`. It is read once, when a layer is made. The default is `false`.
     ///
-    /// If all stages and the transport promise to end in time, a call needs no task of its own to be bounded by its deadline.
-    /// Nothing else depends on it: the layer leaves any other call behind at its deadline all the same.
+    /// If all stages and the transport promise to end in time, a call needs no task of its own to be bounded by its
+    /// deadline. Nothing else depends on it: the layer leaves any other call behind at its deadline all the same.
     var endsInTime: Bool { get }
 
-    /// Whether the stage runs what is below it in a task of its own for this request, and leaves that behind at the deadline of the
-    /// flight and when it is cancelled. The default is `false`.
+    /// Whether the stage runs what is below it in a task of its own for this request, and leaves that behind at the
+    /// deadline of the flight and when it is cancelled. The default is `false`.
     ///
     /// If it does, the call needs no other task to be bounded by its deadline, whatever is below.
     func detaches(_ request: Request, in flight: Flight) -> Bool
 
     /// Whether the stage has something to do for a request or its response. The default is `true`.
     ///
-    /// A stage that does not handle a request is skipped: ``respond(to:in:next:)`` of the next stage is called in its place. The pipeline
-    /// asks whenever a request arrives at the stage, for every attempt and hop anew, and the implementation must return immediately.
+    /// A stage that does not handle a request is skipped: ``respond(to:in:next:)`` of the next stage is called in its
+    /// place. The pipeline asks whenever a request arrives at the stage, for every attempt and hop anew, and the
+    /// implementation must return immediately.
     ///
-    /// It does not ask before it calls ``respondImmediately(_:in:)``, since no request exists then: a stage that returns `false` here and
-    /// keeps the default of that function still returns ``ImmediateResponse/wait`` for every call.
+    /// It does not ask before it calls ``respondImmediately(_:in:)``, since no request exists then: a stage that
+    /// returns `false` here and keeps the default of that function still returns ``ImmediateResponse/wait`` for every
+    /// call.
     func handles(_ request: Request, in flight: Flight) -> Bool
 
     /// Responds without waiting, if the stage can, before any task is created for the call.
     ///
-    /// The pipeline asks its stages from the top until one responds or has to wait. The default is ``ImmediateResponse/wait``: above
-    /// ``FlightStep/reading``, a stage with the default makes responses in memory land after `load` has returned, instead of before. The
-    /// implementation must return immediately: it runs on the caller's actor, often the main actor. A stage that passes sees in
-    /// ``respond(to:in:next:)`` only the calls for which no stage below it responded here.
+    /// The pipeline asks its stages from the top until one responds or has to wait. The default is
+    /// ``ImmediateResponse/wait``: above ``FlightStep/reading``, a stage with the default makes responses in memory
+    /// land after `load` has returned, instead of before. The implementation must return immediately: it runs on the
+    /// caller's actor, often the main actor. A stage that passes sees in ``respond(to:in:next:)`` only the calls for
+    /// which no stage below it responded here.
     ///
     /// - Parameters:
     ///   - draft: The request, which is made when a stage reads it.

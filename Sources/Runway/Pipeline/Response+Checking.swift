@@ -3,8 +3,8 @@ package import HTTPTypes
 extension Response {
     /// Checks the head that a transport returned, and records which fields the transport omitted.
     ///
-    /// - Throws: ``NetworkError/Kind/invalidResponse`` for a switch of protocols, since no request asks for one (RFC 9110
-    ///   §15.2.2), and for a redirect whose `Location` was omitted.
+    /// - Throws: ``NetworkError/Kind/invalidResponse`` for a switch of protocols, since no request asks for one (RFC
+    ///   9110 §15.2.2), and for a redirect whose `Location` was omitted.
     func checkHead(in flight: Flight) throws(NetworkError) {
         if head.status.kind == .informational, webSocket == nil {
             throw NetworkError(
@@ -33,8 +33,9 @@ extension Response {
             .invalidResponse, in: step, "The call expects a whole response, but the transport returned a stream.")
     }
 
-    /// Throws if the body still has a content coding, unless the endpoint's calls set `Accept-Encoding` themselves. A part of a body (206)
-    /// is no exception: transports send `Accept-Encoding: identity` with a `Range`, since a part can't be decoded alone.
+    /// Throws if the body still has a content coding, unless the endpoint's calls set `Accept-Encoding` themselves. A
+    /// part of a body (206) is no exception: transports send `Accept-Encoding: identity` with a `Range`, since a part
+    /// can't be decoded alone.
     ///
     /// It does not throw if the verdict is a refusal, which is then the error of the call, whatever the body is.
     ///
@@ -81,7 +82,8 @@ extension HTTPResponse {
     }
 }
 
-/// Records the header fields of a response that the transport omitted: it represents values as text, and these are not UTF-8.
+/// Records the header fields of a response that the transport omitted: it represents values as text, and these are not
+/// UTF-8.
 package struct OmittedFieldsDecision: StageDecision, Equatable {
     /// The names, one for each field.
     package var names: [HTTPField.Name]

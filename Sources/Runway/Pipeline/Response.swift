@@ -14,8 +14,8 @@ public struct Response: Sendable {
     public var body: ResponseBody
     /// The service's verdict on the response; `nil` until the judging stage has set it.
     ///
-    /// A call whose response has no verdict fails as ``NetworkError/Kind/invalidConfiguration``, and no cache stores the response. A
-    /// custom stage that responds without calling the next stage sets the verdict itself.
+    /// A call whose response has no verdict fails as ``NetworkError/Kind/invalidConfiguration``, and no cache stores
+    /// the response. A custom stage that responds without calling the next stage sets the verdict itself.
     public var verdict: Verdict?
     /// Where the response came from.
     public var source: ResponseSource = .network

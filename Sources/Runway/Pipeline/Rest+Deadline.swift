@@ -1,6 +1,6 @@
 extension RequestPipeline.Rest {
-    /// Sends a request off the caller's actor, and returns when the deadline of the flight has passed or the task is cancelled, at the
-    /// latest.
+    /// Sends a request off the caller's actor, and returns when the deadline of the flight has passed or the task is
+    /// cancelled, at the latest.
     ///
     /// - Throws: ``NetworkError/Kind/timedOut`` if the deadline passed and no stale response may be used instead.
     func sendWithinDeadline(_ request: Request, in flight: Flight) async throws(NetworkError) -> Response {
@@ -27,7 +27,8 @@ extension RequestPipeline.Rest {
 
     /// Sends a request, and returns when the deadline of the flight has passed or the task is cancelled, at the latest.
     ///
-    /// Unless what is below ends in time by itself, it runs in a task of its own, which is then cancelled and not waited for.
+    /// Unless what is below ends in time by itself, it runs in a task of its own, which is then cancelled and not
+    /// waited for.
     ///
     /// - Parameter timedOut: Returns the outcome of a call whose deadline has passed.
     func sendDetached(

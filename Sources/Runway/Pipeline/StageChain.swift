@@ -1,4 +1,5 @@
-/// The stages that every request of a layer passes, from the caller down: those of its ``RequestPipeline``, made for the layer.
+/// The stages that every request of a layer passes, from the caller down: those of its ``RequestPipeline``, made for
+/// the layer.
 struct StageChain: Sendable {
     /// The uppermost stage; `nil` if there is none.
     let first: StageLink?
@@ -36,7 +37,8 @@ struct StageChain: Sendable {
     }
 }
 
-/// One stage of a chain, and those below it. All calls share it, so that what is below a stage is passed on as one reference.
+/// One stage of a chain, and those below it. All calls share it, so that what is below a stage is passed on as one
+/// reference.
 final class StageLink: Sendable {
     let stage: any RequestStage
     /// The stage below; `nil` if the transport is below.
@@ -85,7 +87,8 @@ extension RequestPipeline {
             return link.map { Rest(first: $0.next, end: end) }
         }
 
-        /// Sends a request through the stages below and returns the response. Stages that do not handle the request are passed by.
+        /// Sends a request through the stages below and returns the response. Stages that do not handle the request are
+        /// passed by.
         ///
         /// - Throws: The error of the stage or transport that failed.
         public func send(_ request: Request, in flight: Flight) async throws(NetworkError) -> Response {

@@ -15,8 +15,8 @@ public struct StreamedResponse: Sendable {
     public let body: BodyStream
     /// The call, for code that adds to its record what it finds in the body.
     package let flight: Flight
-    /// From when the token of the request should be renewed until it expires, on the layer's clock; `nil` if no token was sent, if its
-    /// expiry is not known, and for all responses that do not stay open.
+    /// From when the token of the request should be renewed until it expires, on the layer's clock; `nil` if no token
+    /// was sent, if its expiry is not known, and for all responses that do not stay open.
     package let tokenRenewalWindow: Range<Duration>?
 
     init(response: HTTPResponse, body: BodyStream, flight: Flight, tokenRenewalWindow: Range<Duration>?) {
@@ -39,7 +39,8 @@ extension BodyStream {
     /// - Parameters:
     ///   - flight: The call.
     ///   - index: The index of the attempt that the body belongs to; `nil` for the last.
-    ///   - refusal: The error of the call whose response body is read nevertheless; `nil` if the service accepted the response.
+    ///   - refusal: The error of the call whose response body is read nevertheless; `nil` if the service accepted the
+    ///     response.
     func recorded(in flight: Flight, at index: Int?, refusal: NetworkError? = nil) -> BodyStream {
         let recorder = StreamRecorder(flight: flight, index: index, refusal: refusal)
         return BodyStream {

@@ -1,10 +1,11 @@
 /// Sends one request over the wire, once, and returns the response: the end of the pipeline.
 ///
-/// An implementation does not retry, follow redirects, judge a status or store cookies: stages do. It may move a request to
-/// another connection only if the server certainly did not process it (RFC 9113 §8.7), or if it is idempotent and was lost on a
-/// reused connection (RFC 9112 §9.3.1); a request that the server reset after it may have processed it was not lost. It decodes the
-/// transfer and content codings that it asked for, honours ``Request/delivery``, and fails with a ``NetworkError`` of the step
-/// ``FlightStep/transporting``. When its task is cancelled it stops the work on the socket and throws at once.
+/// An implementation does not retry, follow redirects, judge a status or store cookies: stages do. It may move a
+/// request to another connection only if the server certainly did not process it (RFC 9113 §8.7), or if it is
+/// idempotent and was lost on a reused connection (RFC 9112 §9.3.1); a request that the server reset after it may have
+/// processed it was not lost. It decodes the transfer and content codings that it asked for, honours
+/// ``Request/delivery``, and fails with a ``NetworkError`` of the step ``FlightStep/transporting``. When its task is
+/// cancelled it stops the work on the socket and throws at once.
 ///
 /// ```swift
 /// struct PrintingTransport: Transport {
@@ -19,8 +20,8 @@
 /// ```
 public protocol Transport: Sendable {
     /// Whether the transport ends the request at once when the deadline of its flight passes, see
-    /// ``Flight/withDeadlineHandler(_:onDeadline:)``, and when its task is cancelled. The default is `false`: the layer enforces
-    /// the deadline, in a task that it can abandon.
+    /// ``Flight/withDeadlineHandler(_:onDeadline:)``, and when its task is cancelled. The default is `false`: the layer
+    /// enforces the deadline, in a task that it can abandon.
     func endsInTime(_ request: Request) -> Bool
 
     /// Sends a request and waits for its response: for all of it, or for its head if the body is wanted as a stream.
@@ -30,14 +31,14 @@ public protocol Transport: Sendable {
     ///   - flight: The call that it is part of, to which the transport reports what it knows of the wire.
     func send(_ request: Request, in flight: Flight) async throws(NetworkError) -> Response
 
-    /// Prepares for requests to a URL that are about to come, such as by connecting. It returns immediately; a failure shows
-    /// when a request comes. The default does nothing.
+    /// Prepares for requests to a URL that are about to come, such as by connecting. It returns immediately; a failure
+    /// shows when a request comes. The default does nothing.
     ///
     /// - Parameter url: An absolute URL, such as a service's base URL.
     func warmUp(_ url: String)
 
-    /// Called when the device has joined another network, or has a network again: existing connections may be broken. It must
-    /// return immediately, and may be called more than once for a change. The default does nothing.
+    /// Called when the device has joined another network, or has a network again: existing connections may be broken.
+    /// It must return immediately, and may be called more than once for a change. The default does nothing.
     func networkDidChange(to status: NetworkStatus)
 }
 

@@ -2,8 +2,9 @@ public import HTTPTypes
 
 /// A service's judgement of a response, after reading its status and its envelope.
 ///
-/// Every stage acts on this, not on the status: a response with status 200 may contain "token expired".
-/// A later version may add verdicts: a switch over them needs a `default`. A service returns its own verdict from ``APIService/judge(_:rawData:)``:
+/// Every stage acts on this, not on the status: a response with status 200 may contain "token expired". A later version
+/// may add verdicts: a switch over them needs a `default`. A service returns its own verdict from
+/// ``APIService/judge(_:rawData:)``:
 ///
 /// ```swift
 /// static func judge(_ head: HTTPResponse, rawData: RawData?) -> Verdict {
@@ -43,7 +44,8 @@ public struct Verdict: Sendable, Hashable, CustomStringConvertible {
     ///
     /// - Parameters:
     ///   - error: The error.
-    ///   - isAbsorbed: Whether the error does not concern business code: no delegate is notified, and the record says so.
+    ///   - isAbsorbed: Whether the error does not concern business code: no delegate is notified, and the record says
+    ///     so.
     public static func failed(_ error: ServiceError, isAbsorbed: Bool) -> Verdict {
         Verdict(.failed(error, isAbsorbed: isAbsorbed))
     }
@@ -60,8 +62,8 @@ public struct Verdict: Sendable, Hashable, CustomStringConvertible {
     /// The verdict that the status alone allows (RFC 9110 §15).
     ///
     /// 2xx and 304 are fine, 3xx redirected, 401 refuses the token, 429 and 503 are overloaded with the seconds of
-    /// `Retry-After`, everything else is refused. A `Retry-After` with a date is not part of the verdict, which has no clock:
-    /// the stages that act on it read the field themselves.
+    /// `Retry-After`, everything else is refused. A `Retry-After` with a date is not part of the verdict, which has no
+    /// clock: the stages that act on it read the field themselves.
     public init(status: HTTPResponse.Status, headerFields: HTTPFields) {
         switch status.code {
         case 200..<300, 304: self = .fine
@@ -122,7 +124,8 @@ public struct Verdict: Sendable, Hashable, CustomStringConvertible {
         }
     }
 
-    /// What a status says of an overload (RFC 9110 §15.6.4, RFC 6585 §4); of a service's own report, the status says nothing.
+    /// What a status says of an overload (RFC 9110 §15.6.4, RFC 6585 §4); of a service's own report, the status says
+    /// nothing.
     private static func overload(_ status: HTTPResponse.Status) -> String {
         switch status.code {
         case 429: "too many requests"
@@ -139,8 +142,8 @@ public struct Verdict: Sendable, Hashable, CustomStringConvertible {
 extension Request {
     /// The service's verdict on a response to this request.
     ///
-    /// A 304 to a condition that a cache set has no envelope to read. The stored response that it confirms was judged when it
-    /// was received. A handshake that opened a WebSocket has no envelope either.
+    /// A 304 to a condition that a cache set has no envelope to read. The stored response that it confirms was judged
+    /// when it was received. A handshake that opened a WebSocket has no envelope either.
     func verdict(of response: Response, by service: any APIService.Type) -> Verdict {
         if response.webSocket != nil { return .fine }
         let rawData: RawData? = if case .whole(let rawData) = response.body { rawData } else { nil }

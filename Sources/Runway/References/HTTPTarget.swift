@@ -16,8 +16,8 @@ package struct HTTPTarget: Sendable, Equatable {
     package let scheme: String
     /// Host and port.
     package let authority: URIAuthority
-    /// Path and query, beginning with a slash. Every octet that is not allowed there is `%XX`; all other octets and escapes are
-    /// unchanged. The fragment, which is never sent, is missing (RFC 9110 §7.1).
+    /// Path and query, beginning with a slash. Every octet that is not allowed there is `%XX`; all other octets and
+    /// escapes are unchanged. The fragment, which is never sent, is missing (RFC 9110 §7.1).
     package var path: String
 
     /// Reads an absolute URI.

@@ -15,8 +15,8 @@ public struct IPAddress: Hashable, Sendable, CustomStringConvertible {
     private let high: UInt64
     private let low: UInt64
 
-    /// Reads an address in its usual form: `203.0.113.7`, `2001:db8::7`; `nil` for anything else, as are brackets, zones, octal numbers
-    /// and names.
+    /// Reads an address in its usual form: `203.0.113.7`, `2001:db8::7`; `nil` for anything else, as are brackets,
+    /// zones, octal numbers and names.
     public init?(_ text: String) {
         // A text with a zero byte would end there for the system's reader.
         guard text.utf8.count <= 45, !text.utf8.contains(0) else { return nil }
@@ -61,8 +61,8 @@ public struct IPAddress: Hashable, Sendable, CustomStringConvertible {
         return String(decoding: text.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
     }
 
-    /// Whether this is a loopback address: 127.0.0.0/8 (RFC 1122 §3.2.1.3), `::1` (RFC 4291 §2.5.3), or an IPv4 loopback address mapped
-    /// into IPv6 (RFC 4291 §2.5.5.2).
+    /// Whether this is a loopback address: 127.0.0.0/8 (RFC 1122 §3.2.1.3), `::1` (RFC 4291 §2.5.3), or an IPv4
+    /// loopback address mapped into IPv6 (RFC 4291 §2.5.5.2).
     public var isLoopback: Bool {
         if family == .v4 { return low >> 24 == 127 }
         return high == 0 && (low == 1 || (low >> 32 == 0xFFFF && low >> 24 & 0xFF == 127))
@@ -70,9 +70,9 @@ public struct IPAddress: Hashable, Sendable, CustomStringConvertible {
 
     /// Whether the address can be a server's on the internet: not the device itself, a neighbour's or a group's.
     ///
-    /// Not public are loopback, private (RFC 1918, RFC 4193), shared (RFC 6598), link-local, multicast, unspecified and reserved
-    /// addresses, and IPv6 addresses that embed one of these IPv4 addresses. Addresses for documentation are harmless, and
-    /// count as public.
+    /// Not public are loopback, private (RFC 1918, RFC 4193), shared (RFC 6598), link-local, multicast, unspecified and
+    /// reserved addresses, and IPv6 addresses that embed one of these IPv4 addresses. Addresses for documentation are
+    /// harmless, and count as public.
     public var isPublic: Bool {
         switch family {
         case .v4:
@@ -85,7 +85,8 @@ public struct IPAddress: Hashable, Sendable, CustomStringConvertible {
         }
     }
 
-    /// The address of IPv4 that is mapped into this one of IPv6 (RFC 4291 §2.5.5.2), or else this one. Both lead to the same machine.
+    /// The address of IPv4 that is mapped into this one of IPv6 (RFC 4291 §2.5.5.2), or else this one. Both lead to the
+    /// same machine.
     package var unmapped: IPAddress {
         high == 0 && low >> 32 == 0xFFFF ? IPAddress(v4: UInt32(truncatingIfNeeded: low)) : self
     }
@@ -98,8 +99,8 @@ public struct IPAddress: Hashable, Sendable, CustomStringConvertible {
         return nil
     }
 
-    /// The blocks of IPv4 that are not of the internet (RFC 6890), by their first bits and how many those are. The last is the address
-    /// at which virtual machines of Azure reach their host.
+    /// The blocks of IPv4 that are not of the internet (RFC 6890), by their first bits and how many those are. The last
+    /// is the address at which virtual machines of Azure reach their host.
     private static var specialV4: [(bits: UInt32, length: UInt64)] {
         [
             (0x0000_0000, 8), (0x0A00_0000, 8), (0x6440_0000, 10), (0x7F00_0000, 8), (0xA9FE_0000, 16),

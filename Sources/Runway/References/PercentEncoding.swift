@@ -39,8 +39,8 @@ package enum PercentEncoding {
 }
 
 extension PercentEncoding {
-    /// The octets of a path and query with `%XX` for those that are not allowed there, and for a percent sign that begins no
-    /// escape. Existing escapes are unchanged (RFC 3986 §2.4).
+    /// The octets of a path and query with `%XX` for those that are not allowed there, and for a percent sign that
+    /// begins no escape. Existing escapes are unchanged (RFC 3986 §2.4).
     static func target(_ octets: ArraySlice<UInt8>) -> String {
         let digits = Array("0123456789ABCDEF".utf8)
         var escaped: [UInt8] = []

@@ -25,7 +25,8 @@ package struct URIAuthority: Sendable, Equatable {
         }
     }
 
-    /// A name in ASCII, an IPv4 address, or an IPv6 address in brackets. An A-label stays as it is; a U-label becomes its A-label.
+    /// A name in ASCII, an IPv4 address, or an IPv6 address in brackets. An A-label stays as it is; a U-label becomes
+    /// its A-label.
     package let host: String
     /// The port; `nil` if none is named.
     package let port: Int?
@@ -55,8 +56,8 @@ package struct URIAuthority: Sendable, Equatable {
         return port
     }
 
-    /// RFC 3986 §3.2.2, without hosts that no transport can dial: names with other characters than letters, digits and `-._~`,
-    /// and addresses of a future version of IP.
+    /// RFC 3986 §3.2.2, without hosts that no transport can dial: names with other characters than letters, digits and
+    /// `-._~`, and addresses of a future version of IP.
     private static func host(_ octets: ArraySlice<UInt8>) throws(Problem) -> String {
         if octets.first == UInt8(ascii: "[") {
             let text = String(decoding: octets, as: UTF8.self)

@@ -2,8 +2,8 @@ import HTTPTypes
 
 /// A URI reference, split into its five components (RFC 3986 §3, §4.1).
 ///
-/// The components are the octets as received: nothing is decoded, escaped or repaired, so that what a server signed stays
-/// unchanged (§2.4). ``HTTPTarget`` is the part that can be requested.
+/// The components are the octets as received: nothing is decoded, escaped or repaired, so that what a server signed
+/// stays unchanged (§2.4). ``HTTPTarget`` is the part that can be requested.
 package struct URIReference: Sendable {
     /// The scheme, without its colon; `nil` for a relative reference.
     package private(set) var scheme: ArraySlice<UInt8>?
@@ -48,8 +48,8 @@ package struct URIReference: Sendable {
         authority = Array((head.authority ?? "").utf8)[...]
     }
 
-    /// The target of this reference, in a document whose URI is `base` (RFC 3986 §5.2.2). Strict: a reference with a scheme is never
-    /// relative.
+    /// The target of this reference, in a document whose URI is `base` (RFC 3986 §5.2.2). Strict: a reference with a
+    /// scheme is never relative.
     func resolved(against base: URIReference) -> URIReference {
         var target = self
         if scheme == nil {

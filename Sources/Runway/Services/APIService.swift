@@ -2,9 +2,9 @@ public import HTTPTypes
 
 /// One backend, run by one team: its address, what its APIs have in common, and how its responses are judged.
 ///
-/// A service is a type that is never instantiated, best a caseless enum. Its static members are the description; what may
-/// change while the app runs (the environment, a common parameter) lives in the ``ServiceSettings`` of each ``NetworkLayer``,
-/// which start out as described here.
+/// A service is a type that is never instantiated, best a caseless enum. Its static members are the description; what
+/// may change while the app runs (the environment, a common parameter) lives in the ``ServiceSettings`` of each
+/// ``NetworkLayer``, which start out as described here.
 ///
 /// ```swift
 /// enum Listings: APIService {
@@ -31,42 +31,48 @@ public protocol APIService: ServiceDeclarations, Sendable {
 
     /// Returns further parameters of one call, such as the time or the user's position. The default returns none.
     ///
-    /// It is called once for each call, on the caller's actor, whatever the call's attempts and redirects send, and must return soon. The
-    /// endpoint's parameters win if names are equal, and these win over ``commonParameters``.
+    /// It is called once for each call, on the caller's actor, whatever the call's attempts and redirects send, and
+    /// must return soon. The endpoint's parameters win if names are equal, and these win over ``commonParameters``.
     static func makeCommonParameters() -> Parameters
 
-    /// The names of common parameters that say nothing about the response, such as the time of the call. The default is empty.
+    /// The names of common parameters that say nothing about the response, such as the time of the call. The default is
+    /// empty.
     ///
-    /// Cache keys leave them out, so that a call finds the response to an earlier one, and so does the comparison of calls under
-    /// ``OverlapPolicy/joinOrReplace``. They are part of the key all the same if that is made of the request: of parameters in a
-    /// multipart form or beside a raw body, in a style that writes dots, below a stage that changed the request, and under
-    /// ``CachePolicy/http(onDisk:)``, whose key is the URL (RFC 9111 §2). Reads in flight share a request only if their URLs are equal.
+    /// Cache keys leave them out, so that a call finds the response to an earlier one, and so does the comparison of
+    /// calls under ``OverlapPolicy/joinOrReplace``. They are part of the key all the same if that is made of the
+    /// request: of parameters in a multipart form or beside a raw body, in a style that writes dots, below a stage that
+    /// changed the request, and under ``CachePolicy/http(onDisk:)``, whose key is the URL (RFC 9111 §2). Reads in
+    /// flight share a request only if their URLs are equal.
     static var unkeyedParameters: Set<String> { get }
 
     /// Header fields of every call; the endpoint's win if names are equal. The default is empty.
     static var commonHeaders: [String: String] { get }
 
-    /// The names of further request fields that say who sends a request, such as `X-Member`, whatever their case. The default is empty.
+    /// The names of further request fields that say who sends a request, such as `X-Member`, whatever their case. The
+    /// default is empty.
     ///
-    /// Responses to requests in which they differ are stored apart from each other, records do not show them, and no redirect to another
-    /// origin carries them. All that holds without being named of `Authorization`, `Cookie`, the fields that ``credentials`` set, and names
-    /// that say a secret (``Redaction``), such as `X-API-Key`. Any other field costs no cached response: under ``CachePolicy/http(onDisk:)``
-    /// the `Vary` of a response names the fields that it depends on (RFC 9111 §4.1).
+    /// Responses to requests in which they differ are stored apart from each other, records do not show them, and no
+    /// redirect to another origin carries them. All that holds without being named of `Authorization`, `Cookie`, the
+    /// fields that ``credentials`` set, and names that say a secret (``Redaction``), such as `X-API-Key`. Any other
+    /// field costs no cached response: under ``CachePolicy/http(onDisk:)`` the `Vary` of a response names the fields
+    /// that it depends on (RFC 9111 §4.1).
     static var authenticatingFields: Set<String> { get }
 
-    /// The longest that a call may take from `load` to its landing, if its endpoint names no deadline. The default is 60 s.
+    /// The longest that a call may take from `load` to its landing, if its endpoint names no deadline. The default is
+    /// 60 s.
     static var deadline: Duration { get }
 
-    /// How concurrent requests are merged into one, if the server has a route for that. The default, `nil`, merges none.
+    /// How concurrent requests are merged into one, if the server has a route for that. The default, `nil`, merges
+    /// none.
     static var merging: MergePolicy? { get }
     /// How bodies of requests are compressed, if the server accepts that. The default, `nil`, compresses none.
     static var compression: CompressionPolicy? { get }
-    /// Whether requests may go to any host without TLS, by redirects too; everyone on the path can then read and change what is
-    /// sent. The default is `false`: only to this machine itself, `localhost` and hosts below it (RFC 6761 §6.3), 127.0.0.0/8 and
-    /// ::1. Other requests fail as ``NetworkError/Kind/invalidConfiguration`` before they leave.
+    /// Whether requests may go to any host without TLS, by redirects too; everyone on the path can then read and change
+    /// what is sent. The default is `false`: only to this machine itself, `localhost` and hosts below it (RFC 6761
+    /// §6.3), 127.0.0.0/8 and ::1. Other requests fail as ``NetworkError/Kind/invalidConfiguration`` before they leave.
     static var allowsPlainHTTP: Bool { get }
-    /// Whether requests to a host that has sent `Strict-Transport-Security` over TLS use TLS from then on, while the layer
-    /// lives (RFC 6797). It matters only if ``allowsPlainHTTP`` is `true`. The default is `false`.
+    /// Whether requests to a host that has sent `Strict-Transport-Security` over TLS use TLS from then on, while the
+    /// layer lives (RFC 6797). It matters only if ``allowsPlainHTTP`` is `true`. The default is `false`.
     static var remembersStrictTransport: Bool { get }
     /// Whether cookies are stored and sent. The default is ``CookiePolicy/off``.
     static var cookies: CookiePolicy { get }
@@ -84,8 +90,8 @@ public protocol APIService: ServiceDeclarations, Sendable {
 
     /// Judges a response by its status and envelope.
     ///
-    /// Called off the main actor, once for every response that comes from the wire. The default is the verdict of the status,
-    /// ``Verdict/init(status:headerFields:)``; an implementation usually starts from it:
+    /// Called off the main actor, once for every response that comes from the wire. The default is the verdict of the
+    /// status, ``Verdict/init(status:headerFields:)``; an implementation usually starts from it:
     ///
     /// ```swift
     /// static func judge(_ head: HTTPResponse, rawData: RawData?) -> Verdict {

@@ -13,7 +13,8 @@ public import struct Foundation.Date
 public struct AccessToken: Sendable, Codable {
     /// The token, as it is sent.
     public var value: String
-    /// Whose token it is: a name that the app chooses and that is the same at every sign-in, such as the number of the user.
+    /// Whose token it is: a name that the app chooses and that is the same at every sign-in, such as the number of the
+    /// user.
     public var account: String
     /// The date at which it ends; `nil` if the service names none.
     ///

@@ -2,13 +2,13 @@ import Synchronization
 
 /// One generation of an account: the calls of a service that are made for it until it signs out.
 ///
-/// Each call holds the session in which it was made. After a session has ended, nothing from its calls is cached, stored as a cookie
-/// or held as a token, and no manager lands them. Cookies and tokens check ``isOver`` under the lock that guards them, and a sign-out ends
-/// the session before it clears them: a change either precedes the clear or is refused. The caches use the order of the clear
-/// instead.
+/// Each call holds the session in which it was made. After a session has ended, nothing from its calls is cached,
+/// stored as a cookie or held as a token, and no manager lands them. Cookies and tokens check ``isOver`` under the lock
+/// that guards them, and a sign-out ends the session before it clears them: a change either precedes the clear or is
+/// refused. The caches use the order of the clear instead.
 ///
-/// While nobody is signed in, calls have an anonymous session. It ends at the next sign-in or sign-out; its calls then neither send nor set
-/// cookies.
+/// While nobody is signed in, calls have an anonymous session. It ends at the next sign-in or sign-out; its calls then
+/// neither send nor set cookies.
 final class AccountSession: Sendable {
     /// The account of the session; `nil` for calls that are made while nobody is signed in.
     let account: String?
@@ -17,7 +17,8 @@ final class AccountSession: Sendable {
 
     init(account: String?) { self.account = account }
 
-    /// Whether the account has signed out since the session began; of an anonymous session, whether an account has signed in or out.
+    /// Whether the account has signed out since the session began; of an anonymous session, whether an account has
+    /// signed in or out.
     var isOver: Bool { isEnded.load(ordering: .acquiring) }
     /// Whether the calls of the session were cancelled when it ended.
     var areCallsCancelled: Bool { isCancelling.load(ordering: .acquiring) }

@@ -72,8 +72,8 @@ extension HTTPFields {
 
     /// Replaces a field.
     ///
-    /// - Throws: ``NetworkError/Kind/invalidParameters`` for a name or value that RFC 9110 §5 does not allow. The value is not
-    ///   in the error, since it may be a secret.
+    /// - Throws: ``NetworkError/Kind/invalidParameters`` for a name or value that RFC 9110 §5 does not allow. The value
+    ///   is not in the error, since it may be a secret.
     fileprivate mutating func set(_ name: String, _ value: String) throws(NetworkError) {
         guard let fieldName = HTTPField.Name(name) else {
             throw NetworkError(.invalidParameters, in: .assembling, "\"\(name)\" is not the name of a header field.")

@@ -9,8 +9,8 @@ struct BaseURL: Sendable, Equatable {
     /// The common part of the heads of all requests below it. Its texts are validated once, here.
     let head: HTTPRequest
 
-    /// Parses `https://host[:port][/path]`; `nil` for anything else, also with user info, query or fragment, with a path with
-    /// `..` segments, or with characters that no URI can have. The host may be an internationalised name.
+    /// Parses `https://host[:port][/path]`; `nil` for anything else, also with user info, query or fragment, with a
+    /// path with `..` segments, or with characters that no URI can have. The host may be an internationalised name.
     init?(_ text: String) {
         let uri = URIReference(text.utf8)
         guard let target = try? HTTPTarget(uri), uri.query == nil, uri.fragment == nil,

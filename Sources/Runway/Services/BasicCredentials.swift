@@ -12,10 +12,11 @@ import HTTPTypes
 /// try await network.signIn(.basic(user: name, password: password, account: name), to: Printers.self)
 /// ```
 ///
-/// Both are the ``AccessToken`` of the account that signs in, with all that follows from that: stored responses and cookies are the
-/// account's, requests are neither shared nor merged with those of another account, the ``TokenStore`` stores the token, records and
-/// errors show neither name nor password, and no redirect to another origin carries them. There is nothing to renew: if the service
-/// refuses them, the calls fail as ``NetworkError/Kind/needsLogin``, and the app is notified; see ``NeedsLogin``.
+/// Both are the ``AccessToken`` of the account that signs in, with all that follows from that: stored responses and
+/// cookies are the account's, requests are neither shared nor merged with those of another account, the ``TokenStore``
+/// stores the token, records and errors show neither name nor password, and no redirect to another origin carries them.
+/// There is nothing to renew: if the service refuses them, the calls fail as ``NetworkError/Kind/needsLogin``, and the
+/// app is notified; see ``NeedsLogin``.
 ///
 /// Everyone who reads such a request has the password: use it over TLS alone, as the layer does unless
 /// ``APIService/allowsPlainHTTP`` is `true`.
@@ -45,15 +46,16 @@ public struct BasicCredentials: Credentials {
 extension AccessToken {
     /// The token of an account that signs in with a user name and a password; see ``BasicCredentials``.
     ///
-    /// It is sent in UTF-8 and normalised to NFC (RFC 7617 §2.1), whatever charset the server names. For a server that reads another
-    /// charset, write ``Credentials`` of your own.
+    /// It is sent in UTF-8 and normalised to NFC (RFC 7617 §2.1), whatever charset the server names. For a server that
+    /// reads another charset, write ``Credentials`` of your own.
     ///
     /// - Parameters:
     ///   - user: The user name, which may be empty.
     ///   - password: The password, which may be empty.
-    ///   - account: The account that the token belongs to. It is not secret: where the user name is, as a key of an API may be, the
-    ///     account is another text.
-    /// - Throws: ``NetworkError/Kind/invalidParameters`` if the user name has a colon, or either has a control character (RFC 7617 §2).
+    ///   - account: The account that the token belongs to. It is not secret: where the user name is, as a key of an API
+    ///     may be, the account is another text.
+    /// - Throws: ``NetworkError/Kind/invalidParameters`` if the user name has a colon, or either has a control
+    ///   character (RFC 7617 §2).
     public static func basic(
         user: String, password: String, account: String
     ) throws(NetworkError) -> AccessToken {

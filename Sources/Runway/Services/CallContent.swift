@@ -1,5 +1,5 @@
-/// The content of one call, read once from its endpoint: what distinguishes its request from those of other calls of the same
-/// API.
+/// The content of one call, read once from its endpoint: what distinguishes its request from those of other calls of
+/// the same API.
 struct CallContent: Sendable {
     /// The path below the service's base URL.
     let path: EndpointPath

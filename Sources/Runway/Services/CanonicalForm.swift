@@ -3,9 +3,8 @@ import HTTPTypes
 
 /// Bytes that are equal if and only if the added values are equal, in every launch of the app.
 ///
-/// Texts are compared by their UTF-8 bytes, which are what is sent: Swift treats the two encodings of "é" as equal. Names count
-/// in any order;
-/// values of one name count in their order.
+/// Texts are compared by their UTF-8 bytes, which are what is sent: Swift treats the two encodings of "é" as equal.
+/// Names count in any order; values of one name count in their order.
 struct CanonicalForm {
     private(set) var bytes: [UInt8] = []
 
@@ -107,7 +106,8 @@ struct CanonicalForm {
         }
     }
 
-    /// Adds a value after its kind. No request is built from values nested deeper than ``UnencodableParameter/maximumDepth``.
+    /// Adds a value after its kind. No request is built from values nested deeper than
+    /// ``UnencodableParameter/maximumDepth``.
     private mutating func add(_ value: ParameterValue, depth: Int) {
         guard depth <= UnencodableParameter.maximumDepth else { return }
         switch value {

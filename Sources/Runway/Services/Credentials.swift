@@ -14,34 +14,36 @@ public import HTTPTypes
 /// }
 /// ```
 ///
-/// The layer makes one refresh at a time for each account of a service, however many calls need it. A call that the refresh
-/// makes must not need the token itself: its ``Endpoint/authorization`` is ``AuthorizationPolicy/none``. Otherwise it fails at
-/// once as ``NetworkError/Kind/invalidConfiguration``, since it would wait for itself.
+/// The layer makes one refresh at a time for each account of a service, however many calls need it. A call that the
+/// refresh makes must not need the token itself: its ``Endpoint/authorization`` is ``AuthorizationPolicy/none``.
+/// Otherwise it fails at once as ``NetworkError/Kind/invalidConfiguration``, since it would wait for itself.
 public protocol Credentials: Sendable {
-    /// How long before its end a token is renewed. The default is 30 s. Of a token that lives shorter than twice that, it is half its
-    /// lifetime.
+    /// How long before its end a token is renewed. The default is 30 s. Of a token that lives shorter than twice that,
+    /// it is half its lifetime.
     var leeway: Duration { get }
     /// The longest that a refresh may take, whatever the deadlines of the calls that wait for it. The default is 30 s.
     var refreshDeadline: Duration { get }
 
     /// Adds the token to a request. The default is the header field `Authorization: Bearer …` (RFC 6750 §2.1).
     ///
-    /// Every header field that it adds or changes is removed from records and not sent to another origin after a redirect.
+    /// Every header field that it adds or changes is removed from records and not sent to another origin after a
+    /// redirect.
     func authorize(_ request: inout Request, with token: AccessToken)
 
-    /// The header fields that ``authorize(_:with:)`` sets, for requests that set them by hand: they separate cached responses, are not
-    /// recorded, and do not follow a redirect to another origin either.
+    /// The header fields that ``authorize(_:with:)`` sets, for requests that set them by hand: they separate cached
+    /// responses, are not recorded, and do not follow a redirect to another origin either.
     ///
-    /// The default calls ``authorize(_:with:)`` with an example token and an example request, when the layer first uses the service and
-    /// whenever its settings change. Implement it if that can't be.
+    /// The default calls ``authorize(_:with:)`` with an example token and an example request, when the layer first uses
+    /// the service and whenever its settings change. Implement it if that can't be.
     var fields: Set<HTTPField.Name> { get }
 
-    /// The texts that records and errors must not show of a token, wherever they occur. Those under 8 bytes are masked in the fields
-    /// that ``authorize(_:with:)`` sets alone. The default are the token and its refresh token.
+    /// The texts that records and errors must not show of a token, wherever they occur. Those under 8 bytes are masked
+    /// in the fields that ``authorize(_:with:)`` sets alone. The default are the token and its refresh token.
     func secrets(of token: AccessToken) -> [String]
 
-    /// Requests a new token from the service. A started refresh is completed even if no call waits for it any more, since the
-    /// service may have invalidated the old token; it is cancelled at its deadline, by a sign-in and by a sign-out.
+    /// Requests a new token from the service. A started refresh is completed even if no call waits for it any more,
+    /// since the service may have invalidated the old token; it is cancelled at its deadline, by a sign-in and by a
+    /// sign-out.
     ///
     /// - Parameters:
     ///   - token: The token that ends or was refused.
@@ -51,11 +53,12 @@ public protocol Credentials: Sendable {
     ///   ``NetworkError/Kind/loginCancelled`` if the refresh asked the user to log in, and the user declined.
     func refresh(_ token: AccessToken, on network: NetworkLayer) async throws -> AccessToken
 
-    /// Whether an error of ``refresh(_:on:)`` means that the service will never renew this token, so that it is removed.
+    /// Whether an error of ``refresh(_:on:)`` means that the service will never renew this token, so that it is
+    /// removed.
     ///
-    /// The default is yes for ``NetworkError/Kind/needsLogin``, ``NetworkError/Kind/needsAccessToken``, an error in the service's
-    /// envelope, and a status of 400 to 499 other than 408, 425 and 429. An error of the step ``FlightStep/signing`` is none: it concerns
-    /// the key of the device.
+    /// The default is yes for ``NetworkError/Kind/needsLogin``, ``NetworkError/Kind/needsAccessToken``, an error in the
+    /// service's envelope, and a status of 400 to 499 other than 408, 425 and 429. An error of the step
+    /// ``FlightStep/signing`` is none: it concerns the key of the device.
     func isRefusal(_ error: any Error) -> Bool
 }
 

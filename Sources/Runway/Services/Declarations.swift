@@ -4,8 +4,9 @@ public import HTTPTypes
 // of the setting holds without a word. Here the types with which settings are declared are associated types, which the compiler takes from the
 // properties themselves, and a requirement is met only if they are the right ones.
 
-/// Makes the compiler refuse an endpoint that declares a setting with another type than that of ``Endpoint``: `static let method = "POST"`,
-/// or `static let deadline = Duration.seconds(5)` in place of `Duration?`. The error names both types.
+/// Makes the compiler refuse an endpoint that declares a setting with another type than that of ``Endpoint``:
+/// `static let method = "POST"`, or `static let deadline = Duration.seconds(5)` in place of `Duration?`. The error
+/// names both types.
 ///
 /// Every ``Endpoint`` conforms, without a declaration of its own.
 public protocol EndpointDeclarations {

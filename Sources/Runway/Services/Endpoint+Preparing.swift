@@ -2,7 +2,8 @@ extension Endpoint {
     /// Completes the parameters, and checks them by the endpoint's own rules and then by those of `validator`.
     ///
     /// - Parameters:
-    ///   - change: Lets interceptors change the completed parameters. Returns `false` if one vetoed the call, which is then not checked.
+    ///   - change: Lets interceptors change the completed parameters. Returns `false` if one vetoed the call, which is
+    ///     then not checked.
     ///   - validator: Throws if the parameters are invalid.
     /// - Returns: `false` if the call was vetoed.
     mutating func prepare(

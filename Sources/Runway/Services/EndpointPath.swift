@@ -4,11 +4,12 @@
 /// var path: EndpointPath { "rental/\(id)/photos" }
 /// ```
 ///
-/// Every interpolated value becomes part of one segment: `/` and everything else outside the unreserved characters of RFC 3986
-/// §2.3 is percent-encoded. In the literal parts `/` separates segments, and only characters that are not allowed in a path are
-/// encoded. A leading slash has no effect: the path is always below the base URL. A value that is empty, and a segment that is
-/// `.` or `..`, would address another resource, and a literal `?` or `#` would start a query or a fragment, which are no part of a path:
-/// such a call fails as ``NetworkError/Kind/invalidParameters``. A query is made of the endpoint's parameters.
+/// Every interpolated value becomes part of one segment: `/` and everything else outside the unreserved characters of
+/// RFC 3986 §2.3 is percent-encoded. In the literal parts `/` separates segments, and only characters that are not
+/// allowed in a path are encoded. A leading slash has no effect: the path is always below the base URL. A value that is
+/// empty, and a segment that is `.` or `..`, would address another resource, and a literal `?` or `#` would start a
+/// query or a fragment, which are no part of a path: such a call fails as ``NetworkError/Kind/invalidParameters``. A
+/// query is made of the endpoint's parameters.
 public struct EndpointPath: Sendable, Equatable, ExpressibleByStringInterpolation {
     /// The path as it is sent, without a leading slash.
     public let percentEncoded: String
@@ -77,8 +78,8 @@ extension String {
         utf8.first { $0 == UInt8(ascii: "?") || $0 == UInt8(ascii: "#") }.map { Character(Unicode.Scalar($0)) }
     }
 
-    /// Whether a segment of this path refers to its own directory or the one above. Few paths contain the characters of such a
-    /// segment, and only those are split.
+    /// Whether a segment of this path refers to its own directory or the one above. Few paths contain the characters of
+    /// such a segment, and only those are split.
     fileprivate var hasDotSegment: Bool {
         (utf8.withContiguousStorageIfAvailable { $0.contains(where: Self.mayBeInDotSegment) } ?? true)
             && split(separator: "/").contains(where: \.isDotSegment)
@@ -90,7 +91,8 @@ extension String {
 }
 
 extension Substring {
-    /// Whether a segment of a path refers to this directory or the one above (RFC 3986 §5.2.4), its dots encoded or not.
+    /// Whether a segment of a path refers to this directory or the one above (RFC 3986 §5.2.4), its dots encoded or
+    /// not.
     var isDotSegment: Bool {
         guard utf8.count <= 6, let first = utf8.first, first == UInt8(ascii: ".") || first == UInt8(ascii: "%") else {
             return false

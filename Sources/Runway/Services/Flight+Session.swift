@@ -4,8 +4,8 @@ extension Flight {
     /// The session of the account that the call was made for.
     var session: AccountSession { configuration.session }
 
-    /// Whether the call was cancelled because its account signed out, or because the app's time in the background was over. Its
-    /// deadline counts as passed then, so that nothing waits for it.
+    /// Whether the call was cancelled because its account signed out, or because the app's time in the background was
+    /// over. Its deadline counts as passed then, so that nothing waits for it.
     var isEndedEarly: Bool { session.areCallsCancelled || isOutOfGrace.load(ordering: .acquiring) }
 
     /// Whether the session that the call was made in is the one of the calls that are made now.
@@ -16,11 +16,12 @@ extension Flight {
         return current(service) == session
     }
 
-    /// Whether the account that the call was made for is signed in. A call that was made while nobody was signed in belongs to
-    /// every account.
+    /// Whether the account that the call was made for is signed in. A call that was made while nobody was signed in
+    /// belongs to every account.
     var belongsToCurrentAccount: Bool { account == nil || belongsToCurrentSession }
 
-    /// The error of a call that was cancelled because its account signed out, or the app's time in the background was over.
+    /// The error of a call that was cancelled because its account signed out, or the app's time in the background was
+    /// over.
     func earlyEnd(in step: FlightStep, sending: SendState = .unknown) -> NetworkError {
         let reason =
             session.areCallsCancelled

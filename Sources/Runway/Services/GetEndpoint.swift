@@ -6,8 +6,9 @@
 /// ```
 ///
 /// In a service with ``APIService/credentials`` it carries the access token; a public path is read without a login with
-/// ``CallOptions/authorization``. It behaves as an ``Endpoint`` with every default, so that nothing is cached. Failures that open a circuit count by path, without the
-/// query; records, metrics and reports name all of these calls of a service alike. An API that an app depends on has a type of its own.
+/// ``CallOptions/authorization``. It behaves as an ``Endpoint`` with every default, so that nothing is cached. Failures
+/// that open a circuit count by path, without the query; records, metrics and reports name all of these calls of a
+/// service alike. An API that an app depends on has a type of its own.
 public struct GetEndpoint<Service: APIService>: Endpoint, EndpointOfManyPaths {
     /// The service whose path it is.
     public static var service: Service.Type { Service.self }

@@ -35,9 +35,9 @@ enum RetryAfter: Equatable {
 extension HTTPFields {
     /// The wait that the server requests; `nil` if it requests none, or the field is invalid.
     ///
-    /// A date that has passed is no wait. A date is compared with the server's own `Date`, if there is one, so that a device
-    /// with a wrong clock waits as long as any other. Of several fields, which RFC 9110 does not allow, the longest wait
-    /// counts.
+    /// A date that has passed is no wait. A date is compared with the server's own `Date`, if there is one, so that a
+    /// device with a wrong clock waits as long as any other. Of several fields, which RFC 9110 does not allow, the
+    /// longest wait counts.
     ///
     /// - Parameter now: The device's date.
     func retryAfter(now date: Date) -> Duration? {

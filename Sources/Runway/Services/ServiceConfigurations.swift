@@ -8,8 +8,8 @@ final class ServiceConfigurations: Sendable {
         var configuration: ServiceConfiguration
         /// The session of calls that are made while nobody is signed in.
         var anonymous: AccountSession
-        /// The sessions that are not over, by account. They are weak: calls, configurations and tokens in memory hold them, which bounds
-        /// their number.
+        /// The sessions that are not over, by account. They are weak: calls, configurations and tokens in memory hold
+        /// them, which bounds their number.
         var sessions: [String: WeakSession] = [:]
 
         /// Returns the session of an account: the one that has not ended, or a new one.
@@ -38,7 +38,8 @@ final class ServiceConfigurations: Sendable {
         entries.withLock { $0.values.compactMap(\.configuration.settings.transport) }
     }
 
-    /// What calls that are made now use. If it could not be read who was signed in when the app ended, it is read again.
+    /// What calls that are made now use. If it could not be read who was signed in when the app ended, it is read
+    /// again.
     func configuration<Service: APIService>(of service: Service.Type) -> ServiceConfiguration {
         let key = ObjectIdentifier(service)
         let known = entries.withLock { $0[key]?.configuration }
@@ -122,7 +123,8 @@ final class ServiceConfigurations: Sendable {
         return nil
     }
 
-    /// Ends the session of the account that is signed in to a service; `nil` if nobody is. Nobody is signed in at the next launch.
+    /// Ends the session of the account that is signed in to a service; `nil` if nobody is. Nobody is signed in at the
+    /// next launch.
     ///
     /// - Returns: The configuration of the calls until now, and the pending change of the store.
     func leave<Service: APIService>(
@@ -147,7 +149,8 @@ final class ServiceConfigurations: Sendable {
         }
     }
 
-    /// Stores for the next launch who is signed in. Called under the lock, so that the store has the changes in their order.
+    /// Stores for the next launch who is signed in. Called under the lock, so that the store has the changes in their
+    /// order.
     private func storeAccount(of changed: ServiceConfiguration) -> Task<Result<Void, any Error>, Never> {
         accounts.store(changed.settings.account, changed.service.name, changed.settings.environment.name)
     }

@@ -3,7 +3,8 @@ final class ServiceIdentity: Sendable {
     let service: any APIService.Type
     let environment: ServiceEnvironment
     let account: String?
-    /// Service, environment and account; for calls also the base URL, and the parameters and header fields common to them.
+    /// Service, environment and account; for calls also the base URL, and the parameters and header fields common to
+    /// them.
     let form: [UInt8]
     /// The hash of all that.
     let digest: Int

@@ -21,8 +21,8 @@ public struct ServiceSettings: Sendable {
     /// Returns further parameters of one call, evaluated once for each call. The default calls the service's
     /// ``APIService/makeCommonParameters()``, which returns none unless it is implemented.
     public var makeCommonParameters: @Sendable () -> Parameters
-    /// The names of common parameters that cache keys leave out. The default is the service's ``APIService/unkeyedParameters``, which are
-    /// none unless it has some.
+    /// The names of common parameters that cache keys leave out. The default is the service's
+    /// ``APIService/unkeyedParameters``, which are none unless it has some.
     public var unkeyedParameters: Set<String>
     /// Header fields that go with every call; the endpoint's own win where names are equal. The default is the
     /// service's ``APIService/commonHeaders``, which are empty unless the service defines them.
@@ -44,17 +44,17 @@ public struct ServiceSettings: Sendable {
     public var compression: CompressionPolicy?
     /// Whether requests may go to any host without TLS. The default is the service's ``APIService/allowsPlainHTTP``.
     public var allowsPlainHTTP: Bool
-    /// Whether hosts that require TLS receive no request without it from then on (RFC 6797). The default is the service's
-    /// ``APIService/remembersStrictTransport``, which is `false` unless it says otherwise.
+    /// Whether hosts that require TLS receive no request without it from then on (RFC 6797). The default is the
+    /// service's ``APIService/remembersStrictTransport``, which is `false` unless it says otherwise.
     public var remembersStrictTransport: Bool
     /// Whether cookies are stored and sent. The default is the service's ``APIService/cookies``, which is
     /// ``CookiePolicy/off`` unless it says otherwise.
     public var cookies: CookiePolicy
     /// The account of the calls; `nil` is nobody. What is stored for one account is never used for another.
     ///
-    /// The default is who was signed in when the app ended, in this ``environment``, if the layer's ``TokenStore`` has it, and otherwise
-    /// `nil`. An account that the app sets counts for this launch, whoever was signed in; ``NetworkLayer/signIn(_:to:)`` and
-    /// ``NetworkLayer/signOut(of:cancelling:)`` set and store it.
+    /// The default is who was signed in when the app ended, in this ``environment``, if the layer's ``TokenStore`` has
+    /// it, and otherwise `nil`. An account that the app sets counts for this launch, whoever was signed in;
+    /// ``NetworkLayer/signIn(_:to:)`` and ``NetworkLayer/signOut(of:cancelling:)`` set and store it.
     public var account: String? { didSet { isAccountRestored = false } }
     /// Whether the account is what the token store says, since nothing has set another.
     private(set) var isAccountRestored = true

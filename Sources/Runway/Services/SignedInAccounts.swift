@@ -4,7 +4,8 @@
 struct SignedInAccounts: Sendable {
     /// Returns the account that was signed in when the app ended; `nil` if nobody was. It reads at once.
     let restored: @Sendable (_ service: String, _ environment: String) -> Result<String?, NetworkError>
-    /// Stores the account for the next launch, after all earlier changes, and returns the pending change. It returns immediately.
+    /// Stores the account for the next launch, after all earlier changes, and returns the pending change. It returns
+    /// immediately.
     let store:
         @Sendable (_ account: String?, _ service: String, _ environment: String) -> Task<Result<Void, any Error>, Never>
 }

@@ -20,13 +20,13 @@ public struct NetworkStatus: Sendable, Hashable, CustomStringConvertible {
     public var isExpensive: Bool
     /// Whether the user wants little data to be sent, as in Low Data Mode.
     public var isConstrained: Bool
-    /// What distinguishes this network from others of its kind, such as the address of its gateway; `nil` if unknown. Measurements
-    /// of the addresses of hosts are stored for each network separately.
+    /// What distinguishes this network from others of its kind, such as the address of its gateway; `nil` if unknown.
+    /// Measurements of the addresses of hosts are stored for each network separately.
     public var identity: String?
 
     /// The generation of a mobile network, from 2 to 5; `nil` for any other link, or if the system does not report it.
-    /// Measurements are stored for each generation separately. A change of the generation does not count as a change of network:
-    /// connections stay in use.
+    /// Measurements are stored for each generation separately. A change of the generation does not count as a change of
+    /// network: connections stay in use.
     public var generation: Int?
 
     /// Describes a network, for a test or a source of the app's own.

@@ -8,8 +8,8 @@ public protocol NetworkStatusSource: Sendable {
 
     /// Calls `onChange` after every change of ``current``, on any thread, until the observation is released.
     ///
-    /// The implementation must not hold a lock while it calls `onChange`. It may also call it if nothing changed, but must not omit a
-    /// call: the layer would then work with a status that is no longer true.
+    /// The implementation must not hold a lock while it calls `onChange`. It may also call it if nothing changed, but
+    /// must not omit a call: the layer would then work with a status that is no longer true.
     func observe(_ onChange: @escaping @Sendable () -> Void) -> NetworkStatusObservation
 }
 

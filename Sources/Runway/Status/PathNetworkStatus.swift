@@ -6,9 +6,10 @@
     /// The network status that Apple's systems report.
     ///
     /// Until the system has reported for the first time, moments after it was made, the status is unknown. Networks are
-    /// distinguished by gateway and interface, mobile ones by interface, and on iOS by their generation. Two networks with the same
-    /// gateway on the same interface, as many at home have, count as one: the system reports more only to apps with access to the
-    /// location. On watchOS, where the system reports no network to most apps whatever there is, an absent network is unknown.
+    /// distinguished by gateway and interface, mobile ones by interface, and on iOS by their generation. Two networks
+    /// with the same gateway on the same interface, as many at home have, count as one: the system reports more only to
+    /// apps with access to the location. On watchOS, where the system reports no network to most apps whatever there
+    /// is, an absent network is unknown.
     ///
     /// A layer over another transport than ``URLSessionTransport`` has it if it is passed:
     ///
@@ -57,8 +58,8 @@
     }
 
     extension NetworkStatus {
-        /// The link of an unsatisfied path. On watchOS the path of an app that neither streams audio nor makes calls is never
-        /// satisfied, although its sessions reach their hosts (Apple's technical note TN3135).
+        /// The link of an unsatisfied path. On watchOS the path of an app that neither streams audio nor makes calls is
+        /// never satisfied, although its sessions reach their hosts (Apple's technical note TN3135).
         private static var linkWithoutPath: Link {
             #if os(watchOS)
                 .unknown

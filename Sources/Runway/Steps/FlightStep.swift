@@ -1,7 +1,7 @@
 /// A step in the path of one call: a stage of the pipeline, or what comes before and after the stages.
 ///
-/// Errors and decisions name the step that they come from; ``RequestPipeline`` names its places, so that an app's own stage can
-/// stand before or after any of them. A later version may add steps: a switch over them needs a `default`.
+/// Errors and decisions name the step that they come from; ``RequestPipeline`` names its places, so that an app's own
+/// stage can stand before or after any of them. A later version may add steps: a switch over them needs a `default`.
 public struct FlightStep: Sendable, Hashable, CustomStringConvertible {
     private enum Code: Hashable {
         case preparing, validating, overlapping, assembling
@@ -20,7 +20,8 @@ public struct FlightStep: Sendable, Hashable, CustomStringConvertible {
         if case .customStage(let name) = code { name } else { "\(code)" }
     }
 
-    /// The step's name in words, as texts for people show it: "offline queue". The name of an app's own stage is as it is.
+    /// The step's name in words, as texts for people show it: "offline queue". The name of an app's own stage is as it
+    /// is.
     package var text: String {
         if case .customStage(let name) = code { return name }
         return "\(code)".map { $0.isUppercase ? " \($0.lowercased())" : "\($0)" }.joined()

@@ -1,8 +1,8 @@
 import HTTPTypes
 
 extension Flight {
-    /// The digest of the source of a download: the service with its settings, the account, and the request. None of these can
-    /// be derived from it.
+    /// The digest of the source of a download: the service with its settings, the account, and the request. None of
+    /// these can be derived from it.
     func sourceName(of request: Request) -> String {
         let parts = [service.name, environment.name, account ?? "", request.head.method.rawValue, request.url]
         var hash = SHA256Hash()

@@ -11,30 +11,35 @@ extension NetworkLayer {
     /// print(film.byteCount)
     /// ```
     ///
-    /// The body is written to `FILE.part` beside the file; no more than some hundred kilobytes of it are in memory. If the
-    /// connection breaks, the rest is requested, as often as the call's ``RetryPolicy`` allows without 256 KiB more being
-    /// received; if the call fails, is cancelled, or the process is killed, the next download of the same request to the same
-    /// file resumes there. For that the server has to support ranges and send a strong validator of the file, which is
-    /// stored in `FILE.part.info`: an `ETag` that is not weak or, without an `ETag`, a `Last-Modified` at least a
-    /// second older than `Date` (RFC 9110 §8.8, §13.1.5, §14). Otherwise, and if the file has changed, it is fetched
-    /// from its start. Parts are combined only if the server confirmed that they belong together, and the digests that
-    /// it sends (RFC 9530, SHA-256 and SHA-512) are verified. Both files belong to the user and have mode 0600, as the
-    /// file itself unless it replaces one, whose mode it takes; a symbolic link is replaced and not followed.
+    /// The body is written to `FILE.part` beside the file; no more than some hundred kilobytes of it are in memory. If
+    /// the connection breaks, the rest is requested, as often as the call's ``RetryPolicy`` allows without 256 KiB more
+    /// being received; if the call fails, is cancelled, or the process is killed, the next download of the same request
+    /// to the same file resumes there. For that the server has to support ranges and send a strong validator of the
+    /// file, which is stored in `FILE.part.info`: an `ETag` that is not weak or, without an `ETag`, a `Last-Modified`
+    /// at least a second older than `Date` (RFC 9110 §8.8, §13.1.5, §14). Otherwise, and if the file has changed, it is
+    /// fetched from its start. Parts are combined only if the server confirmed that they belong together, and the
+    /// digests that it sends (RFC 9530, SHA-256 and SHA-512) are verified. Both files belong to the user and have mode
+    /// 0600, as the file itself unless it replaces one, whose mode it takes; a symbolic link is replaced and not
+    /// followed.
     ///
-    /// The request passes all stages, and asks for the file without a content coding. The service judges the head alone; a
-    /// response that it does not accept is thrown and not written. The deadline of the call is the longest time without a byte:
-    /// each byte restarts it. The response is not cached. The record says what was saved (`saving`).
+    /// The request passes all stages, and asks for the file without a content coding. The service judges the head
+    /// alone; a response that it does not accept is thrown and not written. The deadline of the call is the longest
+    /// time without a byte: each byte restarts it. The response is not cached. The record says what was saved
+    /// (`saving`).
     ///
     /// - Parameters:
     ///   - endpoint: What to fetch. Only GET can be resumed.
-    ///   - file: The file to write; its folder has to exist. One download at a time writes it, of all processes; in
-    ///     the container of an app group on iOS, of this layer alone, since the system ends an app that is suspended while it holds a lock there.
+    ///   - file: The file to write; its folder has to exist. One download at a time writes it, of all processes; in the
+    ///     container of an app group on iOS, of this layer alone, since the system ends an app that is suspended while
+    ///     it holds a lock there.
     ///   - maximumByteCount: The largest file that is accepted. The default is 64 GiB, or the largest `Int`.
     ///   - options: Overrides for this call what its endpoint specifies.
-    ///   - progress: Receives the progress of the download, at most ten times a second, and at the end, in the caller's isolation.
-    /// - Throws: The error of the call: ``NetworkError/Kind/storage`` if the file can't be written or another download to it is
-    ///   in progress, ``NetworkError/Kind/invalidResponse`` if it is too large, is in a content coding that the transport can't undo, or the
-    ///   server's responses contradict each other, ``NetworkError/Kind/cancelled`` when the task is cancelled.
+    ///   - progress: Receives the progress of the download, at most ten times a second, and at the end, in the caller's
+    ///     isolation.
+    /// - Throws: The error of the call: ``NetworkError/Kind/storage`` if the file can't be written or another download
+    ///   to it is in progress, ``NetworkError/Kind/invalidResponse`` if it is too large, is in a content coding that
+    ///   the transport can't undo, or the server's responses contradict each other, ``NetworkError/Kind/cancelled``
+    ///   when the task is cancelled.
     public func download<E: Endpoint>(
         _ endpoint: E, to file: URL, upTo maximumByteCount: Int = Int(clamping: Int64(64) << 30),
         options: CallOptions = .standard, progress: TransferProgress.Report? = nil

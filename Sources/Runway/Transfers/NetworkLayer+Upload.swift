@@ -7,26 +7,29 @@ extension NetworkLayer {
     /// }
     /// ```
     ///
-    /// It differs from ``call(_:options:)`` in two ways. The deadline of the call is the longest time without a byte being
-    /// sent: each byte restarts it, and after the last one it is the longest wait for the response. And `progress` counts the
-    /// bytes passed to the wire, which the server may not have received yet. A body that has to be sent again, for another
-    /// attempt, a redirect or a new access token, is sent from its start, and progress starts again with it.
+    /// It differs from ``call(_:options:)`` in two ways. The deadline of the call is the longest time without a byte
+    /// being sent: each byte restarts it, and after the last one it is the longest wait for the response. And
+    /// `progress` counts the bytes passed to the wire, which the server may not have received yet. A body that has to
+    /// be sent again, for another attempt, a redirect or a new access token, is sent from its start, and progress
+    /// starts again with it.
     ///
-    /// If the endpoint allows it (``Endpoint/uploadResumption``) and the server supports it, an interrupted upload of a file continues
-    /// where the server has it: within the call, as often as its ``RetryPolicy`` allows without 256 KiB more reaching the server, and
-    /// in a later call for the same file, endpoint and account, also after the process was killed. While a circuit is open
-    /// (``CircuitLimits``), an upload of which the server has a part waits, within its deadline, until the time that the circuit
-    /// named or until another network comes. A cancelled call leaves its part on the server; ``discardUpload(_:options:)`` removes
-    /// it. Progress then counts what the server has, if the server reports that. If the server has all of the file and its response
-    /// was lost, the call ends with the head of the server's response to `HEAD`, and no body. One call at a time continues an
-    /// upload, of all processes; in the container of an app group on iOS, of this layer alone.
+    /// If the endpoint allows it (``Endpoint/uploadResumption``) and the server supports it, an interrupted upload of a
+    /// file continues where the server has it: within the call, as often as its ``RetryPolicy`` allows without 256 KiB
+    /// more reaching the server, and in a later call for the same file, endpoint and account, also after the process
+    /// was killed. While a circuit is open (``CircuitLimits``), an upload of which the server has a part waits, within
+    /// its deadline, until the time that the circuit named or until another network comes. A cancelled call leaves its
+    /// part on the server; ``discardUpload(_:options:)`` removes it. Progress then counts what the server has, if the
+    /// server reports that. If the server has all of the file and its response was lost, the call ends with the head of
+    /// the server's response to `HEAD`, and no body. One call at a time continues an upload, of all processes; in the
+    /// container of an app group on iOS, of this layer alone.
     ///
     /// - Parameters:
     ///   - endpoint: What to call; see ``RequestBody/file(_:)`` and ``ParameterEncoding/multipart(_:)``.
     ///   - options: Overrides for this call what its endpoint specifies.
-    ///   - progress: Receives the progress of the upload, at most ten times a second, and at the end, in the caller's isolation.
-    /// - Throws: The error of the call, as ``call(_:options:)``; ``NetworkError/Kind/storage`` if a file can't be read or
-    ///   changed while it was sent.
+    ///   - progress: Receives the progress of the upload, at most ten times a second, and at the end, in the caller's
+    ///     isolation.
+    /// - Throws: The error of the call, as ``call(_:options:)``; ``NetworkError/Kind/storage`` if a file can't be read
+    ///   or changed while it was sent.
     public func upload<E: Endpoint>(
         _ endpoint: E, options: CallOptions = .standard, progress: TransferProgress.Report? = nil
     ) async throws(NetworkError) -> RawData {
@@ -72,7 +75,8 @@ extension NetworkLayer {
 }
 
 extension NetworkLayer {
-    /// Removes what an interrupted upload left: the part on the server, and the record beside the file. Does nothing if there is none.
+    /// Removes what an interrupted upload left: the part on the server, and the record beside the file. Does nothing if
+    /// there is none.
     ///
     /// - Parameters:
     ///   - endpoint: What was called, with the same file.

@@ -1,6 +1,7 @@
 import Synchronization
 
-/// Carries the progress of one transfer to the main actor, at most thirty times a second. Of reports that come faster, the newest counts.
+/// Carries the progress of one transfer to the main actor, at most thirty times a second. Of reports that come faster,
+/// the newest counts.
 final class ProgressRelay: Sendable {
     /// The least time between two deliveries: a thirtieth of a second.
     static let interval = Duration.nanoseconds(33_333_334)

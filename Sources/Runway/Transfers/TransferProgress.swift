@@ -2,9 +2,9 @@ import Synchronization
 
 /// The progress of a transfer.
 ///
-/// Within one body the count only grows, and the last report of a successful transfer includes all bytes. It decreases if the
-/// transfer has to start over: a download whose file has changed on the server, an upload that is sent a second time,
-/// or that continues where the server has less than was sent.
+/// Within one body the count only grows, and the last report of a successful transfer includes all bytes. It decreases
+/// if the transfer has to start over: a download whose file has changed on the server, an upload that is sent a second
+/// time, or that continues where the server has less than was sent.
 public struct TransferProgress: Sendable, Hashable {
     /// How many bytes were received, or passed to the wire, including those of an earlier download that was resumed.
     public var completedByteCount: Int
@@ -22,14 +22,16 @@ public struct TransferProgress: Sendable, Hashable {
         self.totalByteCount = totalByteCount
     }
 
-    /// Receives the progress of a transfer, in the isolation of the code that started it: on the main actor, if that runs there.
+    /// Receives the progress of a transfer, in the isolation of the code that started it: on the main actor, if that
+    /// runs there.
     ///
     /// The transfer does not wait for it: reports that come while it runs are replaced by the newest of them.
     public typealias Report = (TransferProgress) -> Void
 }
 
 extension TransferProgress {
-    /// Runs a transfer, and calls `report` with its progress in the isolation of the caller, for the last time before it returns.
+    /// Runs a transfer, and calls `report` with its progress in the isolation of the caller, for the last time before
+    /// it returns.
     ///
     /// - Parameters:
     ///   - report: Receives the progress; `nil` if nobody does.

@@ -1,6 +1,7 @@
 /// The public key of a certificate, as the certificate has it.
 ///
-/// It is taken from the certificate's DER and not made anew from the parts of a key, so that no kind of key needs a form of its own.
+/// It is taken from the certificate's DER and not made anew from the parts of a key, so that no kind of key needs a
+/// form of its own.
 struct CertificateKey {
     /// The `SubjectPublicKeyInfo` in DER (RFC 5280 §4.1.2.7).
     let spki: ArraySlice<UInt8>

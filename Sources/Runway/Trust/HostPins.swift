@@ -2,8 +2,8 @@ package import struct Foundation.Date
 
 /// The pins of one host at one time: decides whether the keys of a verified chain satisfy them.
 ///
-/// The decision depends on nothing else, and is the same for every transport. How a transport gets the verified chain is its own
-/// concern.
+/// The decision depends on nothing else, and is the same for every transport. How a transport gets the verified chain
+/// is its own concern.
 package struct HostPins: Sendable, Equatable {
     /// The reason for which a chain is refused.
     package static let refusal = "none of the keys of its verified certificates is pinned"

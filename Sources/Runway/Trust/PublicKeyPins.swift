@@ -2,8 +2,8 @@ public import struct Foundation.Date
 
 /// Requires that the verified chain of a host's certificate contains one of several public keys.
 ///
-/// If a trusted authority issued a certificate to an attacker, or a device trusts an interceptor, the chain is valid and does not
-/// contain the keys: the connection is refused before a byte of a request is sent.
+/// If a trusted authority issued a certificate to an attacker, or a device trusts an interceptor, the chain is valid
+/// and does not contain the keys: the connection is refused before a byte of a request is sent.
 ///
 /// ```swift
 /// let pins = try PublicKeyPins(
@@ -15,14 +15,15 @@ public import struct Foundation.Date
 ///     expiry: Date(timeIntervalSince1970: 1_893_456_000))
 /// ```
 ///
-/// Pass them to ``URLSessionTransport/init(configuration:pins:onPinReport:)``, or to the `trustPolicy` of a `NIOTransport`, which needs the
-/// package trait `Pins` for them.
+/// Pass them to ``URLSessionTransport/init(configuration:pins:onPinReport:)``, or to the `trustPolicy` of a
+/// `NIOTransport`, which needs the package trait `Pins` for them.
 ///
-/// **Backup.** At least two different pins are required, so that a key that is lost or stolen can be replaced: one of them should be
-/// of a key that is in no certificate yet.
+/// **Backup.** At least two different pins are required, so that a key that is lost or stolen can be replaced: one of
+/// them should be of a key that is in no certificate yet.
 ///
-/// **Expiry.** After ``expiry`` the pins are not enforced any more: an app that was never updated falls back to the usual
-/// verification, and the report is ``PinReport/Outcome/expired``. If all sets of a host have expired, it is treated as a host without pins.
+/// **Expiry.** After ``expiry`` the pins are not enforced any more: an app that was never updated falls back to the
+/// usual verification, and the report is ``PinReport/Outcome/expired``. If all sets of a host have expired, it is
+/// treated as a host without pins.
 public struct PublicKeyPins: Sendable, Hashable {
     /// What happens to a connection whose chain has none of the keys.
     public enum Mode: Sendable, Hashable {

@@ -1,6 +1,7 @@
 /// libcurl would send a request for this machine itself through a proxy, secrets included.
 ///
-/// Foundation can't turn off the proxy that libcurl reads from the environment, so that such a call fails before it is sent.
+/// Foundation can't turn off the proxy that libcurl reads from the environment, so that such a call fails before it is
+/// sent.
 struct LoopbackProxy: Error {
     /// The variable that names the proxy.
     let variable: String

@@ -3,7 +3,8 @@
     import Foundation
     import Security
 
-    /// Decides about servers with public-key pins: the system verifies the chain, and its keys are compared with the pins.
+    /// Decides about servers with public-key pins: the system verifies the chain, and its keys are compared with the
+    /// pins.
     struct PinnedTrust: Sendable {
         /// What becomes of a challenge.
         enum Decision {
@@ -18,8 +19,8 @@
 
         /// Decides about a challenge for server trust.
         ///
-        /// The system may look up certificates and revocations over the network for it, so it blocks a thread of its own, and not the
-        /// queue of the delegate, on which all calls of a session wait.
+        /// The system may look up certificates and revocations over the network for it, so it blocks a thread of its
+        /// own, and not the queue of the delegate, on which all calls of a session wait.
         ///
         /// - Parameter decide: Called once, on any thread.
         func evaluate(_ challenge: URLAuthenticationChallenge, then decide: @escaping @Sendable (Decision) -> Void) {

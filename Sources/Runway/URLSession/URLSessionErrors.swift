@@ -175,8 +175,8 @@ extension URLError {
     }
 }
 
-/// The error of a task that has sent bytes of its body. A session may send a request again over another connection: that this one can't be
-/// made, or is refused, does not mean that nothing was sent.
+/// The error of a task that has sent bytes of its body. A session may send a request again over another connection:
+/// that this one can't be made, or is refused, does not mean that nothing was sent.
 struct FailedAfterSending: Error {
     let error: any Error
 }

@@ -8,8 +8,8 @@ import Synchronization
 
 /// One request and its response over one task of a session.
 ///
-/// The session's delegate appends what comes; one reader consumes it. ``stop(_:)`` resumes the reader at once, before the task has
-/// ended.
+/// The session's delegate appends what comes; one reader consumes it. ``stop(_:)`` resumes the reader at once, before
+/// the task has ended.
 final class URLSessionExchange: Sendable {
     /// What the reader waits for.
     private enum Milestone { case head, part, end }

@@ -8,34 +8,35 @@ import HTTPTypes
     import Security
 #endif
 
-/// Sends requests with the platform's `URLSession`: the choice on Apple's systems, where the system decides on HTTP/3, the radio,
-/// the VPN and the proxy. There it is the default of a ``NetworkLayer``.
+/// Sends requests with the platform's `URLSession`: the choice on Apple's systems, where the system decides on HTTP/3,
+/// the radio, the VPN and the proxy. There it is the default of a ``NetworkLayer``.
 ///
 /// ```swift
 /// let network = NetworkLayer(transport: URLSessionTransport())
 /// ```
 ///
-/// Redirects, cookies, caches, credentials and retries are up to the layer; the session decodes content codings. Header fields of one
-/// name are joined, and their order is lost; only `Set-Cookie` is split again. On Apple's systems a slow reader of a streamed
-/// response suspends its task, the system decides which servers are trusted and has the credentials of its proxies, and the record
-/// has the times that the system measured. ``PublicKeyPins`` restrict which of the trusted servers get requests. WebSockets are opened
-/// with the system's `URLSessionWebSocketTask`, without compression.
+/// Redirects, cookies, caches, credentials and retries are up to the layer; the session decodes content codings. Header
+/// fields of one name are joined, and their order is lost; only `Set-Cookie` is split again. On Apple's systems a slow
+/// reader of a streamed response suspends its task, the system decides which servers are trusted and has the
+/// credentials of its proxies, and the record has the times that the system measured. ``PublicKeyPins`` restrict which
+/// of the trusted servers get requests. WebSockets are opened with the system's `URLSessionWebSocketTask`, without
+/// compression.
 ///
 /// On Linux, Foundation's `URLSession` uses libcurl, and has these limits. Use `NIOTransport` there.
 ///
 /// - A running task can't be paused: a reader of a streamed response that falls further behind than
 ///   ``Configuration/maximumBufferedByteCount`` gets an error.
 /// - The body of a redirect is delivered as a whole, after its last byte.
-/// - A body that is a stream is read into memory first, up to ``Configuration/maximumStreamedRequestByteCount``, and sent when it is
-///   complete.
-/// - Only HTTP/1.1 and only the system's certificate authorities are supported, without public-key pins, WebSockets and measured times.
-///   The record names no version of HTTP.
-/// - libcurl reads proxies from environment variables such as `http_proxy`, and would use them for this machine too. A call to a
-///   loopback name or address therefore fails unless `no_proxy` lists the host.
+/// - A body that is a stream is read into memory first, up to ``Configuration/maximumStreamedRequestByteCount``, and
+///   sent when it is complete.
+/// - Only HTTP/1.1 and only the system's certificate authorities are supported, without public-key pins, WebSockets and
+///   measured times. The record names no version of HTTP.
+/// - libcurl reads proxies from environment variables such as `http_proxy`, and would use them for this machine too. A
+///   call to a loopback name or address therefore fails unless `no_proxy` lists the host.
 /// - A content coding that libcurl does not know fails the call.
 /// - Time-outs are rounded up to whole seconds, at least one.
-/// - A server that closes the connection in the middle of a response's head ends the process, inside Foundation (seen with Swift
-///   6.3): send requests only to servers that you know.
+/// - A server that closes the connection in the middle of a response's head ends the process, inside Foundation (seen
+///   with Swift 6.3): send requests only to servers that you know.
 public final class URLSessionTransport: Transport {
     /// How a transport connects.
     public struct Configuration: Sendable {
@@ -47,17 +48,20 @@ public final class URLSessionTransport: Transport {
         ///
         /// Bytes that the system has read are not counted.
         public var maximumBufferedByteCount: Int
-        /// The most bytes of one streamed request on Linux, where it is read into memory before it is sent. The default is 64 MiB.
+        /// The most bytes of one streamed request on Linux, where it is read into memory before it is sent. The default
+        /// is 64 MiB.
         public var maximumStreamedRequestByteCount: Int
 
-        /// Whether requests may use networks whose bytes may cost money, such as mobile ones and hotspots. The default is `true`.
-        /// Only on Apple's systems: a call that finds no other network fails with `NetworkError.Kind.noNetwork`.
+        /// Whether requests may use networks whose bytes may cost money, such as mobile ones and hotspots. The default
+        /// is `true`. Only on Apple's systems: a call that finds no other network fails with
+        /// `NetworkError.Kind.noNetwork`.
         public var allowsExpensiveNetworkAccess = true
         /// Whether requests may use networks in Low Data Mode. The default is `true`. Only on Apple's systems, as
         /// ``allowsExpensiveNetworkAccess``.
         public var allowsConstrainedNetworkAccess = true
-        /// Whether connections may move from Wi-Fi to the mobile network when Wi-Fi gets poor (Multipath TCP, `handover`). The default is
-        /// `false`. Only on iOS, in apps with the entitlement for multipath, and to servers that support it.
+        /// Whether connections may move from Wi-Fi to the mobile network when Wi-Fi gets poor (Multipath TCP,
+        /// `handover`). The default is `false`. Only on iOS, in apps with the entitlement for multipath, and to servers
+        /// that support it.
         public var allowsMultipathHandover = false
 
         /// Configures the session; see the properties for the defaults.
@@ -83,8 +87,8 @@ public final class URLSessionTransport: Transport {
 
     /// Sends requests only to servers whose public keys match the pins of their hosts.
     ///
-    /// The system decides first whether it trusts a server. The keys of the chain that it verified are then compared, before a byte of a
-    /// request is sent; a call that is refused throws `NetworkError.Kind.notTrusted`.
+    /// The system decides first whether it trusts a server. The keys of the chain that it verified are then compared,
+    /// before a byte of a request is sent; a call that is refused throws `NetworkError.Kind.notTrusted`.
     ///
     /// ```swift
     /// let transport = try URLSessionTransport(pins: [pins]) { report in print(report.host, report.outcome) }
@@ -94,10 +98,10 @@ public final class URLSessionTransport: Transport {
     /// - Parameters:
     ///   - configuration: How it connects.
     ///   - pins: The public keys of hosts. If several sets apply to one host, a chain must match each of them.
-    ///   - onPinReport: Called with the result for each new connection to a host with pins, on any thread; it must return soon. The
-    ///     default is `nil`.
-    /// - Throws: `NetworkError.Kind.invalidConfiguration` if `pins` is not empty on Linux, where Foundation reports no chain: use
-    ///   `NIOTransport` there.
+    ///   - onPinReport: Called with the result for each new connection to a host with pins, on any thread; it must
+    ///     return soon. The default is `nil`.
+    /// - Throws: `NetworkError.Kind.invalidConfiguration` if `pins` is not empty on Linux, where Foundation reports no
+    ///   chain: use `NIOTransport` there.
     public convenience init(
         configuration: Configuration = Configuration(), pins: [PublicKeyPins],
         onPinReport: (@Sendable (PinReport) -> Void)? = nil
@@ -203,7 +207,8 @@ extension URLSessionTransport.Configuration {
 }
 
 extension URLSessionConfiguration {
-    /// Sets what all sessions of the layer have in common: they store no cookies, responses and credentials, and use TLS 1.2 or later.
+    /// Sets what all sessions of the layer have in common: they store no cookies, responses and credentials, and use
+    /// TLS 1.2 or later.
     func applyCommonSettings() {
         httpCookieStorage = nil
         httpShouldSetCookies = false

@@ -3,7 +3,8 @@
     import HTTPTypes
     import Synchronization
 
-    /// One task of a session that is a WebSocket, from the handshake to its end: what the session's delegate reports, and who waits for it.
+    /// One task of a session that is a WebSocket, from the handshake to its end: what the session's delegate reports,
+    /// and who waits for it.
     final class URLSessionWebSocketLink: Sendable {
         private struct State {
             /// The response to the handshake, and what it agreed on; `nil` before it came.

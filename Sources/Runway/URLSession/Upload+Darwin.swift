@@ -3,10 +3,11 @@
     import Foundation
     import Synchronization
 
-    /// A body that is read while it is sent, through a pair of bound streams: the session reads one, a queue fills the other.
+    /// A body that is read while it is sent, through a pair of bound streams: the session reads one, a queue fills the
+    /// other.
     ///
-    /// Each sending has a pair of its own, since the session sends a request again over another connection if it was lost, or refused
-    /// for absent credentials of a proxy.
+    /// Each sending has a pair of its own, since the session sends a request again over another connection if it was
+    /// lost, or refused for absent credentials of a proxy.
     final class Upload: Sendable {
         private struct State {
             var pipe: BodyPipe?
@@ -28,7 +29,8 @@
 
         /// Starts to read the body; calls `fail` if that fails.
         ///
-        /// - Returns: The stream that the session reads; `nil` if the upload was stopped, or was sent before and can't be read again.
+        /// - Returns: The stream that the session reads; `nil` if the upload was stopped, or was sent before and can't
+        ///   be read again.
         func start(onFailure fail: @escaping @Sendable (RequestBodyFailure) -> Void) -> InputStream? {
             let (input, pipe) = BodyPipe.makePair()
             let (isStarted, last) = state.withLock { state in
@@ -62,8 +64,8 @@
 
         private typealias Sending = (pipe: BodyPipe?, task: Task<Void, Never>?)
 
-        /// Stops the reading. The streams stay open until the session has ended the task: to a session that has not, their end would
-        /// be that of the body.
+        /// Stops the reading. The streams stay open until the session has ended the task: to a session that has not,
+        /// their end would be that of the body.
         func stop() {
             let (pipe, task) = state.withLock { state -> Sending in
                 state.isStopped = true
@@ -109,7 +111,8 @@
             output.open()
         }
 
-        /// Writes a part as fast as the session reads. Returns `false` if the pipe was stopped, or the session has closed its end.
+        /// Writes a part as fast as the session reads. Returns `false` if the pipe was stopped, or the session has
+        /// closed its end.
         func write(_ part: [UInt8]) async -> Bool {
             await withCheckedContinuation { continuation in
                 queue.async {

@@ -3,9 +3,9 @@
 
     /// A body that is a stream, read into memory before the session sends it.
     ///
-    /// The session would wait for a stream on the one thread that serves all sessions of a process. A body that it reads from a file can
-    /// end the process: it resumes the transfer after each read, and fails if the response has ended the transfer before that (seen with
-    /// Swift 6.3).
+    /// The session would wait for a stream on the one thread that serves all sessions of a process. A body that it
+    /// reads from a file can end the process: it resumes the transfer after each read, and fails if the response has
+    /// ended the transfer before that (seen with Swift 6.3).
     struct Upload {
         /// The whole body.
         let bytes: Data

@@ -3,13 +3,13 @@ import HTTPTypes
 extension NetworkLayer {
     /// Makes one call whose response opens a WebSocket.
     ///
-    /// The request is a GET that passes all stages: it carries the service's token, cookies and signature, follows redirects, and
-    /// a refused token is renewed once. `https` stands for `wss`, and `http`, which the service has to allow, for `ws`. The call is in
-    /// flight until the connection ends. Its deadline covers the handshake alone.
+    /// The request is a GET that passes all stages: it carries the service's token, cookies and signature, follows
+    /// redirects, and a refused token is renewed once. `https` stands for `wss`, and `http`, which the service has to
+    /// allow, for `ws`. The call is in flight until the connection ends. Its deadline covers the handshake alone.
     ///
-    /// - Throws: The error of the call; ``NetworkError/Kind/invalidResponse`` if the server responded with another success than the end of the
-    ///   handshake, with the response as its ``NetworkError/rawData``; ``NetworkError/Kind/invalidConfiguration`` if the transport does not
-    ///   know WebSockets.
+    /// - Throws: The error of the call; ``NetworkError/Kind/invalidResponse`` if the server responded with another
+    ///   success than the end of the handshake, with the response as its ``NetworkError/rawData``;
+    ///   ``NetworkError/Kind/invalidConfiguration`` if the transport does not know WebSockets.
     package func openWebSocket<E: Endpoint>(
         _ endpoint: E, offering offer: WebSocketOffer, options: CallOptions
     ) async throws(NetworkError) -> WebSocketFlight {

@@ -7,22 +7,24 @@ package protocol WebSocketConnection: AnyObject, Sendable {
     /// What happened on the connection so far.
     var status: WebSocketStatus { get }
 
-    /// Waits for the next message; `nil` after both sides have closed the connection in order. One reader may wait at a time.
+    /// Waits for the next message; `nil` after both sides have closed the connection in order. One reader may wait at a
+    /// time.
     ///
-    /// - Throws: The error that ended the connection, after all messages that came before it; ``NetworkError/Kind/cancelled`` if the
-    ///   task is cancelled, which leaves the connection open.
+    /// - Throws: The error that ended the connection, after all messages that came before it;
+    ///   ``NetworkError/Kind/cancelled`` if the task is cancelled, which leaves the connection open.
     func next() async throws(NetworkError) -> WebSocketPayload?
 
     /// Sends a message, and returns when the system has taken all of it.
     ///
-    /// - Throws: ``NetworkError/Kind/overloaded`` if too many bytes wait to be sent, or the error that ended the connection.
+    /// - Throws: ``NetworkError/Kind/overloaded`` if too many bytes wait to be sent, or the error that ended the
+    ///   connection.
     func send(_ payload: WebSocketPayload) async throws(NetworkError)
 
     /// Sends a ping. The pong counts in ``WebSocketStatus/receivedByteCount``. Returns at once.
     func ping()
 
-    /// Starts the closing handshake, and cuts the connection if the server does not complete it in time. Returns at once; a second call
-    /// changes nothing.
+    /// Starts the closing handshake, and cuts the connection if the server does not complete it in time. Returns at
+    /// once; a second call changes nothing.
     func close(_ close: WebSocketClose)
 
     /// Cuts the connection at once. Its reader receives the error.
@@ -83,8 +85,8 @@ package struct WebSocketAgreement: Sendable, Equatable {
 
 /// What happened on a connection so far.
 package struct WebSocketStatus: Sendable, Equatable {
-    /// Bytes of frames in either direction, before TLS. Any byte that comes shows that the server is there. A WebSocket may carry more than
-    /// an `Int` of 32 bits can count.
+    /// Bytes of frames in either direction, before TLS. Any byte that comes shows that the server is there. A WebSocket
+    /// may carry more than an `Int` of 32 bits can count.
     package var receivedByteCount: Int64 = 0
     package var sentByteCount: Int64 = 0
     /// The time since the last byte came, or since the handshake.
@@ -92,7 +94,8 @@ package struct WebSocketStatus: Sendable, Equatable {
     /// Whole messages in either direction.
     package var receivedMessageCount = 0
     package var sentMessageCount = 0
-    /// Whether the connection is not read, since its reader is slow: silence does not mean then that the server is gone.
+    /// Whether the connection is not read, since its reader is slow: silence does not mean then that the server is
+    /// gone.
     package var isHeldBack = false
     /// The close frame of the server; `nil` before it came.
     package var received: WebSocketClose?
@@ -119,8 +122,8 @@ extension Response {
         set { values[OpenConnection.self] = newValue }
     }
 
-    /// Whether a transport has sent the handshake of a WebSocket, and this is the response of a server that did not open it. The default is
-    /// `false`, such as of a transport that does not know WebSockets.
+    /// Whether a transport has sent the handshake of a WebSocket, and this is the response of a server that did not
+    /// open it. The default is `false`, such as of a transport that does not know WebSockets.
     package var refusesWebSocket: Bool {
         get { values[RefusedHandshake.self] }
         set { values[RefusedHandshake.self] = newValue }

@@ -30,7 +30,8 @@ package final class WebSocketFlight: Sendable {
 
     /// Waits for the next message; `nil` at the end. The end of the connection ends the call.
     ///
-    /// - Throws: The error that ended the connection; ``NetworkError/Kind/cancelled`` if the task is cancelled, which closes it.
+    /// - Throws: The error that ended the connection; ``NetworkError/Kind/cancelled`` if the task is cancelled, which
+    ///   closes it.
     package func next() async throws(NetworkError) -> WebSocketPayload? {
         do throws(NetworkError) {
             let payload = try await connection.next()

@@ -1,7 +1,7 @@
 /// What a request offers a server in order to become a WebSocket (RFC 6455 §4.1).
 ///
-/// A stage or a redirect changes the request as any other; the transport that receives it makes the handshake. A transport that
-/// does not know WebSockets sends a plain GET, whose response the layer refuses.
+/// A stage or a redirect changes the request as any other; the transport that receives it makes the handshake. A
+/// transport that does not know WebSockets sends a plain GET, whose response the layer refuses.
 package struct WebSocketOffer: Sendable, Equatable {
     /// The subprotocols, the preferred one first. The default is empty.
     package var subprotocols: [String] = []
@@ -9,7 +9,8 @@ package struct WebSocketOffer: Sendable, Equatable {
     package var deflate: Deflate? = Deflate()
     /// The most bytes of one message that is received, after decompression. The default is 16 MiB.
     package var maximumMessageByteCount = 16 << 20
-    /// How many bytes of messages may wait for their reader before the connection is not read any more. The default is 1 MiB.
+    /// How many bytes of messages may wait for their reader before the connection is not read any more. The default is
+    /// 1 MiB.
     package var maximumUnreadByteCount = 1 << 20
     /// The most bytes of messages that may wait to be sent. The default is 16 MiB.
     package var maximumUnsentByteCount = 16 << 20

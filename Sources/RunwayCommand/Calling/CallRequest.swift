@@ -35,10 +35,11 @@ struct CallRequest {
 
     /// Where the body of a request comes from, besides its items.
     enum Content {
-        /// The items, as JSON unless there is a file among them. Without items that make a body, what is redirected to standard
-        /// input.
+        /// The items, as JSON unless there is a file among them. Without items that make a body, what is redirected to
+        /// standard input.
         case items(readsStandardInput: Bool)
-        /// The items, as a form. Without items that make a body, what is redirected to standard input, which is a form already.
+        /// The items, as a form. Without items that make a body, what is redirected to standard input, which is a form
+        /// already.
         case form(readsStandardInput: Bool)
         /// The content of a file; `-` is standard input.
         case file(String)
@@ -109,7 +110,8 @@ struct CallRequest {
     private static let twoBodies = CommandFailure(
         "A body from a file and items of a body exclude one another; only one can be sent.")
 
-    /// Adds the fields that the transport would add, so that the record shows them. Returns whether content codings are among them.
+    /// Adds the fields that the transport would add, so that the record shows them. Returns whether content codings are
+    /// among them.
     private static func addDefaults(to fields: inout HTTPFields, for method: HTTPRequest.Method) -> Bool {
         if fields[.userAgent] == nil { fields[.userAgent] = "runway/\(RunwayTool.version)" }
         guard fields[.acceptEncoding] == nil else { return false }
@@ -120,7 +122,7 @@ struct CallRequest {
 }
 
 extension HTTPRequest.Method {
-    /// Whether redirected standard input becomes the body without `--body -`: not if the content of such a request has no meaning
-    /// (RFC 9110 §9.3), since the input of a script would be read by a call in it.
+    /// Whether redirected standard input becomes the body without `--body -`: not if the content of such a request has
+    /// no meaning (RFC 9110 §9.3), since the input of a script would be read by a call in it.
     fileprivate var takesStandardInput: Bool { ![.get, .head, .options, .trace].contains(self) }
 }

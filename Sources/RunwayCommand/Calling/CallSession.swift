@@ -106,8 +106,8 @@ struct CallSession: Sendable {
         return Result(head: head, shown: shown, isFine: isFine, error: error, record: record)
     }
 
-    /// Makes the call, and saves the body of its response; continues a download of the same URL that was interrupted, and
-    /// downloads nothing if the file has as many bytes as the server's.
+    /// Makes the call, and saves the body of its response; continues a download of the same URL that was interrupted,
+    /// and downloads nothing if the file has as many bytes as the server's.
     func download(_ request: Request, to path: String, progress: CallProgress) async -> Result? {
         var file: DownloadedFile?
         var probed: HTTPResponse?
@@ -138,13 +138,14 @@ struct CallSession: Sendable {
             error: failure ?? record.outcome.error, record: record, resumedByteCount: file?.resumedByteCount ?? 0)
     }
 
-    /// Asks the server for what follows the bytes of a file, if it has not changed since. A server that has no more refuses with
-    /// status 416 and the length (RFC 9110 §15.5.17). That proves the length alone, since a server may ignore `If-Unmodified-Since`.
+    /// Asks the server for what follows the bytes of a file, if it has not changed since. A server that has no more
+    /// refuses with status 416 and the length (RFC 9110 §15.5.17). That proves the length alone, since a server may
+    /// ignore `If-Unmodified-Since`.
     ///
     /// The body is released unread: without a validator of the file, nothing may be added to it.
     ///
-    /// - Returns: The head of that refusal, or of one with status 401 or 403: the same credentials are not sent once more, since the server
-    ///   may count failed attempts. `nil` if the file has to be downloaded.
+    /// - Returns: The head of that refusal, or of one with status 401 or 403: the same credentials are not sent once
+    ///   more, since the server may count failed attempts. `nil` if the file has to be downloaded.
     private func probe(_ file: ReplacedFile, _ request: Request) async throws(NetworkError) -> HTTPResponse? {
         var request = request
         // The download says that these fields are its own.

@@ -59,8 +59,8 @@ struct CallTarget: Equatable {
 
     /// Reads a URL without its scheme.
     ///
-    /// - Throws: ``CommandFailure`` that names the problem, also for a colon without a port: `http:/host`, with a slash missing, would call a
-    ///   host named `http`.
+    /// - Throws: ``CommandFailure`` that names the problem, also for a colon without a port: `http:/host`, with a slash
+    ///   missing, would call a host named `http`.
     init(_ text: String, scheme: String) throws(CommandFailure) {
         if text.prefix(while: { !"/?#\\".contains($0) }).hasSuffix(":") {
             throw CommandFailure(

@@ -1,12 +1,12 @@
 /// Valid JSON, written for a person: indented by two, and optionally coloured.
 ///
-/// Strings and numbers are unchanged, except for control characters on a terminal. It writes in parts, so that a large document
-/// does not fill the memory.
+/// Strings and numbers are unchanged, except for control characters on a terminal. It writes in parts, so that a large
+/// document does not fill the memory.
 struct JSONText {
     /// How much is gathered before it is written.
     private static let partByteCount = 1 << 16
-    /// Deeper levels are not indented further: no terminal is that wide, and the output would grow with the square of the
-    /// depth.
+    /// Deeper levels are not indented further: no terminal is that wide, and the output would grow with the square of
+    /// the depth.
     private static let maximumIndentation = 32
 
     private let console: Console

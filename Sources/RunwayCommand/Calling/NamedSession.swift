@@ -21,7 +21,8 @@ struct NamedSession {
     /// The value of `Authorization` for the origin; `nil` if none is stored.
     var authorization: String? { stored.authorization(for: origin) }
 
-    /// Stores the cookies after a call, and its `Authorization` unless the server refused it. Without a response, nothing changes.
+    /// Stores the cookies after a call, and its `Authorization` unless the server refused it. Without a response,
+    /// nothing changes.
     mutating func save(_ cookies: [Cookie], after result: CallSession.Result, sent head: HTTPRequest)
         throws(CommandFailure)
     {

@@ -9,8 +9,8 @@ struct OutputFile: Sendable {
 
     /// Opens the file to write. An existing file stays until ``commit()``; a device or pipe is written directly.
     ///
-    /// - Parameter isPrivate: Whether only the user may read it. Otherwise it has the permissions of the file that it replaces,
-    ///   or those of new files.
+    /// - Parameter isPrivate: Whether only the user may read it. Otherwise it has the permissions of the file that it
+    ///   replaces, or those of new files.
     /// - Throws: ``CommandFailure`` if it can't be written.
     init(path: String, isPrivate: Bool = false) throws(CommandFailure) {
         var status = stat()

@@ -11,9 +11,9 @@ import RunwayJSON
 /// | `name:value` | a header field |
 /// | `name@file` | a file of a form (multipart/form-data) |
 ///
-/// An `@` after one of the first four signs takes the value from a file. The first sign in the text counts, and of several that
-/// begin at the same position the longest. In the name a backslash escapes the character after it; the value is everything after
-/// the sign, unchanged, except that `\@` at its start is an `@`.
+/// An `@` after one of the first four signs takes the value from a file. The first sign in the text counts, and of
+/// several that begin at the same position the longest. In the name a backslash escapes the character after it; the
+/// value is everything after the sign, unchanged, except that `\@` at its start is an `@`.
 enum RequestItem: Equatable {
     case query(name: String, value: String)
     case member(name: String, value: String)

@@ -6,8 +6,8 @@ import RunwayJSON
 /// Writes the body of a response to standard output so that a person can read it.
 ///
 /// JSON is indented, and coloured on a terminal. Other text is written in UTF-8, with control characters escaped on a
-/// terminal. A body that is not text, or has a content coding that was not undone, is written byte for byte, or on a terminal
-/// described by its size and type.
+/// terminal. A body that is not text, or has a content coding that was not undone, is written byte for byte, or on a
+/// terminal described by its size and type.
 struct ResponseText {
     /// The largest body that is gathered to be made readable; larger ones are written as they come. 16 MiB.
     static let maximumGatheredByteCount = 16 << 20
@@ -124,8 +124,8 @@ struct ResponseText {
 }
 
 extension RawData {
-    /// The error of a body that is declared to be JSON and is not; `nil` if its coding was not undone, if it only exceeds the
-    /// limits of the JSON reader, and if it is empty.
+    /// The error of a body that is declared to be JSON and is not; `nil` if its coding was not undone, if it only
+    /// exceeds the limits of the JSON reader, and if it is empty.
     var jsonFault: JSONError? {
         guard mediaType?.isJSON == true, response.remainingCoding == nil, !bytes.isEmpty else { return nil }
         return json.invalidDocumentError.flatMap { $0.kind == .limitExceeded ? nil : $0 }

@@ -1,8 +1,8 @@
 import Foundation
 import Runway
 
-/// The file of a named session, which only the user can read. It is replaced as a whole; of two calls at a time, the last one's
-/// stays.
+/// The file of a named session, which only the user can read. It is replaced as a whole; of two calls at a time, the
+/// last one's stays.
 struct SessionFile: Sendable {
     /// The largest file that is read: 4 MiB.
     static let maximumByteCount = 4 << 20
@@ -11,7 +11,8 @@ struct SessionFile: Sendable {
 
     /// Names the file of a session: in `$XDG_CONFIG_HOME/runway/sessions`, or in `~/.config/runway/sessions`.
     ///
-    /// - Throws: ``CommandFailure`` for a name with other characters than letters, digits, hyphens, underscores and dots.
+    /// - Throws: ``CommandFailure`` for a name with other characters than letters, digits, hyphens, underscores and
+    ///   dots.
     init(name: String, environment: [String: String] = ProcessInfo.processInfo.environment) throws(CommandFailure) {
         let isName = name.utf8.allSatisfy {
             (0x30...0x39).contains($0) || (0x41...0x5A).contains($0) || (0x61...0x7A).contains($0)

@@ -12,7 +12,8 @@ struct WireText {
 
     /// The lines of the request: the request line and every field, those that frame the message included.
     ///
-    /// Over HTTP/2 the request line and `Host` stand for the pseudo-header fields with the same content (RFC 9113 §8.3.1).
+    /// Over HTTP/2 the request line and `Host` stand for the pseudo-header fields with the same content (RFC 9113
+    /// §8.3.1).
     var requestLines: [String] {
         let (authority, target) = attempt.url.authorityAndTarget
         var lines = ["\(attempt.method.rawValue) \(target) \(requestVersion)"]

@@ -4,7 +4,8 @@ import Synchronization
 /// One of the process's two output streams, and its capabilities.
 ///
 /// Text is written unbuffered. Output to a terminal first removes the progress line; see ``ProgressLine``. A terminal
-/// interprets control characters, which a server may have sent: on a terminal they are escaped; see ``escapesControls``.
+/// interprets control characters, which a server may have sent: on a terminal they are escaped; see
+/// ``escapesControls``.
 struct Console: Sendable {
     /// Standard output: the requested content.
     static let output = Console(descriptor: STDOUT_FILENO)
@@ -16,8 +17,8 @@ struct Console: Sendable {
     let isTerminal: Bool
     /// Whether the cursor can be moved: on a terminal, unless `TERM` is `dumb`.
     let canRedraw: Bool
-    /// Whether colours are used if the command line does not decide: if the cursor can be moved, unless `NO_COLOR` is set to
-    /// anything (no-color.org).
+    /// Whether colours are used if the command line does not decide: if the cursor can be moved, unless `NO_COLOR` is
+    /// set to anything (no-color.org).
     private let usesColourByDefault: Bool
 
     private init(descriptor: Int32) {
@@ -37,8 +38,8 @@ struct Console: Sendable {
         }
     }
 
-    /// Whether control characters are escaped: on a terminal, and if colours are forced, as for a pager that passes the output on to a
-    /// terminal.
+    /// Whether control characters are escaped: on a terminal, and if colours are forced, as for a pager that passes the
+    /// output on to a terminal.
     var escapesControls: Bool { isTerminal || ColourMode.current == .always }
 
     /// The width of the terminal in columns; 80 if it is not known.

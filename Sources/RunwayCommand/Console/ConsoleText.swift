@@ -31,7 +31,8 @@ struct ConsoleParts {
 
     init(for console: Console) { self.console = console }
 
-    /// Writes the complete characters: to a terminal as text in UTF-8 with its control characters escaped, elsewhere unchanged.
+    /// Writes the complete characters: to a terminal as text in UTF-8 with its control characters escaped, elsewhere
+    /// unchanged.
     ///
     /// - Throws: What `Console.write` throws.
     mutating func write(_ part: [UInt8]) throws {

@@ -1,6 +1,6 @@
 extension StringProtocol {
-    /// How many columns of a terminal the text takes: two for a wide character of East Asian scripts or an emoji (Unicode
-    /// Standard Annex 11), none for a mark that is drawn upon the character before it, one for every other.
+    /// How many columns of a terminal the text takes: two for a wide character of East Asian scripts or an emoji
+    /// (Unicode Standard Annex 11), none for a mark that is drawn upon the character before it, one for every other.
     var displayWidth: Int { reduce(0) { $0 + $1.displayWidth } }
 
     /// The text in exactly so many columns: cut, with an ellipsis, or followed by spaces.

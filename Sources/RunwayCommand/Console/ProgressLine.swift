@@ -1,8 +1,8 @@
 import Foundation
 import Synchronization
 
-/// The line at the bottom of a terminal that shows the progress of long work. It is drawn on standard error, and only on a
-/// terminal.
+/// The line at the bottom of a terminal that shows the progress of long work. It is drawn on standard error, and only
+/// on a terminal.
 ///
 /// Output on a terminal removes it first, so that it is never left between other lines.
 enum ProgressLine {

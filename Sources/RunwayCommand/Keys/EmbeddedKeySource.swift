@@ -2,8 +2,9 @@ import RunwaySignatures
 
 /// Swift source that has a key, masked.
 ///
-/// The key's text does not occur in the source, nor in the program that is compiled from it: both have random bytes, and the text by
-/// exclusive or with them, which are combined when the key is used. Whoever has the program can combine them, too.
+/// The key's text does not occur in the source, nor in the program that is compiled from it: both have random bytes,
+/// and the text by exclusive or with them, which are combined when the key is used. Whoever has the program can combine
+/// them, too.
 struct EmbeddedKeySource {
     let name: String
     let id: String
@@ -12,7 +13,8 @@ struct EmbeddedKeySource {
     let mask: [UInt8]
 
     /// - Parameters:
-    ///   - id: The identifier, which ``KeyID/check(_:of:)`` accepts: it becomes part of a string literal and of a comment.
+    ///   - id: The identifier, which ``KeyID/check(_:of:)`` accepts: it becomes part of a string literal and of a
+    ///     comment.
     ///   - text: The key, as `SigningKey.init(_:text:)` reads it.
     ///   - mask: As many random bytes as the text has.
     init(name: String, id: String, algorithm: String, text: String, mask: [UInt8]) {

@@ -2,7 +2,8 @@ import Foundation
 
 /// Lets one process at a time change a file of keys.
 ///
-/// The file itself is locked. A change puts another file in its place, so that whoever has waited for the lock of the former looks again.
+/// The file itself is locked. A change puts another file in its place, so that whoever has waited for the lock of the
+/// former looks again.
 final class KeyFileLock: Sendable {
     private let descriptor: Int32
 
@@ -12,7 +13,8 @@ final class KeyFileLock: Sendable {
 
     /// Locks the file at a path until this value is released.
     ///
-    /// - Throws: ``CommandFailure`` if the file can't be opened, or if another process has it for longer than `maximumWait`.
+    /// - Throws: ``CommandFailure`` if the file can't be opened, or if another process has it for longer than
+    ///   `maximumWait`.
     init(path: String, upTo maximumWait: Duration = maximumWait) throws(CommandFailure) {
         let end = ContinuousClock.now + maximumWait
         while true {

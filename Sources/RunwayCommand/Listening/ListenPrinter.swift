@@ -62,8 +62,8 @@ struct ListenPrinter: Sendable {
         }
     }
 
-    /// A line with the type and what is known of an event, and its data below. The data is indented, so that none of its lines looks like the
-    /// first line of another event.
+    /// A line with the type and what is known of an event, and its data below. The data is indented, so that none of
+    /// its lines looks like the first line of another event.
     private func entry(_ type: String, _ details: [String], _ text: String) throws {
         var line = ConsoleText(Self.oneLine(type), .bold, for: .output)
         for detail in details { line.append(" \(Self.oneLine(detail))", .dim) }

@@ -1,8 +1,8 @@
 import Runway
 import RunwayDemo
 
-/// The report of a demo in 80 columns: what the user did, some rows of the screen, what it cost and why, then the totals and the table of
-/// addresses.
+/// The report of a demo in 80 columns: what the user did, some rows of the screen, what it cost and why, then the
+/// totals and the table of addresses.
 struct DemoStory {
     private static let columns = 80
     private let report: DemoReport
@@ -51,7 +51,8 @@ struct DemoStory {
         line("  \(part.effect)")
     }
 
-    /// The first row of a screen, and that of another one if it says something else: an error, or another team's format.
+    /// The first row of a screen, and that of another one if it says something else: an error, or another team's
+    /// format.
     private static func rows(of part: DemoPart, in scenes: [DemoReport.Scene]) -> [String] {
         let rows = scenes.map(\.screen).filter { !$0.isEmpty }.prefix(2).map { $0[0] }
         guard rows.count == 2, rows[0] != rows[1], part == .lists || rows[1].hasPrefix("⚠︎") else {

@@ -35,8 +35,8 @@ struct CacheStatus {
         }
     }
 
-    /// Why the request was forwarded, from the decision about the stored responses; `nil` if the decision has no such reason
-    /// (RFC 9211 §2.2).
+    /// Why the request was forwarded, from the decision about the stored responses; `nil` if the decision has no such
+    /// reason (RFC 9211 §2.2).
     private static func reason(_ decision: HTTPCacheDecision, _ request: HTTPRequest) -> String? {
         switch decision {
         // It is not known whether nothing is stored of the URI, or only of this variant.

@@ -3,11 +3,11 @@ import NIOCore
 import NIOHTTP1
 import NIOHTTPTypesHTTP1
 
-/// One client's connection by HTTP/1.1 (RFC 9112): decides which requests are forwarded, how responses are framed, and when it
-/// ends.
+/// One client's connection by HTTP/1.1 (RFC 9112): decides which requests are forwarded, how responses are framed, and
+/// when it ends.
 ///
-/// It is between the parser and the forwarder. Requests that are not forwarded are refused here, after the responses to the
-/// ones before.
+/// It is between the parser and the forwarder. Requests that are not forwarded are refused here, after the responses to
+/// the ones before.
 final class ClientConnection: ChannelDuplexHandler {
     typealias InboundIn = HTTPServerRequestPart
     typealias InboundOut = HTTPServerRequestPart
@@ -193,8 +193,8 @@ final class ClientConnection: ChannelDuplexHandler {
         close(context)
     }
 
-    /// Ends the responses, and a little later the connection: a close with requests unread would reset it, and the client would
-    /// lose the part of its response that it has not read yet (RFC 9112 §9.6).
+    /// Ends the responses, and a little later the connection: a close with requests unread would reset it, and the
+    /// client would lose the part of its response that it has not read yet (RFC 9112 §9.6).
     private func close(_ context: ChannelHandlerContext) {
         ignoresInput = true
         isClosing = true

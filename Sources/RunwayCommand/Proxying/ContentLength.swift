@@ -1,7 +1,7 @@
 /// The length that `Content-Length` names (RFC 9110 §8.6).
 enum ContentLength {
-    /// The length, if all values of the field, and all elements of a list in one, are the same in digits; `nil` otherwise (RFC
-    /// 9112 §6.3).
+    /// The length, if all values of the field, and all elements of a list in one, are the same in digits; `nil`
+    /// otherwise (RFC 9112 §6.3).
     static func understood(_ values: [some StringProtocol]) -> Int? {
         let lengths = Set(
             values.flatMap { $0.split(separator: ",", omittingEmptySubsequences: false) }.map { element -> Int? in

@@ -6,7 +6,8 @@ import Synchronization
 
 /// Which hosts and ports a forward proxy connects to, and their addresses.
 ///
-/// Names are looked up here, and only a checked address is connected to: a name can't lead to another address after the check.
+/// Names are looked up here, and only a checked address is connected to: a name can't lead to another address after the
+/// check.
 struct ForwardTargets: Sendable {
     /// The ports to which a tunnel may lead, 443 in any case.
     let tunnelPorts: Set<Int>
@@ -40,7 +41,8 @@ struct ForwardTargets: Sendable {
 
     /// The addresses of a host that may be connected to, at least one.
     ///
-    /// - Throws: ``ForbiddenTarget`` if none may be, `LookupError`, or the error of a system that does not list its interfaces.
+    /// - Throws: ``ForbiddenTarget`` if none may be, `LookupError`, or the error of a system that does not list its
+    ///   interfaces.
     func addresses(of host: String) async throws -> [IPAddress] {
         let all: [IPAddress]
         if let address = IPAddress(host) {

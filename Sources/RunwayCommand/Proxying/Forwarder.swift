@@ -6,8 +6,8 @@ import Runway
 
 /// Forwards requests to their server and responses to the client.
 struct Forwarder: Sendable {
-    /// The longest request body that is buffered, so that it can be sent again if a reused connection is lost. A longer one is
-    /// streamed.
+    /// The longest request body that is buffered, so that it can be sent again if a reused connection is lost. A longer
+    /// one is streamed.
     static let maximumGatheredByteCount = 64 << 10
 
     let session: ProxySession

@@ -38,7 +38,8 @@ struct ProxySession: Sendable {
         var cache: ProxyCache
         /// The names of request fields that separate clients, beside those whose names say a secret.
         var authenticatingFields: Set<String> = []
-        /// Whether requests are refused and retried as those of an app are. Otherwise clients get the servers' responses unchanged.
+        /// Whether requests are refused and retried as those of an app are. Otherwise clients get the servers'
+        /// responses unchanged.
         var appliesPolicies: Bool
         var timeout: Duration
         var isHTTP1Only: Bool
@@ -92,7 +93,8 @@ struct ProxySession: Sendable {
         }
     }
 
-    /// Sends a request, and returns its response, whose body is streamed. A storable response is cached while it is streamed.
+    /// Sends a request, and returns its response, whose body is streamed. A storable response is cached while it is
+    /// streamed.
     func send(_ head: HTTPRequest, _ body: RequestBody) async throws(NetworkError) -> Response {
         let flight = network.makeExchange(with: ProxiedServer.self, options)
         var response = try await network.exchange(

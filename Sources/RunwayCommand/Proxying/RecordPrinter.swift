@@ -44,8 +44,8 @@ struct RecordPrinter: EventSink {
         try? Console.output.write(text + "\n")
     }
 
-    /// The heads of the last request and response, and the start of their bodies, each in lines of its own; empty if they are not
-    /// shown.
+    /// The heads of the last request and response, and the start of their bodies, each in lines of its own; empty if
+    /// they are not shown.
     private func bodies(of record: FlightRecord) -> String {
         guard let captures else { return "" }
         let pair = captures.take(record.id)

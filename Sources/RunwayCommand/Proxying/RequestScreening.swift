@@ -50,8 +50,8 @@ struct RequestScreening: Sendable {
         return head
     }
 
-    /// Verifies that the end of the body is unambiguous, and that the body has no transfer coding that would have to be undone
-    /// here (RFC 9112 §6.1). The length is forwarded in normalised form.
+    /// Verifies that the end of the body is unambiguous, and that the body has no transfer coding that would have to be
+    /// undone here (RFC 9112 §6.1). The length is forwarded in normalised form.
     private func checkFraming(_ head: inout HTTPRequestHead) throws(Refusal) {
         let codings = head.headers[canonicalForm: "transfer-encoding"].map { $0.lowercased() }
         let lengths = head.headers["content-length"]
@@ -120,8 +120,8 @@ struct RequestScreening: Sendable {
         return try RequestAuthority(authority)
     }
 
-    /// Whether a request is for this proxy or its origin, by whatever port, so that no web page can send one under a name of its own.
-    /// Web pages can't send one without an authority.
+    /// Whether a request is for this proxy or its origin, by whatever port, so that no web page can send one under a
+    /// name of its own. Web pages can't send one without an authority.
     private func isOwn(_ authority: RequestAuthority?, _ origin: CallTarget) -> Bool {
         guard let authority else { return true }
         let own = [address.host, origin.host, localAddress].compactMap(\.self) + allowedHosts
@@ -144,8 +144,8 @@ struct RequestScreening: Sendable {
 extension String {
     /// Whether it may be the target of a request (RFC 9112 §3.2): what needs an escape has one.
     ///
-    /// Some characters that need one by RFC 3986 are forwarded as they are, since browsers send them so: `[]{}|^` and the backtick, a percent
-    /// sign alone, and the backslash in a query.
+    /// Some characters that need one by RFC 3986 are forwarded as they are, since browsers send them so: `[]{}|^` and
+    /// the backtick, a percent sign alone, and the backslash in a query.
     fileprivate var mayBeTarget: Bool {
         let path = utf8.prefix { $0 != UInt8(ascii: "?") }
         return !path.contains(UInt8(ascii: "\\"))

@@ -5,7 +5,8 @@ import Runway
 /// The connection is for a tunnel: no request follows.
 struct TunnelRequested {}
 
-/// Opens the tunnels that clients of a forward proxy request; is before the HTTP parser, and passes every other connection on.
+/// Opens the tunnels that clients of a forward proxy request; is before the HTTP parser, and passes every other
+/// connection on.
 ///
 /// A tunnel is requested by the first request of a connection. The proxy does not look inside: it passes bytes on.
 final class TunnelGate: ChannelInboundHandler, RemovableChannelHandler {

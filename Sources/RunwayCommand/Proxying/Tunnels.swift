@@ -63,8 +63,9 @@ final class Tunnels: Sendable {
 
         /// Connects to one of the host's addresses that are allowed, in their order.
         ///
-        /// It fails with ``TunnelTimeout`` after the tunnels' `connectTimeout`, and as soon as the client has closed its connection. What
-        /// still runs then is left behind: a lookup can't be cancelled, and a connection that is made later is closed.
+        /// It fails with ``TunnelTimeout`` after the tunnels' `connectTimeout`, and as soon as the client has closed
+        /// its connection. What still runs then is left behind: a lookup can't be cancelled, and a connection that is
+        /// made later is closed.
         func connect(on eventLoop: any EventLoop, until clientClosed: EventLoopFuture<Void>) -> EventLoopFuture<
             any Channel
         > {

@@ -10,8 +10,8 @@ enum ViaField {
         }
     }
 
-    /// The value with a blank in place of every comment, which may contain others, and escaped parentheses (RFC 9110 §5.6.5).
-    /// An unclosed parenthesis opens no comment, and hides nothing.
+    /// The value with a blank in place of every comment, which may contain others, and escaped parentheses (RFC 9110
+    /// §5.6.5). An unclosed parenthesis opens no comment, and hides nothing.
     private static func withoutComments(_ value: String) -> String {
         var outer: [UInt8] = []
         /// The bytes since the outermost comment began.

@@ -6,7 +6,8 @@ import RunwayServerStorage
     import RunwayPostgreSQL
 #endif
 
-/// Where `runway serve --log` stores action logs, and where `runway log` finds them: a SQLite file, or a PostgreSQL database.
+/// Where `runway serve --log` stores action logs, and where `runway log` finds them: a SQLite file, or a PostgreSQL
+/// database.
 enum LogPlace: Equatable {
     case file(String)
     case postgres(String)

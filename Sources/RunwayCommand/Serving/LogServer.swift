@@ -14,7 +14,8 @@ struct LogServer: Sendable {
     /// Which requests pass.
     let rules: HostRules
 
-    /// Serves at an address of this machine until its task is cancelled, then cuts every connection and stores what waits.
+    /// Serves at an address of this machine until its task is cancelled, then cuts every connection and stores what
+    /// waits.
     ///
     /// - Parameters:
     ///   - host: The address, or the name of one.

@@ -3,8 +3,8 @@ import RunwaySignatures
 
 /// The covered components of `--components` and `--covers`.
 ///
-/// Names are separated by blanks or commas, with or without their quotation marks: `@method,@path,content-digest`, or as in
-/// `Signature-Input`: `("@method" "@query-param";name="id")`.
+/// Names are separated by blanks or commas, with or without their quotation marks: `@method,@path,content-digest`, or
+/// as in `Signature-Input`: `("@method" "@query-param";name="id")`.
 struct ComponentList: ExpressibleByArgument, Sendable {
     let components: CoveredComponents
 

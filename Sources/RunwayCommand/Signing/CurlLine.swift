@@ -4,9 +4,9 @@ import Runway
 
 /// The request of a curl command line.
 ///
-/// Options that decide about the request are read as curl 8 reads them, those of the connection and the output are skipped, and every
-/// other one is refused, so that nothing is signed that curl would not send. The header fields that curl adds by itself, such as
-/// `User-Agent`, are not added.
+/// Options that decide about the request are read as curl 8 reads them, those of the connection and the output are
+/// skipped, and every other one is refused, so that nothing is signed that curl would not send. The header fields that
+/// curl adds by itself, such as `User-Agent`, are not added.
 struct CurlLine {
     let request: RequestInput
 

@@ -11,8 +11,8 @@ struct KeySource: Sendable {
 
     /// Reads the file.
     ///
-    /// - Parameter algorithm: That of a PEM file or a secret. `nil` for the one that PEM can have, `rsa-pss-sha512` for RSA, and
-    ///   `hmac-sha256` for a secret.
+    /// - Parameter algorithm: That of a PEM file or a secret. `nil` for the one that PEM can have, `rsa-pss-sha512` for
+    ///   RSA, and `hmac-sha256` for a secret.
     /// - Throws: ``CommandFailure`` if it can't be used.
     init(path: String, algorithm: SignatureAlgorithm?) throws(CommandFailure) {
         self.path = path

@@ -6,8 +6,9 @@ import RunwayStreams
 import RunwayTesting
 import RunwayTransport
 
-/// Kills two servers of a conversation at random instants while two members write, each through another server, and checks that both see every
-/// message once and in the same order. Then kills one server, does not start it again, and checks which of its members stay present.
+/// Kills two servers of a conversation at random instants while two members write, each through another server, and
+/// checks that both see every message once and in the same order. Then kills one server, does not start it again, and
+/// checks which of its members stay present.
 struct ChatCrash: AsyncParsableCommand {
     // No option has the name of one of the tool itself, which would take it for its own.
     static let configuration = CommandConfiguration(
@@ -98,12 +99,12 @@ struct ChatCrash: AsyncParsableCommand {
 
     private typealias ChatServer = (process: ChildProcess, port: Int)
 
-    /// How long the members of a server that was killed stay present at most: the grace period, up to 20 s until their lease has ended and is
-    /// removed, and 10 s for a busy machine.
+    /// How long the members of a server that was killed stay present at most: the grace period, up to 20 s until their
+    /// lease has ended and is removed, and 10 s for a busy machine.
     private static let maximumPresence = ChatServerProcess.presenceGrace + .seconds(30)
 
-    /// Kills a server with two members. The first writer moves to the server of the second one; eve does not connect again. Returns what is
-    /// wrong.
+    /// Kills a server with two members. The first writer moves to the server of the second one; eve does not connect
+    /// again. Returns what is wrong.
     @MainActor private static func presenceFindings(
         of writers: [ChatWriter], losing killed: ChatServer, for server: ChatServer, over transport: NIOTransport
     ) async throws -> [String] {

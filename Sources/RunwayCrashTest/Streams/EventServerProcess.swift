@@ -10,8 +10,8 @@ import RunwayServerStorage
     import RunwayPostgreSQL
 #endif
 
-/// Publishes numbers as events until it is killed, and prints its port and the last number that was stored before it started. Over a database,
-/// which several processes may share, the events have names that are never used again.
+/// Publishes numbers as events until it is killed, and prints its port and the last number that was stored before it
+/// started. Over a database, which several processes may share, the events have names that are never used again.
 struct EventServerProcess: AsyncParsableCommand {
     static let configuration = CommandConfiguration(commandName: "event-server", shouldDisplay: false)
 
@@ -61,7 +61,8 @@ struct EventServerProcess: AsyncParsableCommand {
         #endif
     }
 
-    /// Publishes random texts. Other processes may publish to the same log, so that the offsets of these events need not be consecutive.
+    /// Publishes random texts. Other processes may publish to the same log, so that the offsets of these events need
+    /// not be consecutive.
     private static func publish(to hub: EventHub, every pace: Duration) async throws {
         while true {
             try await hub.publish(PublishedEvent(topic: "numbers", data: UUID().uuidString))

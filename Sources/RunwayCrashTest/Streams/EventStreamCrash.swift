@@ -8,7 +8,8 @@ import RunwayTesting
 import RunwayTransport
 import Synchronization
 
-/// Kills the server of an event stream at random instants while it publishes, and checks that each client saw every event once.
+/// Kills the server of an event stream at random instants while it publishes, and checks that each client saw every
+/// event once.
 struct EventStreamCrash: AsyncParsableCommand {
     // No option has the name of one of the tool itself, which would take it for its own.
     static let configuration = CommandConfiguration(

@@ -12,8 +12,8 @@ import RunwayStreams
 import RunwayTransport
 import Synchronization
 
-/// Opens many streams on one server process from other processes, and measures the memory of a stream, the time of an event to all of
-/// them, and the processor's time of quiet streams. Linux only.
+/// Opens many streams on one server process from other processes, and measures the memory of a stream, the time of an
+/// event to all of them, and the processor's time of quiet streams. Linux only.
 struct OpenStreams: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "open-streams",
@@ -178,7 +178,8 @@ struct OpenServerProcess: AsyncParsableCommand {
     }
 }
 
-/// Follows many streams; prints `open` when all are connected, and the times of the events when all have come, or some seconds later.
+/// Follows many streams; prints `open` when all are connected, and the times of the events when all have come, or some
+/// seconds later.
 struct OpenClientsProcess: AsyncParsableCommand {
     static let configuration = CommandConfiguration(commandName: "open-clients", shouldDisplay: false)
 

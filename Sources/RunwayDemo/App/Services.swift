@@ -60,7 +60,8 @@
     }
 
     extension Verdict {
-        /// The verdict of a response without an envelope: that of its status, or if that is fine, that the envelope is missing.
+        /// The verdict of a response without an envelope: that of its status, or if that is fine, that the envelope is
+        /// missing.
         fileprivate init(status: HTTPResponse.Status, headerFields: HTTPFields, malformed rawData: RawData?) {
             self.init(status: status, headerFields: headerFields)
             guard self == .fine, let rawData else { return }

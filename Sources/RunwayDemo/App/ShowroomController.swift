@@ -1,7 +1,8 @@
 #if Command
     import Runway
 
-    /// A screen with a few chosen new homes, each loaded by itself, and shown in the order of choice whichever comes first.
+    /// A screen with a few chosen new homes, each loaded by itself, and shown in the order of choice whichever comes
+    /// first.
     @MainActor
     final class ShowroomController: ScreenController {
         /// How many homes a showroom has.

@@ -2,8 +2,8 @@
     import Hummingbird
     import HummingbirdCore
 
-    /// Counts requests and responses, turns every error outside of a team's envelope into a JSON response, and responds with 503
-    /// while the backend is down.
+    /// Counts requests and responses, turns every error outside of a team's envelope into a JSON response, and responds
+    /// with 503 while the backend is down.
     struct CountingMiddleware: RouterMiddleware {
         typealias Context = ListingsRequestContext
 

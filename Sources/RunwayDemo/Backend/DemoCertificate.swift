@@ -8,8 +8,9 @@
 
     /// A certificate for the loopback interface, and the authority that signed it, both created with P-256 keys.
     ///
-    /// The authority's key is discarded after signing, so a client that trusts the authority trusts only this server. The certificate is
-    /// valid for `localhost`, `127.0.0.1` and `::1`, for 24 hours, and from an hour ago, so that clients whose clock is slow accept it.
+    /// The authority's key is discarded after signing, so a client that trusts the authority trusts only this server.
+    /// The certificate is valid for `localhost`, `127.0.0.1` and `::1`, for 24 hours, and from an hour ago, so that
+    /// clients whose clock is slow accept it.
     public struct DemoCertificate: Sendable {
         /// The authority's certificate as PEM, the only one that a client has to trust.
         public let authorityPEM: String

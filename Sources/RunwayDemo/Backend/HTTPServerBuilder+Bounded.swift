@@ -5,7 +5,8 @@
     package import RunwayServer
 
     extension HTTPServerBuilder {
-        /// A server whose connections are bounded, and are cut when it stops: over HTTP/2 and HTTP/1.1 with TLS, over HTTP/1.1 without.
+        /// A server whose connections are bounded, and are cut when it stops: over HTTP/2 and HTTP/1.1 with TLS, over
+        /// HTTP/1.1 without.
         ///
         /// - Parameter onAccepting: Called with every connection.
         package static func bounded(

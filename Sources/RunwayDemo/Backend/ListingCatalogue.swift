@@ -1,7 +1,8 @@
 #if Command
     import RunwayTesting
 
-    /// All listings of the backend, generated from a seed: equal seeds and sizes produce equal listings until they are edited.
+    /// All listings of the backend, generated from a seed: equal seeds and sizes produce equal listings until they are
+    /// edited.
     struct ListingCatalogue: Sendable {
         /// At most this many listings of a kind are made.
         static let maximumListingsPerKind = 50_000
@@ -12,7 +13,8 @@
 
         /// Makes `listingsPerKind` listings of each kind, between 1 and ``maximumListingsPerKind``.
         ///
-        /// The kinds draw from generators of their own, so that a listing depends on the seed, its kind and its number only.
+        /// The kinds draw from generators of their own, so that a listing depends on the seed, its kind and its number
+        /// only.
         init(seed: UInt64, listingsPerKind: Int) {
             let count = min(max(listingsPerKind, 1), Self.maximumListingsPerKind)
             self.secondHand = Self.listings(.secondHand, count: count, seed: seed)

@@ -21,8 +21,8 @@
     /// | `GET /failing/truncated` | JSON that ends in its middle |
     /// | `GET /failing/envelope?team&error` | status 200 with an error inside |
     ///
-    /// Lists, details, favourites and `/slow/list` have the parameter `delay_ms`, at most 5000, by which their response is delayed;
-    /// the delay ends when the caller disconnects. Pages have 30 listings by default and at most 100.
+    /// Lists, details, favourites and `/slow/list` have the parameter `delay_ms`, at most 5000, by which their response
+    /// is delayed; the delay ends when the caller disconnects. Pages have 30 listings by default and at most 100.
     public struct ListingsBackend: Sendable {
         /// How callers connect.
         public enum Security: Sendable {
@@ -49,8 +49,8 @@
         ///
         /// - Parameters:
         ///   - seed: The seed of every listing. The default is 1.
-        ///   - listingsPerKind: How many second-hand homes, rentals and new homes each. The default is 1200, at least 1 and at most
-        ///     50,000.
+        ///   - listingsPerKind: How many second-hand homes, rentals and new homes each. The default is 1200, at least 1
+        ///     and at most 50,000.
         ///   - security: The default is ``Security/tls``.
         ///   - clock: The clock of delays. The default is the continuous clock.
         ///   - logger: The server's logger. The default logs nothing.

@@ -6,7 +6,8 @@
     struct ListingsRequestContext: RequestContext {
         var coreContext: CoreRequestContextStorage
 
-        /// The stream of the request over HTTP/2, its connection over HTTP/1.1; for a merged request, the one of its envelope.
+        /// The stream of the request over HTTP/2, its connection over HTTP/1.1; for a merged request, the one of its
+        /// envelope.
         let channel: any Channel
 
         /// Whether the request was received in an envelope of merged requests.
@@ -17,8 +18,8 @@
             self.channel = source.channel
         }
 
-        /// Waits for `duration`; throws `CancellationError` as soon as the response is not needed any more: the stream or
-        /// connection is closed, or the task is cancelled.
+        /// Waits for `duration`; throws `CancellationError` as soon as the response is not needed any more: the stream
+        /// or connection is closed, or the task is cancelled.
         func delay(_ duration: Duration, on clock: any Clock<Duration>) async throws {
             guard duration > .zero else { return }
             // The task is unstructured because a closed channel calls a callback, and does not cancel a task.

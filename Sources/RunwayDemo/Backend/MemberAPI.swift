@@ -6,8 +6,8 @@
     import NIOCore
     import RunwayServer
 
-    /// The API of a user's data, `member/*`: access tokens and favourites. Errors are the rental team's, in an envelope like
-    /// theirs: status 200, and `code` and `message` inside.
+    /// The API of a user's data, `member/*`: access tokens and favourites. Errors are the rental team's, in an envelope
+    /// like theirs: status 200, and `code` and `message` inside.
     struct MemberAPI: Sendable {
         /// The largest body that is read.
         static let maximumBodyByteCount = 4096
@@ -63,7 +63,8 @@
             }
         }
 
-        /// Responds to `GET /member/favourites`, if the token is valid: the first rentals whose number ends in that of the folder.
+        /// Responds to `GET /member/favourites`, if the token is valid: the first rentals whose number ends in that of
+        /// the folder.
         func favourites(_ query: QueryParameters, authorization: String?) throws -> Response {
             do {
                 try check(authorization)

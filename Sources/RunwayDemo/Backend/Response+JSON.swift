@@ -5,7 +5,8 @@
     import NIOCore
 
     extension Response {
-        /// A response of `application/json; charset=utf-8` whose keys are sorted, so that equal values produce equal bytes.
+        /// A response of `application/json; charset=utf-8` whose keys are sorted, so that equal values produce equal
+        /// bytes.
         static func json(_ value: some Encodable, status: HTTPResponse.Status = .ok) throws -> Response {
             let encoder = JSONEncoder()
             encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]

@@ -1,10 +1,11 @@
 #if Command
     import RunwayTesting
 
-    /// Draws that are written out here rather than left to the standard library, whose way of mapping bits to ranges may change between
-    /// toolchains.
+    /// Draws that are written out here rather than left to the standard library, whose way of mapping bits to ranges
+    /// may change between toolchains.
     extension SeededGenerator {
-        /// Returns an integer of `range`. The bias of the multiplication is below one in 2^40 for every range used here.
+        /// Returns an integer of `range`. The bias of the multiplication is below one in 2^40 for every range used
+        /// here.
         mutating func integer(in range: ClosedRange<Int>) -> Int {
             let width = UInt64(range.upperBound - range.lowerBound) + 1
             return range.lowerBound + Int(next().multipliedFullWidth(by: width).high)

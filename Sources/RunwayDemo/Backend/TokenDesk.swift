@@ -38,8 +38,8 @@
             return grant
         }
 
-        /// Issues a token for a refresh token, which can be used once; `nil` for one that is unknown or used. The old access token
-        /// ends.
+        /// Issues a token for a refresh token, which can be used once; `nil` for one that is unknown or used. The old
+        /// access token ends.
         func renew(_ refreshToken: String) -> Grant? {
             let isGood = entries.withLock { entries in
                 guard let index = entries.firstIndex(where: { $0.grant.refreshToken == refreshToken }),

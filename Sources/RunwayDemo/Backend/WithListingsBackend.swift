@@ -1,5 +1,6 @@
 #if Command
-    /// Serves listings on a free port of the loopback while `body` runs; when it returns, no connection, task or port is left.
+    /// Serves listings on a free port of the loopback while `body` runs; when it returns, no connection, task or port
+    /// is left.
     ///
     /// ```swift
     /// try await withListingsBackend(ListingsBackend(seed: 7)) { backend in

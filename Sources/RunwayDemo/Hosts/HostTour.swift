@@ -7,11 +7,13 @@
 
     /// Plays calls to a host that has four addresses, near and far, of which one is dead and one fails during the tour.
     ///
-    /// The backend, sockets, TLS and the transport, which chooses, are real; a relay in this process delays the addresses of the
-    /// loopback. The expected outcome of each call is known; deviations are in ``HostTourReport/problems``.
+    /// The backend, sockets, TLS and the transport, which chooses, are real; a relay in this process delays the
+    /// addresses of the loopback. The expected outcome of each call is known; deviations are in
+    /// ``HostTourReport/problems``.
     ///
-    /// Which address is nearest is measured in real time, and a machine that stands still for a second measures something else. So a tour
-    /// with problems is played again, six times in all, and the report is that of the last one.
+    /// Which address is nearest is measured in real time, and a machine that stands still for a second measures
+    /// something else. So a tour with problems is played again, six times in all, and the report is that of the last
+    /// one.
     public final class HostTour {
         /// How often a tour with problems is played.
         static let maximumPlays = 6
@@ -46,7 +48,8 @@
         /// Plays the whole tour.
         ///
         /// - Parameter seed: The seed of the backend's listings. The default is 1.
-        /// - Throws: The error of a backend or address that is not available, and `CancellationError` when the task is cancelled.
+        /// - Throws: The error of a backend or address that is not available, and `CancellationError` when the task is
+        ///   cancelled.
         @concurrent public static func play(seed: UInt64 = 1) async throws -> HostTourReport {
             var probeTimeout = Duration.milliseconds(450)
             var report = try await play(seed: seed, probeTimeout: probeTimeout)

@@ -15,7 +15,8 @@
         /// The name of the command by which a program runs ``record(_:in:sendingTo:untilKilled:)``.
         public static let commandName = "demo-log"
 
-        /// How many actions the two runs record. The first batch of 30 arrives, the second is in flight when the first run ends.
+        /// How many actions the two runs record. The first batch of 30 arrives, the second is in flight when the first
+        /// run ends.
         private static let counts = (first: 70, second: 20)
 
         private enum Logging: APIService {
@@ -27,7 +28,8 @@
         /// Plays the tour.
         ///
         /// - Parameter program: The program whose command ``commandName`` records.
-        /// - Throws: The error of a server or a process that can't start, and `CancellationError` when the task is cancelled.
+        /// - Throws: The error of a server or a process that can't start, and `CancellationError` when the task is
+        ///   cancelled.
         @concurrent public static func play(program: URL) async throws -> LogTourReport {
             let folder = FileManager.default.temporaryDirectory.appending(path: "runway-demo-\(UUID().uuidString)")
             defer { try? FileManager.default.removeItem(at: folder) }
@@ -65,8 +67,10 @@
         ///   - count: How many.
         ///   - file: The file of the log.
         ///   - url: The base URL of the server.
-        ///   - isKilled: Whether the process records, says so and waits for its end; otherwise it sends all that the log has.
-        /// - Throws: `StorageError`, or the error of the transport. A log that could not be sent within a minute throws `CancellationError`.
+        ///   - isKilled: Whether the process records, says so and waits for its end; otherwise it sends all that the
+        ///     log has.
+        /// - Throws: `StorageError`, or the error of the transport. A log that could not be sent within a minute throws
+        ///   `CancellationError`.
         @concurrent public static func record(
             _ count: Int, in file: URL, sendingTo url: String, untilKilled isKilled: Bool
         ) async throws {

@@ -5,8 +5,8 @@
     extension DemoSession {
         /// Plays parts of the demo, in their order.
         ///
-        /// - Parameter parts: The parts; ``DemoPart/signing``, ``DemoPart/addresses``, ``DemoPart/log``, ``DemoPart/train`` and ``DemoPart/chat``
-        ///   are tours of their own.
+        /// - Parameter parts: The parts; ``DemoPart/signing``, ``DemoPart/addresses``, ``DemoPart/log``,
+        ///   ``DemoPart/train`` and ``DemoPart/chat`` are tours of their own.
         func play(_ parts: [DemoPart]) async throws {
             for part in parts {
                 self.part = part

@@ -5,9 +5,9 @@
 
     /// Plays a user of the listings app against a backend of its own on the loopback, over TLS and HTTP/2.
     ///
-    /// The app and the sockets are real: controllers with managers, delegates and reformers, on one `NetworkLayer`. The expected
-    /// outcome of every call, and the expected screens, are derived from the listings and not from responses; deviations are in
-    /// ``DemoReport/problems``.
+    /// The app and the sockets are real: controllers with managers, delegates and reformers, on one `NetworkLayer`. The
+    /// expected outcome of every call, and the expected screens, are derived from the listings and not from responses;
+    /// deviations are in ``DemoReport/problems``.
     @MainActor
     public final class DemoSession {
         /// Under what conditions a session is played.

@@ -1,8 +1,8 @@
 #if Command
     import Synchronization
 
-    /// The clock by which the demo's backend delays responses. Its time stands still: a delayed response waits until the session
-    /// opens the gate.
+    /// The clock by which the demo's backend delays responses. Its time stands still: a delayed response waits until
+    /// the session opens the gate.
     ///
     /// So the session decides the order of events, and not the speed of the machine.
     final class ResponseGate: Clock, Sendable {

@@ -3,8 +3,8 @@
 
     /// The clock of the demo's app: it runs like the continuous clock, and a scene can hold it and advance it.
     ///
-    /// A scene whose outcome depends on a wait of the app holds it. So the wait ends when the scene says so, and not when the machine was
-    /// slow.
+    /// A scene whose outcome depends on a wait of the app holds it. So the wait ends when the scene says so, and not
+    /// when the machine was slow.
     final class SessionClock: Clock, Sendable {
         typealias Instant = ContinuousClock.Instant
 
@@ -14,7 +14,8 @@
             /// Where it is held; `nil` while it runs.
             var heldAt: Instant?
             var count: UInt64 = 0
-            /// The real waits of its sleepers. Each is cancelled when the clock is held, advanced or released, and computed anew.
+            /// The real waits of its sleepers. Each is cancelled when the clock is held, advanced or released, and
+            /// computed anew.
             var timers: [UInt64: Task<Void, any Error>] = [:]
 
             var now: Instant { heldAt ?? .now + lead }
@@ -58,7 +59,8 @@
             }
         }
 
-        /// Starts the real wait until `deadline`, which has no end while the clock is held; `nil` if the deadline has passed.
+        /// Starts the real wait until `deadline`, which has no end while the clock is held; `nil` if the deadline has
+        /// passed.
         private func startTimer(until deadline: Instant) -> (id: UInt64, timer: Task<Void, any Error>)? {
             state.withLock { state in
                 let rest = state.now.duration(to: deadline)

@@ -21,7 +21,8 @@
         /// Waits until a condition holds, and checks it after every signal.
         ///
         /// - Parameter what: The awaited state, to follow "waited for".
-        /// - Throws: ``Stalled`` if it does not hold within the ``patience``, `CancellationError` when the task is cancelled.
+        /// - Throws: ``Stalled`` if it does not hold within the ``patience``, `CancellationError` when the task is
+        ///   cancelled.
         func wait(for what: String, until condition: () -> Bool) async throws {
             if condition() { return }
             let clock = ContinuousClock()

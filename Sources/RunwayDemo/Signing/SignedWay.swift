@@ -5,9 +5,11 @@
     import RunwayTransport
     import Synchronization
 
-    /// The way between the app and the server of orders, which somebody else controls: requests can be stored and changed on it.
+    /// The way between the app and the server of orders, which somebody else controls: requests can be stored and
+    /// changed on it.
     ///
-    /// Like a proxy that terminates TLS, it connects to the server's port, while the request is for the server's public authority.
+    /// Like a proxy that terminates TLS, it connects to the server's port, while the request is for the server's public
+    /// authority.
     final class SignedWay: Transport {
         private struct State {
             var last: Request?
@@ -31,7 +33,8 @@
         /// Replaces the body of the next request.
         func changeNextBody(to body: [UInt8]) { state.withLock { $0.nextBody = body } }
 
-        /// The reasons for which the server has refused requests since the last use of this function: its status, and a word.
+        /// The reasons for which the server has refused requests since the last use of this function: its status, and a
+        /// word.
         func takeReasons() -> [String] {
             state.withLock { state in
                 defer { state.reasons = [] }

@@ -10,8 +10,8 @@
 
     /// Plays signed calls to a server that verifies them, and attempts of others to pass as the app.
     ///
-    /// The server, TLS and both halves of signing are real. Which calls are accepted, and the reason of every refusal, are known
-    /// beforehand; deviations are in ``SigningTourReport/problems``.
+    /// The server, TLS and both halves of signing are real. Which calls are accepted, and the reason of every refusal,
+    /// are known beforehand; deviations are in ``SigningTourReport/problems``.
     public final class SigningTour {
         private let backend: SignedBackend
         private let way: SignedWay
@@ -137,7 +137,8 @@
             }
         }
 
-        /// The key is replaced while calls are made: the server knows both for an overlap, and then refuses the old one.
+        /// The key is replaced while calls are made: the server knows both for an overlap, and then refuses the old
+        /// one.
         private func rotate(_ oldKey: String, under app: NetworkLayer) async {
             let enrolment = enrolment(app)
             let before = backend.orders.byKey

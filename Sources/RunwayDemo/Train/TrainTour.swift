@@ -6,7 +6,8 @@
     import RunwayTesting
     import RunwayTransport
 
-    /// Has an app open a home and make offers in a process without a network, which is killed when the network is back, and starts it again.
+    /// Has an app open a home and make offers in a process without a network, which is killed when the network is back,
+    /// and starts it again.
     ///
     /// The processes, `kill -9`, the sockets and the files of both sides are real.
     public enum TrainTour {
@@ -14,7 +15,8 @@
         public enum Run: String, Sendable {
             /// It opens a home with a network, and is killed.
             case atHome
-            /// It opens the home without a network and makes offers; then the network returns, and it is killed while an offer is in flight.
+            /// It opens the home without a network and makes offers; then the network returns, and it is killed while
+            /// an offer is in flight.
             case onTheTrain
             /// It sends the rest.
             case atWork
@@ -32,7 +34,8 @@
         /// - Parameters:
         ///   - program: The program whose command ``commandName`` uses the app.
         ///   - seed: The seed of the listings. The default is 1.
-        /// - Throws: The error of a server or a process that can't start, and `CancellationError` when the task is cancelled.
+        /// - Throws: The error of a server or a process that can't start, and `CancellationError` when the task is
+        ///   cancelled.
         @concurrent public static func play(program: URL, seed: UInt64 = 1) async throws -> TrainTourReport {
             let folder = FileManager.default.temporaryDirectory.appending(path: "runway-demo-\(UUID().uuidString)")
             defer { try? FileManager.default.removeItem(at: folder) }
@@ -78,7 +81,8 @@
         ///   - run: What the user does.
         ///   - folder: The app's folder.
         ///   - url: The base URL of the server.
-        /// - Throws: The error of a call or of the transport. Offers that could not be sent within a minute throw `CancellationError`.
+        /// - Throws: The error of a call or of the transport. Offers that could not be sent within a minute throw
+        ///   `CancellationError`.
         @MainActor public static func use(_ run: Run, in folder: URL, calling url: String) async throws {
             let status = SettableNetworkStatus(run == .onTheTrain ? .none : .wifi)
             let queue = OfflineQueue(

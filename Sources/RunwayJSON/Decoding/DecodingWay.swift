@@ -51,8 +51,8 @@ protocol DirectlyDecoded {
 }
 
 extension Array {
-    /// The most elements that are reserved before one is read: as many as 64 KiB hold. Two bytes of a document may announce an
-    /// element of a type of hundreds of bytes.
+    /// The most elements that are reserved before one is read: as many as 64 KiB hold. Two bytes of a document may
+    /// announce an element of a type of hundreds of bytes.
     static var largestReserve: Int { (64 << 10) / MemoryLayout<Element>.stride }
 }
 

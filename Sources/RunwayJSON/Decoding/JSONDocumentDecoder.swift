@@ -6,9 +6,8 @@
 
 /// Decodes `Decodable` types from a ``JSONDocument``, a ``JSONValue`` or bytes, as Foundation's `JSONDecoder` does.
 ///
-/// Its strategies and errors are those of `JSONDecoder`: the same cases of `DecodingError` with the same coding paths. It
-/// differs as follows:
-/// It differs where the document does:
+/// Its strategies and errors are those of `JSONDecoder`: the same cases of `DecodingError` with the same coding paths.
+/// It differs as follows: It differs where the document does:
 /// - A lone surrogate is read as U+FFFD instead of failing, and a comma before a closing bracket is refused.
 /// - Documents in UTF-16 or UTF-32 are refused.
 /// - A number is an integer only if it is exactly one: `1.0000000000000000001` as an `Int` is an error, there it is 1.
@@ -22,8 +21,8 @@ public struct JSONDocumentDecoder: Sendable {
     public enum KeyDecodingStrategy: Sendable {
         /// As they are. The default.
         case useDefaultKeys
-        /// `first_name` becomes `firstName`, and `has_3d_tour` becomes `has3DTour`: every word is capitalized, which begins
-        /// anew behind a digit. Underscores at the beginning and end stay.
+        /// `first_name` becomes `firstName`, and `has_3d_tour` becomes `has3DTour`: every word is capitalized, which
+        /// begins anew behind a digit. Underscores at the beginning and end stay.
         case convertFromSnakeCase
         /// By a function of the path up to the name and the name itself, which is the last key.
         case custom(@Sendable (_ codingPath: [any CodingKey]) -> any CodingKey)
@@ -99,8 +98,8 @@ public struct JSONDocumentDecoder: Sendable {
 
     /// Decodes a type from the bytes of a document.
     ///
-    /// - Throws: `DecodingError`, where `dataCorrupted` has a ``JSONError`` as its cause if the bytes are not JSON; or what the
-    ///   type itself throws.
+    /// - Throws: `DecodingError`, where `dataCorrupted` has a ``JSONError`` as its cause if the bytes are not JSON; or
+    ///   what the type itself throws.
     public func decode<T: Decodable>(_ type: T.Type, from bytes: [UInt8]) throws -> T {
         let document: JSONDocument
         do throws(JSONError) {
@@ -113,8 +112,8 @@ public struct JSONDocumentDecoder: Sendable {
 
     /// Decodes a type from the bytes of a document.
     ///
-    /// - Throws: `DecodingError`, where `dataCorrupted` has a ``JSONError`` as its cause if the bytes are not JSON; or what the
-    ///   type itself throws.
+    /// - Throws: `DecodingError`, where `dataCorrupted` has a ``JSONError`` as its cause if the bytes are not JSON; or
+    ///   what the type itself throws.
     public func decode<T: Decodable>(_ type: T.Type, from data: Data) throws -> T {
         try decode(type, from: Array(data))
     }

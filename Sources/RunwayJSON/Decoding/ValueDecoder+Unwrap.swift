@@ -26,8 +26,8 @@ extension ValueDecoder {
         }
     }
 
-    /// Decodes a type from a value below this one. Types that need no decoder are read without one first, since only the error
-    /// needs a path.
+    /// Decodes a type from a value below this one. Types that need no decoder are read without one first, since only
+    /// the error needs a path.
     func unwrap<T: Decodable>(
         _ type: T.Type, _ way: DecodingWay, at index: Int, by key: @autoclosure () -> any CodingKey
     ) throws -> T {

@@ -113,8 +113,8 @@ final class ValueDecoder: Decoder {
             context("Number \(value.excerpt(isSecret: isSecret)) is not representable in \(type)."))
     }
 
-    /// Whether a name on the value's path is secret: by the decoders above, since the way from the document's root takes
-    /// time in proportion to the document, and lists may have many numbers that do not fit.
+    /// Whether a name on the value's path is secret: by the decoders above, since the way from the document's root
+    /// takes time in proportion to the document, and lists may have many numbers that do not fit.
     private var isSecret: Bool {
         var decoder = self
         while let parent = decoder.parent {

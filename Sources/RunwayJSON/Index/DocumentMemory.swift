@@ -72,8 +72,8 @@ final class JSONStorage: @unchecked Sendable {
     @inline(__always)
     func name(ofValueAt index: Int) -> NameEntry { NameEntry(bits: words[index &- 1]) }
 
-    /// The value of the first member with a name, as an index; -1 when the object at an index has none, or when it is no
-    /// object.
+    /// The value of the first member with a name, as an index; -1 when the object at an index has none, or when it is
+    /// no object.
     @usableFromInline
     func member(named name: String, ofObjectAt object: Int) -> Int {
         let opening = entry(at: object)
@@ -85,8 +85,8 @@ final class JSONStorage: @unchecked Sendable {
         }
     }
 
-    /// The same as ``member(named:ofObjectAt:)`` for a known object; it is the faster the nearer the member is after the
-    /// cursor.
+    /// The same as ``member(named:ofObjectAt:)`` for a known object; it is the faster the nearer the member is after
+    /// the cursor.
     func member(named name: String, ofObjectAt object: Int, cursor: inout MemberCursor) -> Int {
         let first = object &+ IndexEntry.wordCount &+ 1
         let end = object &+ entry(at: object).extent
@@ -116,8 +116,8 @@ final class JSONStorage: @unchecked Sendable {
         }
     }
 
-    /// Searches a range of values, all written by the builder, each after its name, for the first with a name; returns an index
-    /// at or after the end if there is none.
+    /// Searches a range of values, all written by the builder, each after its name, for the first with a name; returns
+    /// an index at or after the end if there is none.
     @inline(__always)
     private func search(_ name: Bytes, in bytes: Bytes, from first: Int, to end: Int) -> Int {
         let length = NameEntry.length(of: name.count)
@@ -215,14 +215,16 @@ final class JSONStorage: @unchecked Sendable {
     }
 }
 
-/// A value as the type that it is of, which the caller has found out by comparing types: the bytes of both are the same.
+/// A value as the type that it is of, which the caller has found out by comparing types: the bytes of both are the
+/// same.
 @inline(__always)
 func sameType<Value, T>(_ value: Value, as type: T.Type) -> T {
     precondition(Value.self == type)
     return withUnsafePointer(to: value) { UnsafeRawPointer($0).assumingMemoryBound(to: type).pointee }
 }
 
-/// Memory of the C library that grows. It is bounds-checked only in debug builds: each use states why its index is inside.
+/// Memory of the C library that grows. It is bounds-checked only in debug builds: each use states why its index is
+/// inside.
 struct GrowingMemory<Element: BitwiseCopyable> {
     private var base: UnsafeMutablePointer<Element>
     private(set) var capacity: Int
@@ -329,8 +331,8 @@ struct BorrowedBytes {
         Self.scanBlocks(address + start, blockCount, start, &scan, &found)
     }
 
-    /// Scans the rest from a position on, less than a block, padded with spaces: these add no place, and end a truncated token,
-    /// even if no byte is left.
+    /// Scans the rest from a position on, less than a block, padded with spaces: these add no place, and end a
+    /// truncated token, even if no byte is left.
     func scanLastBlock(from start: Int, by scan: inout ScanState, into found: inout FoundPlaces) {
         let rest = bytes.count &- start
         precondition(start >= 0 && rest >= 0 && rest < 64, "no last block")

@@ -232,8 +232,8 @@ extension GrammarCheck {
 
     /// The encoding of a document that is in UTF-16 or UTF-32; `nil` for every other.
     ///
-    /// A byte order mark shows it, or the positions of the zero bytes among the first two characters (RFC 4627 §3). No document
-    /// in UTF-8 begins in either way.
+    /// A byte order mark shows it, or the positions of the zero bytes among the first two characters (RFC 4627 §3). No
+    /// document in UTF-8 begins in either way.
     static func wideEncoding(of bytes: [UInt8]) -> String? {
         let start = bytes.prefix(4)
         if start.elementsEqual([0xFF, 0xFE, 0, 0]) || start.elementsEqual([0, 0, 0xFE, 0xFF]) { return "UTF-32" }

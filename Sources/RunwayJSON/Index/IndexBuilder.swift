@@ -1,7 +1,8 @@
-/// Validates a document against the grammar of RFC 8259 and writes its index, in one pass over its places. It only returns
-/// whether the document is valid: ``GrammarCheck`` finds the place and the reason.
+/// Validates a document against the grammar of RFC 8259 and writes its index, in one pass over its places. It only
+/// returns whether the document is valid: ``GrammarCheck`` finds the place and the reason.
 ///
-/// Bounds: a place makes one entry or one name at most, and whenever places are scanned space is reserved for as many entries.
+/// Bounds: a place makes one entry or one name at most, and whenever places are scanned space is reserved for as many
+/// entries.
 struct IndexBuilder {
     private var places: PlaceReader
     private let limits: JSONLimits
@@ -137,8 +138,9 @@ struct IndexBuilder {
         places.next &+= 1
     }
 
-    /// Reads members without escapes and containers, from a name on, as long as eight places are available; one comparison of
-    /// eight kinds identifies a member. Returns `true` after a value, `false` before a name that needs the general path.
+    /// Reads members without escapes and containers, from a name on, as long as eight places are available; one
+    /// comparison of eight kinds identifies a member. Returns `true` after a value, `false` before a name that needs
+    /// the general path.
     @inline(__always)
     private mutating func readPlainMembers(of container: inout Container) -> Bool {
         let quote = UInt64(UInt8(ascii: "\""))

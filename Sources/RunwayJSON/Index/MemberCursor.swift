@@ -1,7 +1,7 @@
 /// The position of successive lookups in one object, for those that mostly proceed from its first member to its last.
 ///
-/// `passed` has a bit of every name before the cursor. A name without its bit is not before the cursor, so that the first
-/// member of that name is the first one from the cursor on.
+/// `passed` has a bit of every name before the cursor. A name without its bit is not before the cursor, so that the
+/// first member of that name is the first one from the cursor on.
 struct MemberCursor {
     /// The value of the member that comes next; 0 before the first.
     private(set) var index = 0
@@ -11,8 +11,8 @@ struct MemberCursor {
 
     /// Whether lookups before the cursor in an object of this many words have cost more than a ``MemberTable``.
     ///
-    /// The filter is full after a few dozen names, and every lookup then examines all of them. A table takes about as long as
-    /// 32 such lookups at each member, so that at most twice the time of the better way is spent.
+    /// The filter is full after a few dozen names, and every lookup then examines all of them. A table takes about as
+    /// long as 32 such lookups at each member, so that at most twice the time of the better way is spent.
     @inline(__always)
     func isCostly(words: Int) -> Bool { searchedBehind > words &* 32 &+ 4096 }
 

@@ -1,7 +1,7 @@
 /// The index entry of a member's name: 32 bits, one word.
 ///
-/// Bits 0–27 hold the offset of the first byte after the quotation mark. Bits 28–31 hold the length in bytes of names without
-/// escapes up to 13 bytes, which distinguishes most names, ``long`` for longer ones, or ``escaped``.
+/// Bits 0–27 hold the offset of the first byte after the quotation mark. Bits 28–31 hold the length in bytes of names
+/// without escapes up to 13 bytes, which distinguishes most names, ``long`` for longer ones, or ``escaped``.
 struct NameEntry {
     let bits: UInt32
 

@@ -26,9 +26,9 @@ struct FoundPlaces {
 
 /// Finds the places of a document, a chunk at a time, and returns them in order with the bytes at them.
 ///
-/// Bounds: a place is below the document's size, since the padding of its last block adds none. `next` never exceeds the number
-/// of available places, which are followed by eight zero kinds, so that up to eight places of a token can be examined from
-/// `next` on after ``refillIfNeeded()``. A place is consumed only after its kind was seen to be non-zero.
+/// Bounds: a place is below the document's size, since the padding of its last block adds none. `next` never exceeds
+/// the number of available places, which are followed by eight zero kinds, so that up to eight places of a token can be
+/// examined from `next` on after ``refillIfNeeded()``. A place is consumed only after its kind was seen to be non-zero.
 struct PlaceReader {
     let bytes: BorrowedBytes
     private var scan: ScanState
@@ -40,8 +40,8 @@ struct PlaceReader {
 
     /// So many bytes are scanned, then read, so that they and their places stay in the nearest cache.
     private static let chunkBlockCount = 64
-    /// Space for the places of a chunk: one for each byte, those of the last block, the overrun of a scan, and the less than
-    /// eight places that were left.
+    /// Space for the places of a chunk: one for each byte, those of the last block, the overrun of a scan, and the less
+    /// than eight places that were left.
     private static let capacity = 64 * (chunkBlockCount + 2) + 16
 
     /// The sentinel after the last place: beyond every document, and small enough for an `Int` of 32 bits.

@@ -19,18 +19,19 @@
 public protocol JSONReadable {
     /// Reads a value, or throws an error that names what was found instead.
     ///
-    /// The implementation must not wait, and should read its parts by ``JSONValue/require(_:)``, whose errors name the place.
+    /// The implementation must not wait, and should read its parts by ``JSONValue/require(_:)``, whose errors name the
+    /// place.
     static func read(from value: JSONValue) throws(JSONError) -> Self
 }
 
 extension JSONValue {
     /// The value as a type, or an error that names the path, what was expected, what was found and the body's start.
     ///
-    /// Creating an error takes time in proportion to the document up to the value, since it has the line and the path. If many
-    /// values may be of another kind, use ``string``, ``int`` and the like, which are then `nil`.
+    /// Creating an error takes time in proportion to the document up to the value, since it has the line and the path.
+    /// If many values may be of another kind, use ``string``, ``int`` and the like, which are then `nil`.
     ///
-    /// - Throws: ``JSONError`` of kind `missing`, `typeMismatch` or `outOfRange`; for a document that could not be read,
-    /// the error that names the reason.
+    /// - Throws: ``JSONError`` of kind `missing`, `typeMismatch` or `outOfRange`; for a document that could not be
+    /// read, the error that names the reason.
     public func require<T: JSONReadable>(_ type: T.Type = T.self) throws(JSONError) -> T {
         if let invalidDocumentError { throw invalidDocumentError }
         return try T.read(from: self)

@@ -51,7 +51,8 @@ struct NumberText<Digits: FixedWidthInteger & UnsignedInteger> {
         }
     }
 
-    /// Limits the exponent to a billion: no document within the size limit has so many digits that a larger one makes a difference.
+    /// Limits the exponent to a billion: no document within the size limit has so many digits that a larger one makes a
+    /// difference.
     private mutating func readExponent(_ bytes: [UInt8], _ start: Int, _ end: Int) {
         var place = start
         let isDown = bytes[place] == UInt8(ascii: "-")
@@ -65,7 +66,8 @@ struct NumberText<Digits: FixedWidthInteger & UnsignedInteger> {
         exponent &+= isDown ? -power : power
     }
 
-    /// The magnitude if the number is an integer that the digits' type can represent, however it is written: `1`, `1.0`, `1e2`.
+    /// The magnitude if the number is an integer that the digits' type can represent, however it is written: `1`,
+    /// `1.0`, `1e2`.
     private var integerMagnitude: Digits? {
         guard isExact else { return nil }
         var value = digits
@@ -86,7 +88,8 @@ struct NumberText<Digits: FixedWidthInteger & UnsignedInteger> {
         return value
     }
 
-    /// The number if it is an integer that the type `T` can represent; `nil` otherwise. `T` must not be wider than the digits' type.
+    /// The number if it is an integer that the type `T` can represent; `nil` otherwise. `T` must not be wider than the
+    /// digits' type.
     func integer<T: FixedWidthInteger>() -> T? {
         guard let magnitude = integerMagnitude else { return nil }
         if !isNegative || magnitude == 0 { return T(exactly: magnitude) }
@@ -117,8 +120,8 @@ extension NumberText<UInt64> {
         return isNegative ? -value : value
     }
 
-    /// The nearest double if 128 bits hold the intermediate values: up to 19 digits and some of 20, as the shortest text of a
-    /// double has, of a size between 10^-21 and 10^38; `nil` otherwise.
+    /// The nearest double if 128 bits hold the intermediate values: up to 19 digits and some of 20, as the shortest
+    /// text of a double has, of a size between 10^-21 and 10^38; `nil` otherwise.
     var wideDouble: Double? {
         guard isExact, digits != 0, exponent >= -21, exponent <= 19 else { return nil }
         var value = UInt128(digits)

@@ -14,13 +14,14 @@ public struct JSONRedaction: Sendable, Hashable {
 
     /// What is secret in most services: passwords, tokens, keys, signatures, cookies, codes, cards.
     ///
-    /// A name is secret because of its last word or words; separators and capital letters divide it. `user_password`, `idToken`,
-    /// `X-Amz-Signature`, `X-Vault-Token`, `client_assertion` and `SAMLResponse` are secret; `token_type`, `passenger` and
-    /// `nextPageToken` are not; `authtoken` and `x-apikey` are, as HTTP/2 sends such names. `key`, `auth`, `pin` and `session` are secret
-    /// only as whole names, and `access` and `refresh`, a pair of tokens, if the value is a string.
+    /// A name is secret because of its last word or words; separators and capital letters divide it. `user_password`,
+    /// `idToken`, `X-Amz-Signature`, `X-Vault-Token`, `client_assertion` and `SAMLResponse` are secret; `token_type`,
+    /// `passenger` and `nextPageToken` are not; `authtoken` and `x-apikey` are, as HTTP/2 sends such names. `key`,
+    /// `auth`, `pin` and `session` are secret only as whole names, and `access` and `refresh`, a pair of tokens, if the
+    /// value is a string.
     ///
-    /// A JSON member `code` is not secret, because many services use it for an error code. A query or form parameter `code` is
-    /// secret, because it completes a login (RFC 6749 §4.1.2).
+    /// A JSON member `code` is not secret, because many services use it for an error code. A query or form parameter
+    /// `code` is secret, because it completes a login (RFC 6749 §4.1.2).
     public static let `default` = JSONRedaction(
         secretNames: [
             "key", "auth", "cookies", "session", "sid", "sessid", "phpsessid", "jsessionid", "aws_access_key_id",
@@ -73,18 +74,20 @@ public struct JSONRedaction: Sendable, Hashable {
         isSecret(name) { readsWords && $0.joined == Self.code }
     }
 
-    /// Whether a parameter of this name is secret if its value is a string: the rule of any parameter, and `access` and `refresh`.
+    /// Whether a parameter of this name is secret if its value is a string: the rule of any parameter, and `access` and
+    /// `refresh`.
     package func isSecretStringParameter(_ name: String) -> Bool {
         isSecret(name) { readsWords && ($0.joined == Self.code || Self.tokenPair.contains($0.joined)) }
     }
 
-    /// Whether a member of this name is secret if its value is a string: the rule of any member, and `access` and `refresh`.
+    /// Whether a member of this name is secret if its value is a string: the rule of any member, and `access` and
+    /// `refresh`.
     package func isSecretString(_ name: String) -> Bool {
         isSecret(name) { readsWords && Self.tokenPair.contains($0.joined) }
     }
 
-    /// Whether a header field of this name is secret: by the rule for members, and by certain words at any position, as in
-    /// `X-Session-Data` or `Signature-Input`.
+    /// Whether a header field of this name is secret: by the rule for members, and by certain words at any position, as
+    /// in `X-Session-Data` or `Signature-Input`.
     package func isSecretField(_ name: String) -> Bool { isSecret(name) { readsWords && $0.hasFieldWord } }
 
     private static let code = PackedWord("code".utf8)
@@ -123,15 +126,15 @@ public struct JSONRedaction: Sendable, Hashable {
 
     /// Returns a value as JSON with secrets masked, truncated with a note at a size.
     ///
-    /// A value below a secret member is masked as a whole. Strings and numbers are unchanged, except for strings that contain
-    /// secrets themselves, such as a URL with an access token, or JSON inside JSON: in these the text after a secret name is
-    /// masked as in ``redactedText(of:maximumByteCount:)``.
+    /// A value below a secret member is masked as a whole. Strings and numbers are unchanged, except for strings that
+    /// contain secrets themselves, such as a URL with an access token, or JSON inside JSON: in these the text after a
+    /// secret name is masked as in ``redactedText(of:maximumByteCount:)``.
     ///
     /// - Parameters:
     ///   - value: The value; a missing one yields a sentence.
     ///   - maximumByteCount: About how many bytes of UTF-8 the text may have. The default is 4096.
-    ///   - isIndented: Whether every value is on a line of its own, indented by two for each level, at most 64 levels. The
-    ///     default is `true`; otherwise, the text is hardly longer than the value's bytes.
+    ///   - isIndented: Whether every value is on a line of its own, indented by two for each level, at most 64 levels.
+    ///     The default is `true`; otherwise, the text is hardly longer than the value's bytes.
     public func redactedText(of value: JSONValue, maximumByteCount: Int = 4096, isIndented: Bool = true) -> String {
         switch value.storage.absence {
         case .invalid(let error): return "invalid: \(error)"
@@ -143,15 +146,15 @@ public struct JSONRedaction: Sendable, Hashable {
         return text.text(of: value)
     }
 
-    /// Returns bytes that may or may not be JSON as one line of text, with the text after secret names masked, truncated with
-    /// "…" at a size.
+    /// Returns bytes that may or may not be JSON as one line of text, with the text after secret names masked,
+    /// truncated with "…" at a size.
     ///
-    /// For bodies that could not be read: members of JSON, valid or not, pairs of forms, header fields, elements and attributes
-    /// of XML are recognised by a secret name followed by `:`, `=` or `>`. In doubt too much is masked.
+    /// For bodies that could not be read: members of JSON, valid or not, pairs of forms, header fields, elements and
+    /// attributes of XML are recognised by a secret name followed by `:`, `=` or `>`. In doubt too much is masked.
     ///
     /// - Parameters:
-    ///   - bytes: The bytes. Invalid UTF-8 is shown as U+FFFD, control characters as spaces. Zero bytes are removed, so that names
-    ///     in UTF-16 text are found too.
+    ///   - bytes: The bytes. Invalid UTF-8 is shown as U+FFFD, control characters as spaces. Zero bytes are removed, so
+    ///     that names in UTF-16 text are found too.
     ///   - maximumByteCount: How many bytes of UTF-8 the text may have before the "…"; a negative bound is zero.
     public func redactedText(of bytes: some Sequence<UInt8>, maximumByteCount: Int) -> String {
         let maximumByteCount = min(max(maximumByteCount, 0), Int.max / 4)

@@ -1,4 +1,5 @@
-/// The end of a secret value in bytes that need not be JSON. In doubt it ends late: too much is masked rather than too little.
+/// The end of a secret value in bytes that need not be JSON. In doubt it ends late: too much is masked rather than too
+/// little.
 struct SecretValue {
     let bytes: [UInt8]
     /// Whether its name is one of a form, whose values end at `&` alone.
@@ -25,8 +26,8 @@ struct SecretValue {
         bytes[start...].firstIndex(where: isEnd) ?? bytes.count
     }
 
-    /// The position after the string that begins with a quotation mark with this many reverse solidi before it; a string inside
-    /// one of JSON, and inside that again, has one, then three before its own.
+    /// The position after the string that begins with a quotation mark with this many reverse solidi before it; a
+    /// string inside one of JSON, and inside that again, has one, then three before its own.
     private func endOfString(_ quote: Int, escapes: Int) -> Int {
         var place = quote + 1
         var solidi = 0

@@ -43,10 +43,11 @@ struct PackedWord: Hashable, Sendable {
     }
 }
 
-/// The words of a name, as `-`, `_`, other signs and capital letters divide it: `X-Amz-Credential`, `user_password`, `idToken`.
+/// The words of a name, as `-`, `_`, other signs and capital letters divide it: `X-Amz-Credential`, `user_password`,
+/// `idToken`.
 ///
-/// It is read in one pass and without an allocation, since each name on every record is. Digits are no part of a word, so that
-/// `Set-Cookie2` ends in a cookie.
+/// It is read in one pass and without an allocation, since each name on every record is. Digits are no part of a word,
+/// so that `Set-Cookie2` ends in a cookie.
 struct NameWords {
     /// The name without its signs and without regard to case.
     private(set) var joined = PackedWord()
@@ -91,7 +92,8 @@ struct NameWords {
         (previous, last) = (last, PackedWord())
     }
 
-    /// Whether the name indicates that its value is a secret: by the last word, as in `refresh_token`, but not in `token_type`.
+    /// Whether the name indicates that its value is a secret: by the last word, as in `refresh_token`, but not in
+    /// `token_type`.
     var endsInSecret: Bool {
         guard let letter = last.lastByte else { return false }
         if SecretWords.endings[letter].contains(last) { return !SecretWords.harmless.contains(previous) }
@@ -99,7 +101,8 @@ struct NameWords {
         return pairs.contains { $0.second == last && $0.first == previous } || isJoinedSecret(of: pairs, letter)
     }
 
-    /// Whether the last word consists of several without a separator, the last of which is a secret: `authtoken`, `apikey`.
+    /// Whether the last word consists of several without a separator, the last of which is a secret: `authtoken`,
+    /// `apikey`.
     private func isJoinedSecret(of pairs: [WordPair], _ letter: UInt8) -> Bool {
         if let ending = SecretWords.joinedEndings[letter].first(where: last.hasSuffix) {
             return !SecretWords.harmless.contains(last.dropLast(ending.byteCount))
@@ -123,15 +126,17 @@ enum SecretWords {
     /// `nextPageToken`, `Access-Control-Allow-Credentials`.
     static let harmless = words("has is with allow requires page continuation sync nextpage nextsync")
 
-    /// Those of ``endings`` in which no other word ends, so that they are secret at the end of a word, too: `authtoken`, `userpassword`.
-    /// HTTP/2 has the names of header fields in lower case, where capital letters divide nothing.
+    /// Those of ``endings`` in which no other word ends, so that they are secret at the end of a word, too:
+    /// `authtoken`, `userpassword`. HTTP/2 has the names of header fields in lower case, where capital letters divide
+    /// nothing.
     static let joinedEndings = ByLastLetter(
         words(
             "password passwd pwd passphrase passcode secret token jwt signature credential credentials cookie"
                 + " authorization otp cvv cvc hmac"), by: \.self)
 
-    /// Words that are secret only after another word: a `key` is most often the key of a row, a `code` that of a country or an
-    /// error. They may be at the end of a word without a separator, `apikey` and `sessionid`, except after a single letter.
+    /// Words that are secret only after another word: a `key` is most often the key of a row, a `code` that of a
+    /// country or an error. They may be at the end of a word without a separator, `apikey` and `sessionid`, except
+    /// after a single letter.
     static let pairs = ByLastLetter(
         wordsBefore.flatMap { second, firsts in
             words(firsts).map { WordPair(first: $0, second: PackedWord(second.utf8)) }

@@ -1,4 +1,5 @@
-/// A node of an encoded value. Containers can be filled in any order, so that the tree is written only when the value is complete.
+/// A node of an encoded value. Containers can be filled in any order, so that the tree is written only when the value
+/// is complete.
 final class EncodedNode {
     enum Content {
         case unset
@@ -8,7 +9,8 @@ final class EncodedNode {
         case object(Members)
     }
 
-    /// Members in the order of their first encoding. A member that is encoded again keeps its position and gets the new value.
+    /// Members in the order of their first encoding. A member that is encoded again keeps its position and gets the new
+    /// value.
     struct Members {
         private(set) var names: [String] = []
         private(set) var nodes: [EncodedNode] = []

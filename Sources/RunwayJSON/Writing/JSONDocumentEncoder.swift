@@ -7,10 +7,10 @@
 /// Encodes `Encodable` types as JSON whose bytes depend only on the value and the strategies, in every process.
 ///
 /// The strategies are those of Foundation's `JSONEncoder`. The text is ``JSONWriter``'s: compact, with `/` not escaped,
-/// members in the order in which the type encodes them or sorted by name. A `Dictionary` or `Set` has no order, so it is always
-/// sorted: members by the bytes of their names, elements by their encoded bytes, keys and values in one array in pairs. A type
-/// that passes its own encoder to a dictionary or set, or encodes in an order that changes, has to sort by itself;
-/// ``sortsKeys`` sorts members in any case.
+/// members in the order in which the type encodes them or sorted by name. A `Dictionary` or `Set` has no order, so it
+/// is always sorted: members by the bytes of their names, elements by their encoded bytes, keys and values in one array
+/// in pairs. A type that passes its own encoder to a dictionary or set, or encodes in an order that changes, has to
+/// sort by itself; ``sortsKeys`` sorts members in any case.
 public struct JSONDocumentEncoder: Sendable {
     /// How coding keys become the names of members.
     public enum KeyEncodingStrategy: Sendable {
@@ -74,7 +74,8 @@ public struct JSONDocumentEncoder: Sendable {
 
     /// Encodes a value as the bytes of a document.
     ///
-    /// - Throws: `EncodingError` if the value encodes nothing or a number that JSON cannot represent, or what the type throws.
+    /// - Throws: `EncodingError` if the value encodes nothing or a number that JSON cannot represent, or what the type
+    ///   throws.
     public func encode<T: Encodable>(_ value: T) throws -> [UInt8] {
         let encoder = NodeEncoder(node: EncodedNode(), strategies: self, path: nil)
         try encoder.encode(value)

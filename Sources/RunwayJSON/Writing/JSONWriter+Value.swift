@@ -1,8 +1,8 @@
 extension JSONWriter {
     /// Writes a value of a document: numbers with their digits unchanged, strings with this writer's escapes.
     ///
-    /// Two documents that differ only in white space, in escapes or, with ``sortsKeys``, in the order of members produce
-    /// the same bytes. A missing value is written as `null`.
+    /// Two documents that differ only in white space, in escapes or, with ``sortsKeys``, in the order of members
+    /// produce the same bytes. A missing value is written as `null`.
     public mutating func value(_ value: JSONValue) {
         var open: [OpenValue] = []
         begin(value, &open)

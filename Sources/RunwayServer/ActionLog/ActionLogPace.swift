@@ -7,8 +7,9 @@
 public struct ActionLogPace: Sendable, Hashable {
     /// How long the client sends nothing; at most a day.
     public let wait: Duration
-    /// The fraction of records that the client records, from 0 to 1. It holds for ``wait``, for an hour if that is zero, or until the next
-    /// response, also over restarts. 0 stops the client: it records again when that time has passed, and the next response can stop it again.
+    /// The fraction of records that the client records, from 0 to 1. It holds for ``wait``, for an hour if that is
+    /// zero, or until the next response, also over restarts. 0 stops the client: it records again when that time has
+    /// passed, and the next response can stop it again.
     public let sampleRate: Double
 
     /// Asks a client to pause, to record a sample, or both. Values beyond the bounds are limited to them.

@@ -22,8 +22,8 @@ public struct ActionLogQuotas: Sendable, Hashable {
     /// raise it if one installation may send more than a million records.
     public var maximumInstallationByteCount = 1 << 30
     /// The fraction, from 0 to 1, of the space that the others leave in the log, which one source may take in a day.
-    /// The default is 0.1. So a source never fills the log, and ten sources take two thirds of it in a day at most.
-    /// A source that has sent nothing in its day may send one batch, also a larger one, if the log has room for it. Raise
+    /// The default is 0.1. So a source never fills the log, and ten sources take two thirds of it in a day at most. A
+    /// source that has sent nothing in its day may send one batch, also a larger one, if the log has room for it. Raise
     /// the fraction if all clients come from one source, such as a proxy.
     public var shareOfSource = 0.1
 

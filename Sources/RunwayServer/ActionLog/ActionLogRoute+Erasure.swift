@@ -19,8 +19,8 @@ extension ActionLogRoute where Sink: ActionLogErasing {
     /// - Parameters:
     ///   - router: The router or group.
     ///   - path: The path below the group's. The default is `log`.
-    ///   - account: Returns the account that is proved to have sent a request, as by its token, and never what the request states alone;
-    ///     `nil` if there is none. Batches must name the account in the same way.
+    ///   - account: Returns the account that is proved to have sent a request, as by its token, and never what the
+    ///     request states alone; `nil` if there is none. Batches must name the account in the same way.
     public func addErasure<Context: RequestContext>(
         to router: some RouterMethods<Context>, path: RouterPath = "log",
         account: @escaping @Sendable (Request, Context) async throws -> String?
@@ -38,7 +38,8 @@ extension ActionLogRoute where Sink: ActionLogErasing {
     /// Adds the route by which a client has the records erased that its installation sent while nobody was signed in:
     /// `POST` at `erasure` below the path of the log.
     ///
-    /// For servers that can't verify accounts. ``addErasure(to:path:account:)`` adds this route, too: call one of the two.
+    /// For servers that can't verify accounts. ``addErasure(to:path:account:)`` adds this route, too: call one of the
+    /// two.
     ///
     /// The request needs no account: its body has the secret from which the client computed the id of its installation.
     /// Do not log that body. The response is 204 after the sink has erased the records, also if there were none; 400 if

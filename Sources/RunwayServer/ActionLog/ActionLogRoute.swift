@@ -32,10 +32,10 @@ public struct ActionLogRoute<Sink: ActionLogSink>: Sendable {
     /// - Parameters:
     ///   - sink: Stores the records.
     ///   - limits: The bounds of a batch, and of how many are stored at a time.
-    ///   - pace: Returns what a client is asked for, after its batch was stored: to send less often, to record a sample, or nothing at all.
-    ///     The default asks for nothing.
-    ///   - refusal: Returns in a few words why a record is refused for ever, which the client then sets aside; `nil` for one that is
-    ///     stored. It must return the same for the same record. The default refuses none.
+    ///   - pace: Returns what a client is asked for, after its batch was stored: to send less often, to record a
+    ///     sample, or nothing at all. The default asks for nothing.
+    ///   - refusal: Returns in a few words why a record is refused for ever, which the client then sets aside; `nil`
+    ///     for one that is stored. It must return the same for the same record. The default refuses none.
     public init(
         to sink: Sink, limits: ActionLogRouteLimits = ActionLogRouteLimits(),
         pace: @escaping @Sendable (ActionLogBatch) async -> ActionLogPace? = { _ in nil },
@@ -53,9 +53,9 @@ public struct ActionLogRoute<Sink: ActionLogSink>: Sendable {
     ///   - router: The router or group.
     ///   - path: The path below the group's. The default is `log`.
     ///   - source: Returns whose bytes are counted together, such as an account, or the address that a proxy states;
-    ///     `nil` if it is not known. Throw an `HTTPError` to refuse a request, such as 401 where only accounts may log. It is asked before
-    ///     the body is received, and again afterwards, when a login may have been revoked.
-    ///     The default is described above.
+    ///     `nil` if it is not known. Throw an `HTTPError` to refuse a request, such as 401 where only accounts may log.
+    ///     It is asked before the body is received, and again afterwards, when a login may have been revoked. The
+    ///     default is described above.
     public func add<Context: RequestContext>(
         to router: some RouterMethods<Context>, path: RouterPath = "log",
         source: (@Sendable (Request, Context) throws -> String?)? = nil
@@ -178,7 +178,8 @@ public struct ActionLogRouteLimits: Sendable, Hashable {
     public var maximumRecordByteCount = 1 << 20
     /// The most bytes of a record's name, and of the account. The default is 512.
     public var maximumNameByteCount = 512
-    /// The most batches that are decompressed and stored at a time, after their bodies were received; others get 429. The default is 64.
+    /// The most batches that are decompressed and stored at a time, after their bodies were received; others get 429.
+    /// The default is 64.
     public var maximumRunningCount = 64
     /// The `Retry-After` of 429 and 503, unless a quota is used up. The default is 5 s.
     public var retryAfter = Duration.seconds(5)

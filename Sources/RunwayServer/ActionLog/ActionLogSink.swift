@@ -29,8 +29,8 @@ public struct ActionLogBatch: Sendable {
     public var account: String?
     /// The records, in the order in which they were recorded.
     public var records: [Record]
-    /// The date of this attempt by the client's clock; `nil` if it states none. The dates in its records are by the same clock, so that the
-    /// difference from the date of receipt corrects them.
+    /// The date of this attempt by the client's clock; `nil` if it states none. The dates in its records are by the
+    /// same clock, so that the difference from the date of receipt corrects them.
     public var sent: Date?
     /// Who sent it, whatever the client states: a verified identity or an address, whose bytes an ``ActionLogQuotas``
     /// counts; `nil` if that is not known. It is not stored.
@@ -55,14 +55,15 @@ public struct ActionLogBatch: Sendable {
 public protocol ActionLogSink: Sendable {
     /// Stores a batch, and returns when it is durable.
     ///
-    /// In one transaction, the implementation compares the number with the highest of its stream, stores those records whose ids it does
-    /// not have, and stores the number as the highest. It stores nothing, and returns the number that it expects, if one is missing between
-    /// the highest and this.
+    /// In one transaction, the implementation compares the number with the highest of its stream, stores those records
+    /// whose ids it does not have, and stores the number as the highest. It stores nothing, and returns the number that
+    /// it expects, if one is missing between the highest and this.
     ///
-    /// It stores nothing of a batch whose number is not greater than the highest. It has that already if it has the ids of all its
-    /// records. If one is absent, the number was used for other records before: the client's file was restored from a backup. The
-    /// implementation then returns the number that it expects, so that the client begins a new stream, and recognises by their ids the
-    /// records that it has. It never forgets a highest number or an id while a client may still hold the record.
+    /// It stores nothing of a batch whose number is not greater than the highest. It has that already if it has the ids
+    /// of all its records. If one is absent, the number was used for other records before: the client's file was
+    /// restored from a backup. The implementation then returns the number that it expects, so that the client begins a
+    /// new stream, and recognises by their ids the records that it has. It never forgets a highest number or an id
+    /// while a client may still hold the record.
     ///
     /// - Throws: ``ActionLogSinkBusy`` if too many batches wait, ``ActionLogQuotaExceeded`` if there is no room for the
     ///   batch, ``ActionLogBatchRejected`` if it can never be stored, or any other error; nothing of the batch is
@@ -73,24 +74,27 @@ public protocol ActionLogSink: Sendable {
 /// A sink that can erase records: ``ActionLogRoute/addErasure(to:path:account:)`` and
 /// ``ActionLogRoute/addAnonymousErasure(to:path:)`` ask it to.
 public protocol ActionLogErasing: ActionLogSink {
-    /// Removes the contents of all records of an account, and returns when that is durable. Their ids stay, so that none is stored again.
-    /// The records of batches that the sink was passed before are among them, also of those that still waited.
+    /// Removes the contents of all records of an account, and returns when that is durable. Their ids stay, so that
+    /// none is stored again. The records of batches that the sink was passed before are among them, also of those that
+    /// still waited.
     ///
     /// - Parameter account: The account that clients stated.
     /// - Throws: Any error. The client asks again.
     func erase(account: String) async throws
 
-    /// Removes the contents of the records of an installation that have no account, as ``erase(account:)`` does those of an account.
+    /// Removes the contents of the records of an installation that have no account, as ``erase(account:)`` does those
+    /// of an account.
     ///
-    /// The highest numbers of its streams stay, too: the installation may send more records later. A client has proved that the installation
-    /// is its own. It succeeds in the same way whether there were such records or not.
+    /// The highest numbers of its streams stay, too: the installation may send more records later. A client has proved
+    /// that the installation is its own. It succeeds in the same way whether there were such records or not.
     ///
     /// - Parameter installation: The id of the installation, as its batches state it.
     /// - Throws: Any error. The client asks again.
     func erase(anonymousRecordsOf installation: UUID) async throws
 }
 
-/// Too many batches wait for a sink. ``ActionLogRoute`` responds with 429 and `Retry-After`, to any other error with 503.
+/// Too many batches wait for a sink. ``ActionLogRoute`` responds with 429 and `Retry-After`, to any other error with
+/// 503.
 public struct ActionLogSinkBusy: Error, CustomStringConvertible {
     /// Lets a sink of your own refuse a batch while too many wait.
     public init() {}
@@ -99,8 +103,8 @@ public struct ActionLogSinkBusy: Error, CustomStringConvertible {
     public var description: String { "Too many batches wait to be stored." }
 }
 
-/// A sink can never store a batch, such as because of a text that its database does not take. ``ActionLogRoute`` responds with 400, and the
-/// client finds the record and sets it aside.
+/// A sink can never store a batch, such as because of a text that its database does not take. ``ActionLogRoute``
+/// responds with 400, and the client finds the record and sets it aside.
 public struct ActionLogBatchRejected: Error, CustomStringConvertible {
     /// Lets a sink of your own refuse a batch for ever.
     public init() {}
@@ -112,8 +116,8 @@ public struct ActionLogBatchRejected: Error, CustomStringConvertible {
 /// What waits for the writer of a sink. An erasure takes its turn, so that what came before it is erased, too.
 package enum ActionLogChange: Sendable {
     case batch(ActionLogBatch)
-    /// A sink that erases in parts returns `known` when nothing is left; one that erases elsewhere returns it when all earlier batches are
-    /// stored.
+    /// A sink that erases in parts returns `known` when nothing is left; one that erases elsewhere returns it when all
+    /// earlier batches are stored.
     case erasure(ActionLogOwner)
 
     package var byteCount: Int {
@@ -185,6 +189,7 @@ public enum ActionLogStorage: Sendable, Equatable {
     case stored(duplicates: Set<UUID>)
     /// The number is not greater than the highest one, and all records are stored already.
     case known
-    /// The batch with this number must come next: one before it is missing, or the number of this one was used for other records.
+    /// The batch with this number must come next: one before it is missing, or the number of this one was used for
+    /// other records.
     case gap(expected: Int64)
 }

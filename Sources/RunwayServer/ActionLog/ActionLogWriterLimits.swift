@@ -8,8 +8,8 @@ public struct ActionLogWriterLimits: Sendable, Hashable {
     public var maximumGroupCount = 256
     /// The most bytes of one transaction. The default is 8 MiB; a larger batch is stored alone.
     public var maximumGroupByteCount = 8 << 20
-    /// Whether a stored batch survives a power loss, for which each transaction waits for the drive. The default is `true`. It survives
-    /// the end of the process either way.
+    /// Whether a stored batch survives a power loss, for which each transaction waits for the drive. The default is
+    /// `true`. It survives the end of the process either way.
     public var survivesPowerLoss = true
 
     /// Creates limits with their defaults.

@@ -65,7 +65,8 @@ struct CommitQueue<Element> {
         return .begins
     }
 
-    /// Returns the next group, in the order in which its elements came; empty if nothing waits, and then no commit is under way any more.
+    /// Returns the next group, in the order in which its elements came; empty if nothing waits, and then no commit is
+    /// under way any more.
     mutating func next() -> [Element] {
         var (count, byteCount) = (0, 0)
         while count < min(waiting.count, limits.maximumGroupCount),
@@ -90,8 +91,8 @@ struct CommitQueue<Element> {
 
 /// Commits elements of many tasks in few transactions, on a thread that may block.
 ///
-/// While one transaction is being committed, what comes waits for the next one. So a sync of the disk, or a round trip to a database
-/// server, is paid once for all that came meanwhile, and nobody waits longer for a group to fill.
+/// While one transaction is being committed, what comes waits for the next one. So a sync of the disk, or a round trip
+/// to a database server, is paid once for all that came meanwhile, and nobody waits longer for a group to fill.
 package final class GroupCommit<Element: Sendable, Value: Sendable>: Sendable {
     private struct Waiter {
         let element: Element
@@ -125,9 +126,11 @@ package final class GroupCommit<Element: Sendable, Value: Sendable>: Sendable {
         self.commit = commit
     }
 
-    /// Commits an element, and returns when its transaction is committed. The cancellation of the task has no influence.
+    /// Commits an element, and returns when its transaction is committed. The cancellation of the task has no
+    /// influence.
     ///
-    /// - Throws: ``ActionLogSinkBusy`` if too much waits, `CancellationError` after ``close()``, or what the commit throws.
+    /// - Throws: ``ActionLogSinkBusy`` if too much waits, `CancellationError` after ``close()``, or what the commit
+    ///   throws.
     package func commit(_ element: Element, byteCount: Int) async throws -> Value {
         try await withCheckedThrowingContinuation { continuation in
             let addition = state.withLock {

@@ -3,13 +3,14 @@ import Foundation
 import RunwayJSON
 import RunwaySignatures
 
-/// The secret by which a client proves that the records of an installation are its own: the installation is computed from it.
+/// The secret by which a client proves that the records of an installation are its own: the installation is computed
+/// from it.
 enum InstallationSecret {
     /// The most bytes of a body with a secret.
     static let maximumBodyByteCount = 1024
 
-    /// The installation whose secret a body has: the start of the SHA-256 of its 32 bytes, with version and variant of a UUID of version 8
-    /// in place of six bits (RFC 9562 §5.8).
+    /// The installation whose secret a body has: the start of the SHA-256 of its 32 bytes, with version and variant of
+    /// a UUID of version 8 in place of six bits (RFC 9562 §5.8).
     ///
     /// - Parameter body: JSON with the secret in Base64 as its member `secret`.
     /// - Returns: `nil` if the body is malformed.

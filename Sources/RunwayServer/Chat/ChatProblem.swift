@@ -5,7 +5,8 @@ import RunwayJSON
 
 /// Why a chat refuses a request, as a response of the type `application/problem+json` (RFC 9457).
 ///
-/// Its members are `type` (`urn:runway:chat:` and the reason), `title`, `status` and, if there is more to say, `detail`.
+/// Its members are `type` (`urn:runway:chat:` and the reason), `title`, `status` and, if there is more to say,
+/// `detail`.
 ///
 /// | status | reason |
 /// |---|---|
@@ -38,7 +39,8 @@ public struct ChatProblem: HTTPResponseError, CustomStringConvertible {
         public static let unauthenticated = Self("unauthenticated", .unauthorized, "Nobody is signed in.")
         /// The app does not let the member use the conversation: its closure threw `HTTPError(.forbidden)`.
         public static let forbidden = Self("forbidden", .forbidden, "The member may not use the conversation.")
-        /// The member has no such conversation, whether it exists or not: the app's closure threw `HTTPError(.notFound)`.
+        /// The member has no such conversation, whether it exists or not: the app's closure threw
+        /// `HTTPError(.notFound)`.
         public static let notFound = Self("notFound", .notFound, "The member has no such conversation.")
         /// The sender has used the id for another message.
         public static let mismatch = Self("mismatch", .conflict, "The id was used for another message.")

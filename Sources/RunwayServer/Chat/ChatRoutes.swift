@@ -21,12 +21,14 @@ import RunwayJSON
 /// | `POST {conversation}/marks` | moves the mark of the member |
 /// | `GET {conversation}/members` | the marks of the members |
 ///
-/// Clients receive new messages by the stream of the hub, whose route asks the app separately which topics a client may follow. A refusal is
-/// a ``ChatProblem``, or the error that the closure throws; an `HTTPError` without a message of the status 401, 403 or 404 becomes a problem.
+/// Clients receive new messages by the stream of the hub, whose route asks the app separately which topics a client may
+/// follow. A refusal is a ``ChatProblem``, or the error that the closure throws; an `HTTPError` without a message of
+/// the status 401, 403 or 404 becomes a problem.
 public struct ChatRoutes<Context: RequestContext>: Sendable {
-    /// Returns the member who sends a request, if that member may use a conversation, or throws: `HTTPError(.notFound)` for one that the member
-    /// may not use and for one that does not exist, so that nobody finds out which ones do. It is called before the body of a request is read,
-    /// and once more when the body has come: a member who was removed meanwhile is refused.
+    /// Returns the member who sends a request, if that member may use a conversation, or throws: `HTTPError(.notFound)`
+    /// for one that the member may not use and for one that does not exist, so that nobody finds out which ones do. It
+    /// is called before the body of a request is read, and once more when the body has come: a member who was removed
+    /// meanwhile is refused.
     public typealias Authorization = @Sendable (Request, Context, _ conversation: String) async throws -> String
 
     private let service: ChatService

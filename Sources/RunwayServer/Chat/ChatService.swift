@@ -15,9 +15,9 @@ import Synchronization
 /// }.add(to: router)
 /// ```
 ///
-/// A message is stored before its sender receives a response, and published after that, in the order of the numbers. ``run()`` publishes messages
-/// that were stored but not published, for example because a process was killed. Clients may then receive an event a second time,
-/// which they recognise by its number; no message is lost.
+/// A message is stored before its sender receives a response, and published after that, in the order of the numbers.
+/// ``run()`` publishes messages that were stored but not published, for example because a process was killed. Clients
+/// may then receive an event a second time, which they recognise by its number; no message is lost.
 public final class ChatService: Sendable {
     private static let batchSize = 100
 
@@ -118,8 +118,8 @@ public final class ChatService: Sendable {
 
     static let invalidMark = "`delivered` and `read` are not both whole numbers from 0."
 
-    /// Removes a member and its mark from a conversation, so that another member has room. Its messages stay, and so do marks that clients have
-    /// received. Does nothing if it is not a member.
+    /// Removes a member and its mark from a conversation, so that another member has room. Its messages stay, and so do
+    /// marks that clients have received. Does nothing if it is not a member.
     ///
     /// Withdraw the member's permission first: a message or a mark that the server accepts later adds the member again.
     ///
@@ -130,8 +130,8 @@ public final class ChatService: Sendable {
         try await store.remove(member: member, from: conversation)
     }
 
-    /// Returns messages of a conversation, and the marks of its members, at most ``ChatLimits/maximumMemberCount``. A page that reaches
-    /// ``ChatLimits/maximumPageByteCount`` has fewer messages than asked for.
+    /// Returns messages of a conversation, and the marks of its members, at most ``ChatLimits/maximumMemberCount``. A
+    /// page that reaches ``ChatLimits/maximumPageByteCount`` has fewer messages than asked for.
     ///
     /// - Throws: ``ChatProblem``, or what the store throws.
     public func page(of conversation: String, _ range: ChatRange, upTo count: Int) async throws -> ChatPage {
@@ -145,8 +145,8 @@ public final class ChatService: Sendable {
     /// The store's name for the numbering of its messages (``ChatStore/epoch()``).
     func epoch() async throws -> String? { try await store.epoch() }
 
-    /// The present members of a conversation, and ``EventHub/runID``; `nil` if the hub publishes no presence, or its log can't be read within
-    /// ``EventHubOptions/logTimeout``.
+    /// The present members of a conversation, and ``EventHub/runID``; `nil` if the hub publishes no presence, or its
+    /// log can't be read within ``EventHubOptions/logTimeout``.
     func present(in conversation: String) async -> (members: [String], run: String)? {
         let topic = Self.topic(of: conversation)
         guard hub.publishesPresence,
@@ -170,7 +170,8 @@ public final class ChatService: Sendable {
         }
     }
 
-    /// Publishes messages that were not published yet, as far as that is possible now. It returns when no more are stored.
+    /// Publishes messages that were not published yet, as far as that is possible now. It returns when no more are
+    /// stored.
     public func publishAll() async {
         let publications = await unpublishedConversations().map { beginPublishing($0).publication }
         for publication in publications { await publication.rest.value }
@@ -224,7 +225,8 @@ public final class ChatService: Sendable {
         }
     }
 
-    /// Publishes the next messages of a conversation, and returns the number of the last one if there may be more after it.
+    /// Publishes the next messages of a conversation, and returns the number of the last one if there may be more after
+    /// it.
     private func publishBatch(of conversation: String) async -> Int64? {
         do {
             let messages = try await store.unpublished(in: conversation, upTo: Self.batchSize)
@@ -250,8 +252,8 @@ public final class ChatService: Sendable {
 
 /// As a service beside the application and the hub: `ServiceGroup(services: [chat, application, hub], logger: logger)`.
 extension ChatService: Service {
-    /// Publishes messages that were not published yet, now and every few seconds, until the task is cancelled or a graceful shutdown begins.
-    /// Run it beside the server.
+    /// Publishes messages that were not published yet, now and every few seconds, until the task is cancelled or a
+    /// graceful shutdown begins. Run it beside the server.
     public func run() async {
         await cancelWhenGracefulShutdown { [self] in
             while !Task.isCancelled {

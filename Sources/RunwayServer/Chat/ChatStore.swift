@@ -148,20 +148,22 @@ public struct ChatPage: Sendable, Hashable {
 
 /// Stores conversations: their messages, the marks of their members, and which messages were not published yet.
 ///
-/// ``MemoryChatStore`` loses them when the process ends; `SQLiteChatStore` of `RunwayServerStorage` does not. The store is authoritative:
-/// an event only announces what is stored.
+/// ``MemoryChatStore`` loses them when the process ends; `SQLiteChatStore` of `RunwayServerStorage` does not. The store
+/// is authoritative: an event only announces what is stored.
 public protocol ChatStore: Sendable {
-    /// Returns the name of the numbering of the messages, letters and digits; `nil`, the default, if the store names none.
+    /// Returns the name of the numbering of the messages, letters and digits; `nil`, the default, if the store names
+    /// none.
     ///
-    /// It stays the same for as long as the store never gives a number to a second message. A store that was restored from a backup does, and
-    /// needs another one: clients that see it discard what they show, and fetch it again. Otherwise they take new messages for those that they
-    /// have under the same numbers.
+    /// It stays the same for as long as the store never gives a number to a second message. A store that was restored
+    /// from a backup does, and needs another one: clients that see it discard what they show, and fetch it again.
+    /// Otherwise they take new messages for those that they have under the same numbers.
     func epoch() async throws -> String?
 
-    /// Stores a message with the next number of its conversation, and returns when it is as durable as the store makes it.
+    /// Stores a message with the next number of its conversation, and returns when it is as durable as the store makes
+    /// it.
     ///
-    /// Number and message are stored in one transaction, so that no number is missing and none is used twice. A submission with the id
-    /// of an earlier one of its sender is not stored again. The sender becomes a member.
+    /// Number and message are stored in one transaction, so that no number is missing and none is used twice. A
+    /// submission with the id of an earlier one of its sender is not stored again. The sender becomes a member.
     ///
     /// - Parameters:
     ///   - submission: The message.
@@ -171,16 +173,18 @@ public protocol ChatStore: Sendable {
         _ submission: ChatSubmission, at time: Int64, upToMembers maximumMemberCount: Int
     ) async throws -> ChatAppendResult
 
-    /// Moves the mark of a member forward, never back and never beyond the last message. The member is added to the conversation.
+    /// Moves the mark of a member forward, never back and never beyond the last message. The member is added to the
+    /// conversation.
     func mark(
         _ mark: StoredChatMark, in conversation: String, upToMembers maximumMemberCount: Int
     ) async throws -> ChatMarkResult
 
-    /// Removes a member with its mark, so that another has room. Its messages stay. Does nothing if it is not a member. A later message or mark
-    /// of it adds it again.
+    /// Removes a member with its mark, so that another has room. Its messages stay. Does nothing if it is not a member.
+    /// A later message or mark of it adds it again.
     func remove(member: String, from conversation: String) async throws
 
-    /// Returns messages of a conversation, and the marks of its members by their names. A conversation without messages has an empty page.
+    /// Returns messages of a conversation, and the marks of its members by their names. A conversation without messages
+    /// has an empty page.
     ///
     /// - Parameters:
     ///   - conversation: The conversation.

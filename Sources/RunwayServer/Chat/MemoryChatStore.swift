@@ -37,8 +37,8 @@ public final class MemoryChatStore: ChatStore {
 
     /// Starts without conversations, and limits how many messages each may have.
     ///
-    /// - Parameter maximumCount: The most messages of a conversation, at least 1; of more, the oldest are removed with their ids. The default
-    ///   is 10,000.
+    /// - Parameter maximumCount: The most messages of a conversation, at least 1; of more, the oldest are removed with
+    ///   their ids. The default is 10,000.
     public init(maximumCount: Int = 10_000) { self.maximumCount = max(1, maximumCount) }
 
     /// Names the numbering of this process: the next one begins again with 1.

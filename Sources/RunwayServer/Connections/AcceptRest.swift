@@ -10,8 +10,8 @@ import NIOCore
 
 /// Lets a listening socket rest while the process has no descriptors for accepted connections.
 ///
-/// SwiftNIO's `AcceptBackoffHandler` delays its own reads after such an error, but the socket stays registered with the system's poll, which
-/// reports it as readable again at once: the event loop spins until a descriptor is free.
+/// SwiftNIO's `AcceptBackoffHandler` delays its own reads after such an error, but the socket stays registered with the
+/// system's poll, which reports it as readable again at once: the event loop spins until a descriptor is free.
 final class AcceptRest: ChannelInboundHandler {
     typealias InboundIn = any Channel
     typealias InboundOut = any Channel

@@ -5,14 +5,15 @@ import Synchronization
 
 /// Receives whole bodies into memory: each within a time, all together within a number of bytes.
 ///
-/// The routes and the middleware of this module receive bodies by ``shared``. Have your own handlers receive theirs by it, too:
+/// The routes and the middleware of this module receive bodies by ``shared``. Have your own handlers receive theirs by
+/// it, too:
 ///
 /// ```swift
 /// let body = try await BodyCollector.shared.collect(request.body, upTo: 1 << 20)
 /// ```
 ///
-/// Bytes count while the body is being received; what a handler does with a whole body is bounded by the handler. Set the limits of
-/// ``shared`` before the server runs, if the process has more memory to give, or less.
+/// Bytes count while the body is being received; what a handler does with a whole body is bounded by the handler. Set
+/// the limits of ``shared`` before the server runs, if the process has more memory to give, or less.
 public final class BodyCollector: Sendable {
     /// The collector of the process.
     public static let shared = BodyCollector()
@@ -38,7 +39,8 @@ public final class BodyCollector: Sendable {
         time = ElapsedTime(clock)
     }
 
-    /// The bounds of bodies. A change applies to bodies whose collection begins later, and to every byte that comes later.
+    /// The bounds of bodies. A change applies to bodies whose collection begins later, and to every byte that comes
+    /// later.
     public var limits: BodyLimits {
         get { state.withLock { $0.limits } }
         set { state.withLock { $0.limits = newValue } }
@@ -49,8 +51,8 @@ public final class BodyCollector: Sendable {
 
     /// Receives a body to its end.
     ///
-    /// - Throws: `NIOTooManyBytesError` if it has more than `maximumByteCount` bytes, and ``BodyRefusal``, which is the response of a
-    ///   handler that does not catch it.
+    /// - Throws: `NIOTooManyBytesError` if it has more than `maximumByteCount` bytes, and ``BodyRefusal``, which is the
+    ///   response of a handler that does not catch it.
     public func collect(_ body: RequestBody, upTo maximumByteCount: Int) async throws -> ByteBuffer {
         let collected = Collected()
         defer {
@@ -92,8 +94,8 @@ public final class BodyCollector: Sendable {
 public struct BodyLimits: Sendable, Hashable {
     /// How slowly a body may come. By default, it must end within a minute, or come at 64 KiB per second.
     public var time = BodyTimeLimits()
-    /// The most bytes of all bodies that are being received. A body whose route allows more is received as long as all together do not
-    /// have more than that route allows: so one that is alone always is. The default is 128 MiB.
+    /// The most bytes of all bodies that are being received. A body whose route allows more is received as long as all
+    /// together do not have more than that route allows: so one that is alone always is. The default is 128 MiB.
     public var maximumTotalByteCount = 128 << 20
 
     /// Creates limits with their defaults.
@@ -110,7 +112,8 @@ public struct BodyRefusal: Error, Sendable, Hashable, HTTPResponseError {
     /// The status of the response.
     public let status: HTTPResponse.Status
 
-    /// The response with a problem (RFC 9457) whose `type` is `urn:runway:body:` and the reason, and with `Retry-After`.
+    /// The response with a problem (RFC 9457) whose `type` is `urn:runway:body:` and the reason, and with
+    /// `Retry-After`.
     public func response(from request: Request, context: some RequestContext) throws -> Response {
         // Without `Connection`, which HTTP/2 does not allow (RFC 9113 §8.2.2). What follows of the body is read, and dropped.
         var response = Response.problem(

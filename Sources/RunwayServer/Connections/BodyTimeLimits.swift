@@ -1,18 +1,19 @@
 /// How slowly the body of a request may come.
 ///
-/// A client must send at ``minimumBytesPerSecond`` on average, and is allowed ``maximumSilence`` without a byte. What it sends faster than
-/// that gains it no further silence: a client that sends a megabyte and stops has the same seconds as one that sends nothing. Only the time
-/// in which the server waits for the client counts.
+/// A client must send at ``minimumBytesPerSecond`` on average, and is allowed ``maximumSilence`` without a byte. What
+/// it sends faster than that gains it no further silence: a client that sends a megabyte and stops has the same seconds
+/// as one that sends nothing. Only the time in which the server waits for the client counts.
 public struct BodyTimeLimits: Sendable, Hashable {
     /// The longest time without a byte, from the head of the request on. The default is 20 s.
     public var maximumSilence = Duration.seconds(20)
     /// The least average rate, in bytes per second. The default is 500, at least 1.
     public var minimumBytesPerSecond = 500
-    /// The longest time until the end of the body, unless it comes at ``longBodyBytesPerSecond``. `nil` sets no such limit: for bodies that
-    /// are passed on or stored as they come. The default is a minute.
+    /// The longest time until the end of the body, unless it comes at ``longBodyBytesPerSecond``. `nil` sets no such
+    /// limit: for bodies that are passed on or stored as they come. The default is a minute.
     public var maximumDuration: Duration? = .seconds(60)
-    /// The least average rate of a body that takes longer than ``maximumDuration``, in bytes per second: what has come moves the longest
-    /// time as far as it may take. The default is 64 KiB, half a megabit, at which 3.75 MiB have come after a minute; at least 1.
+    /// The least average rate of a body that takes longer than ``maximumDuration``, in bytes per second: what has come
+    /// moves the longest time as far as it may take. The default is 64 KiB, half a megabit, at which 3.75 MiB have come
+    /// after a minute; at least 1.
     public var longBodyBytesPerSecond = 64 << 10
 
     /// Creates limits with their defaults.

@@ -16,8 +16,8 @@ import NIOCore
 /// let app = Application(router: router, server: .http1(limits))
 /// ```
 ///
-/// Hummingbird's own default has neither, so that clients which send nothing, or a byte now and then, hold connections and memory for ever. A
-/// server with TLS passes the limits on itself:
+/// Hummingbird's own default has neither, so that clients which send nothing, or a byte now and then, hold connections
+/// and memory for ever. A server with TLS passes the limits on itself:
 ///
 /// ```swift
 /// let builder = HTTPServerBuilder { responder in
@@ -31,14 +31,15 @@ import NIOCore
 ///
 /// ``BodyCollector/shared`` bounds how many bytes of bodies are in memory.
 public struct ConnectionLimits: Sendable {
-    /// The most connections at a time; one more is closed at once. The system's limit of open files bounds them, too: three quarters of it
-    /// are for connections. The default is 1,000.
+    /// The most connections at a time; one more is closed at once. The system's limit of open files bounds them, too:
+    /// three quarters of it are for connections. The default is 1,000.
     public var maximumConnectionCount = 1000
-    /// How long a connection may be without a request: until the head of its first one, or of the next, has come. Over HTTP/2 a client that does
-    /// not respond then is closed five seconds later. The default is a minute.
+    /// How long a connection may be without a request: until the head of its first one, or of the next, has come. Over
+    /// HTTP/2 a client that does not respond then is closed five seconds later. The default is a minute.
     public var idleTime = Duration.seconds(60)
-    /// How slowly the body of any request may come, whether a handler receives it or not; its connection, or its stream over HTTP/2, is closed.
-    /// By default, 30 s without a byte are allowed, 500 bytes per second are demanded, and there is no longest time.
+    /// How slowly the body of any request may come, whether a handler receives it or not; its connection, or its stream
+    /// over HTTP/2, is closed. By default, 30 s without a byte are allowed, 500 bytes per second are demanded, and
+    /// there is no longest time.
     public var bodies: BodyTimeLimits = {
         var limits = BodyTimeLimits()
         // Longer than those of whole bodies, whose clients get a response of status 408.

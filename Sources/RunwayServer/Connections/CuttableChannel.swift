@@ -2,8 +2,8 @@ package import HummingbirdCore
 package import Logging
 package import NIOCore
 
-/// Registers every connection of a server, so that it can be cut, and leaves the rest to `base`. The listening socket rests for a second when the
-/// process has no descriptors left.
+/// Registers every connection of a server, so that it can be cut, and leaves the rest to `base`. The listening socket
+/// rests for a second when the process has no descriptors left.
 package struct CuttableChannel<Base: ServerChildChannel>: ServerChildChannel {
     package let base: Base
     package let connections: OpenConnections

@@ -11,8 +11,8 @@ import RunwayJSON
 /// let app = Application(router: GuardedRouter(MergingRouter(router), HostRules(["api.example.com"])))
 /// ```
 ///
-/// Refusals are of the type `application/problem+json` (RFC 9457): 400 for a request without one host, 403 for another host or origin,
-/// 415 for content of another type.
+/// Refusals are of the type `application/problem+json` (RFC 9457): 400 for a request without one host, 403 for another
+/// host or origin, 415 for content of another type.
 public struct GuardedRouter<Base: HTTPResponderBuilder>: HTTPResponderBuilder
 where Base.Responder.Context: RequestContext {
     private let base: Base

@@ -4,13 +4,13 @@ import RunwaySignatures
 
 /// By which names a server is reached, which web pages may use it, and what types their requests may have.
 ///
-/// Against web pages of others, which a browser lets send requests to any server that it can reach, also to one that listens on the loopback
-/// of the machine or in its network:
+/// Against web pages of others, which a browser lets send requests to any server that it can reach, also to one that
+/// listens on the loopback of the machine or in its network:
 ///
-/// - A page sends requests without asking as long as they look like those of a form. Browsers name the page in `Origin` (RFC 6454 §7) and
-///   can't send `application/json` unasked.
-/// - A page whose name first resolves to its own server and then to an address of this machine (*DNS rebinding*) counts as of the same origin,
-///   and reads responses, too. Its requests have that name in `Host`.
+/// - A page sends requests without asking as long as they look like those of a form. Browsers name the page in `Origin`
+///   (RFC 6454 §7) and can't send `application/json` unasked.
+/// - A page whose name first resolves to its own server and then to an address of this machine (*DNS rebinding*) counts
+///   as of the same origin, and reads responses, too. Its requests have that name in `Host`.
 ///
 /// ```swift
 /// var rules = HostRules(["api.example.com"])
@@ -18,7 +18,8 @@ import RunwaySignatures
 /// let app = Application(router: GuardedRouter(router, rules))
 /// ```
 public struct HostRules: Sendable {
-    /// The rules of a server for its own machine: loopback names and addresses, no web page, and content of the type `application/json`.
+    /// The rules of a server for its own machine: loopback names and addresses, no web page, and content of the type
+    /// `application/json`.
     public static var loopback: HostRules {
         var rules = HostRules()
         rules.mediaTypes = ["application/json"]
@@ -27,14 +28,15 @@ public struct HostRules: Sendable {
 
     /// The names and addresses by which clients reach the server. Case, a port and a final dot make no difference.
     public var hosts: Set<String>
-    /// Whether `localhost`, the names below it (RFC 6761 §6.3) and the addresses of the loopback are the server's, too. The default is
-    /// `true`: no page of others has them.
+    /// Whether `localhost`, the names below it (RFC 6761 §6.3) and the addresses of the loopback are the server's, too.
+    /// The default is `true`: no page of others has them.
     public var acceptsLoopback = true
-    /// Whether every IP address is the server's, for one that listens at addresses which it does not know. The name of a page that rebinds is
-    /// no address. The default is `false`.
+    /// Whether every IP address is the server's, for one that listens at addresses which it does not know. The name of
+    /// a page that rebinds is no address. The default is `false`.
     public var acceptsAddresses = false
-    /// The origins of web pages whose requests pass, such as `https://shop.example.com`. Their browsers get what lets the pages read the
-    /// responses (Fetch §3.3, CORS). Case makes no difference. The default is none: requests with `Origin` are refused, also of a page of the server itself.
+    /// The origins of web pages whose requests pass, such as `https://shop.example.com`. Their browsers get what lets
+    /// the pages read the responses (Fetch §3.3, CORS). Case makes no difference. The default is none: requests with
+    /// `Origin` are refused, also of a page of the server itself.
     public var origins: Set<String> = []
     /// The media types that content may have; other content is refused with 415. The default, `nil`, is any.
     public var mediaTypes: Set<String>?

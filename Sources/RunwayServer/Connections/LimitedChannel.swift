@@ -3,7 +3,8 @@ public import Logging
 public import NIOCore
 import Synchronization
 
-/// Bounds the number of a server's connections and the time in which they have no request, and leaves the rest to `base`.
+/// Bounds the number of a server's connections and the time in which they have no request, and leaves the rest to
+/// `base`.
 ///
 /// The listening socket of the server rests for a second when the process has no descriptors left.
 public struct LimitedChannel<Base: ServerChildChannel>: ServerChildChannel {
@@ -64,8 +65,9 @@ final class ConnectionCount: Sendable {
 
 /// Closes a connection that has no request within a time: also one that never completes its TLS handshake.
 ///
-/// The first request of HTTP/1.1 ends the time, since Hummingbird closes such connections later. Over HTTP/2 the time begins anew with the end
-/// of every last stream: at an idle time's end Hummingbird sends GOAWAY and PING, and waits for the acknowledgement for ever.
+/// The first request of HTTP/1.1 ends the time, since Hummingbird closes such connections later. Over HTTP/2 the time
+/// begins anew with the end of every last stream: at an idle time's end Hummingbird sends GOAWAY and PING, and waits
+/// for the acknowledgement for ever.
 final class RequestTimer: ChannelInboundHandler, RemovableChannelHandler {
     typealias InboundIn = ByteBuffer
 

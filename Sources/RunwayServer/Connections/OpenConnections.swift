@@ -4,9 +4,9 @@ import Synchronization
 
 /// The open connections of a server, so that they can be cut when it stops.
 ///
-/// Hummingbird's own shutdown waits for clients to disconnect: under HTTP/1.1 until an idle connection closes, under HTTP/2
-/// until the client acknowledges a ping, under TLS for its close notification. A server that lives as long as a command or a
-/// test can't wait for that.
+/// Hummingbird's own shutdown waits for clients to disconnect: under HTTP/1.1 until an idle connection closes, under
+/// HTTP/2 until the client acknowledges a ping, under TLS for its close notification. A server that lives as long as a
+/// command or a test can't wait for that.
 package final class OpenConnections: Sendable {
     private struct State {
         var open: [ObjectIdentifier: any Channel] = [:]
@@ -18,10 +18,11 @@ package final class OpenConnections: Sendable {
 
     package init() {}
 
-    /// Runs a server until it ends, and cuts every connection when its task is cancelled or its service group shuts down.
+    /// Runs a server until it ends, and cuts every connection when its task is cancelled or its service group shuts
+    /// down.
     ///
-    /// The server's own task is cancelled when every connection is closed, and not before: dropping an accepted connection or
-    /// stream while it is open is a programming error to SwiftNIO, which traps.
+    /// The server's own task is cancelled when every connection is closed, and not before: dropping an accepted
+    /// connection or stream while it is open is a programming error to SwiftNIO, which traps.
     package func run(_ server: @escaping @Sendable () async throws -> Void) async throws {
         let serving = Task { try await server() }
         try await withTaskCancellationOrGracefulShutdownHandler {

@@ -3,8 +3,8 @@ public import Hummingbird
 import NIOCore
 import RunwayJSON
 
-/// Why ``EnrolmentRoutes`` refused a request, as a response of the type `application/problem+json` (RFC 9457) whose `type` is
-/// `urn:runway:enrolment:` and the reason.
+/// Why ``EnrolmentRoutes`` refused a request, as a response of the type `application/problem+json` (RFC 9457) whose
+/// `type` is `urn:runway:enrolment:` and the reason.
 public struct EnrolmentRefusal: HTTPResponseError, Hashable, CustomStringConvertible {
     /// A reason. Later versions can add some.
     public struct Reason: Sendable, Hashable {

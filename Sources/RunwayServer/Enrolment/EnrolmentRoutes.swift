@@ -19,9 +19,9 @@ public import RunwaySignatures
 /// | `GET device-keys` | lists the account's keys |
 /// | `DELETE device-keys/<id>` | revokes a key of the account |
 ///
-/// Add the routes before ``SignatureMiddleware``, since a device has no key before it enrols one, and behind what authenticates accounts:
-/// who has a user's access token can enrol a key for this user. A device that replaces a key proves that it has both. Refusals are
-/// ``EnrolmentRefusal``; `docs/formats.md` has the messages.
+/// Add the routes before ``SignatureMiddleware``, since a device has no key before it enrols one, and behind what
+/// authenticates accounts: who has a user's access token can enrol a key for this user. A device that replaces a key
+/// proves that it has both. Refusals are ``EnrolmentRefusal``; `docs/formats.md` has the messages.
 public struct EnrolmentRoutes<Context: RequestContext>: Sendable {
     private let rules: EnrolmentRules
     private let keys: any EnrolledKeyDirectory
@@ -35,8 +35,8 @@ public struct EnrolmentRoutes<Context: RequestContext>: Sendable {
     /// - Parameters:
     ///   - rules: What is required of a device.
     ///   - keys: Where keys are enrolled, and where ``SignatureMiddleware`` finds them.
-    ///   - claims: Where used challenges are remembered. The default is a `NonceMemory` of at most 100,000, 100 for each account, for one
-    ///     server.
+    ///   - claims: Where used challenges are remembered. The default is a `NonceMemory` of at most 100,000, 100 for
+    ///     each account, for one server.
     ///   - now: Returns the time. The default is the wall clock's.
     ///   - account: Returns the account that is logged in, or `nil` if none is.
     public init(

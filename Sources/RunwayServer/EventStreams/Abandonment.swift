@@ -2,7 +2,8 @@ import Synchronization
 
 /// Waits for an operation that may not notice a cancellation.
 ///
-/// If the task is cancelled, `CancellationError` is thrown at once. The operation is cancelled, too, and what it returns later is discarded.
+/// If the task is cancelled, `CancellationError` is thrown at once. The operation is cancelled, too, and what it
+/// returns later is discarded.
 func withAbandonment<Value: Sendable>(_ operation: @escaping @Sendable () async throws -> Value) async throws -> Value {
     let wait = AbandonableWait<Value>()
     let task = Task {

@@ -128,7 +128,8 @@ struct EventBody: Sendable {
         return buffer
     }
 
-    /// The offset that an id of this numbering names; `nil` for every other text, and for events that the log never had.
+    /// The offset that an id of this numbering names; `nil` for every other text, and for events that the log never
+    /// had.
     private func offset(_ id: String, in range: EventLogRange) -> Int64? {
         guard id.hasPrefix(range.epoch + "-"), let offset = Int64(id.dropFirst(range.epoch.count + 1)),
             (0...range.last).contains(offset)
@@ -145,8 +146,9 @@ struct EventBody: Sendable {
             "gap", id: to, members + [("from", "\(hub.epoch)-\(offset + 1)"), ("to", to)], refused: refused)
     }
 
-    /// Writes a page of the stored events after the connection's place. For a page without any event for the client it writes a heartbeat
-    /// with the place after it: the client does not drop a long replay as silent, and continues there after a loss.
+    /// Writes a page of the stored events after the connection's place. For a page without any event for the client it
+    /// writes a heartbeat with the place after it: the client does not drop a long replay as silent, and continues
+    /// there after a loss.
     @concurrent private func replay(_ writer: inout any ResponseBodyWriter) async throws {
         let (offset, last) = (connection.offset, hub.range.last)
         let page = try await hub.events(after: offset, for: connection)
@@ -167,7 +169,8 @@ struct EventBody: Sendable {
     }
 }
 
-/// An open connection of a hub, which is removed from it with the last reference: also if its response is never written.
+/// An open connection of a hub, which is removed from it with the last reference: also if its response is never
+/// written.
 final class EventRegistration: Sendable {
     let hub: EventHub
     let connection: EventConnection

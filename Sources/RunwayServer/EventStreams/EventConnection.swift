@@ -1,7 +1,8 @@
 import NIOCore
 import Synchronization
 
-/// One open stream of a client: what waits to be written to it, within a bound, and the place up to which it has received events.
+/// One open stream of a client: what waits to be written to it, within a bound, and the place up to which it has
+/// received events.
 final class EventConnection: Sendable {
     /// Why a connection ends.
     enum End: String, Sendable {
@@ -43,7 +44,8 @@ final class EventConnection: Sendable {
     let heartbeat: Duration
     private let epoch: String
     private let maximumByteCount: Int
-    /// Guards the topics, what is queued, and how the connection ends. No continuation or closure is called while it is held.
+    /// Guards the topics, what is queued, and how the connection ends. No continuation or closure is called while it is
+    /// held.
     private let state: Mutex<State>
 
     init(
@@ -64,8 +66,8 @@ final class EventConnection: Sendable {
         set { state.withLock { $0.offset = newValue } }
     }
 
-    /// Changes the topics, and returns the place from which the change holds; `nil`, without a change, if there would be more topics than a
-    /// number, and more than before.
+    /// Changes the topics, and returns the place from which the change holds; `nil`, without a change, if there would
+    /// be more topics than a number, and more than before.
     func change(adding added: Set<String>, removing removed: Set<String>, upTo maximumCount: Int) -> Int64? {
         state.withLock { state in
             // A connection of all topics keeps them all.
@@ -79,9 +81,11 @@ final class EventConnection: Sendable {
         }
     }
 
-    /// Ends the connection if it has topics that are not allowed; they count as refused, up to a number of all that are.
+    /// Ends the connection if it has topics that are not allowed; they count as refused, up to a number of all that
+    /// are.
     ///
-    /// The client may never receive the response that names them. Places behind their events would then let it resume without these events.
+    /// The client may never receive the response that names them. Places behind their events would then let it resume
+    /// without these events.
     func narrow(to allowed: Set<String>, upTo maximumCount: Int) {
         let (reader, onEnd) = state.withLock { state -> (CheckedContinuation<Void, Never>?, (@Sendable () -> Void)?) in
             let lost = state.topics?.subtracting(allowed)
@@ -98,7 +102,8 @@ final class EventConnection: Sendable {
     /// The replay has ended: what comes is queued from now on.
     func beginLive() { state.withLock { $0.isLive = true } }
 
-    /// Queues an event; a connection whose queue would exceed the bound, or that has not received the event before, ends.
+    /// Queues an event; a connection whose queue would exceed the bound, or that has not received the event before,
+    /// ends.
     ///
     /// - Returns: Whether the event is on its way to the client.
     func offer(_ frame: ByteBuffer, topic: String, _ offset: Int64) -> Bool {
@@ -123,7 +128,8 @@ final class EventConnection: Sendable {
         return isQueued
     }
 
-    /// Queues a heartbeat if nothing is queued. Does nothing during a replay, since each of its pages sends the client something.
+    /// Queues a heartbeat if nothing is queued. Does nothing during a replay, since each of its pages sends the client
+    /// something.
     func queueHeartbeat() {
         let reader = state.withLock { state -> CheckedContinuation<Void, Never>? in
             guard state.isLive, state.end == nil, state.frames.isEmpty else { return nil }
@@ -139,7 +145,8 @@ final class EventConnection: Sendable {
     /// The time between two calls of ``tick(at:_:)``.
     static let tickTime = Duration.seconds(1)
 
-    /// Does what is due before the next call: a heartbeat, the end of a lifetime, and the end of a write or read that takes too long.
+    /// Does what is due before the next call: a heartbeat, the end of a lifetime, and the end of a write or read that
+    /// takes too long.
     func tick(at now: Duration, _ options: EventHubOptions) {
         let (isQuiet, end) = state.withLock { state -> (Bool, End?) in
             if let start = state.writeStart, now - start >= options.writeTimeout { return (false, .slow) }

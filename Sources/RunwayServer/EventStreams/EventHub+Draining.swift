@@ -4,8 +4,8 @@ import Synchronization
 extension EventHub {
     /// Ends all connections, each at a random moment of the draining time, and refuses new ones with `Retry-After`.
     ///
-    /// It returns at once. A server's graceful shutdown calls it for every open stream, and ``run()`` before that. Call it yourself where a proxy
-    /// must be emptied first.
+    /// It returns at once. A server's graceful shutdown calls it for every open stream, and ``run()`` before that. Call
+    /// it yourself where a proxy must be emptied first.
     public func drain() {
         let connections = state.withLock { state in
             defer { state.isDraining = true }
@@ -21,14 +21,16 @@ extension EventHub {
     }
 }
 
-/// As a service after the application of the same `ServiceGroup`, whose services shut down in reverse order, a hub ends its streams before the
-/// server shuts down: `ServiceGroup(services: [application, hub], logger: logger)`.
+/// As a service after the application of the same `ServiceGroup`, whose services shut down in reverse order, a hub ends
+/// its streams before the server shuts down: `ServiceGroup(services: [application, hub], logger: logger)`.
 ///
-/// Without it, the end of the last stream of an HTTP/2 connection may not reach the client: once a shutdown has begun, Hummingbird closes the
-/// connection when that end is written, and before it is flushed. The client then resumes after the last event that it received, as after a loss.
+/// Without it, the end of the last stream of an HTTP/2 connection may not reach the client: once a shutdown has begun,
+/// Hummingbird closes the connection when that end is written, and before it is flushed. The client then resumes after
+/// the last event that it received, as after a loss.
 extension EventHub: Service {
-    /// Waits for the graceful shutdown of the service, calls ``drain()``, and returns when all connections have ended, which takes at most 5 s
-    /// longer than ``EventHubOptions/drainingTime`` if the log responds. Until then the server accepts other requests.
+    /// Waits for the graceful shutdown of the service, calls ``drain()``, and returns when all connections have ended,
+    /// which takes at most 5 s longer than ``EventHubOptions/drainingTime`` if the log responds. Until then the server
+    /// accepts other requests.
     ///
     /// - Throws: `CancellationError` if the task is cancelled before the shutdown.
     public func run() async throws {

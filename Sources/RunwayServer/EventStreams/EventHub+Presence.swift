@@ -1,17 +1,20 @@
 import Synchronization
 
 extension EventHub {
-    /// The present members of a topic, in alphabetical order: the owners of live connections that follow the topic by its name, and those whose
-    /// last connection ended within ``EventHubOptions/presenceGrace``. Empty without a grace period.
+    /// The present members of a topic, in alphabetical order: the owners of live connections that follow the topic by
+    /// its name, and those whose last connection ended within ``EventHubOptions/presenceGrace``. Empty without a grace
+    /// period.
     ///
-    /// Joining and leaving are published in the topic as events of the type `presence`. A member joins when the replay of a
-    /// connection has ended, and leaves when the grace period has passed after the end of the last connection. If more members join and leave
-    /// than ``EventHubOptions/maximumPresenceEventsPerSecond``, the events come later: members are present from when the event that they
-    /// have joined is about to be stored, until that of their leave is.
+    /// Joining and leaving are published in the topic as events of the type `presence`. A member joins when the replay
+    /// of a connection has ended, and leaves when the grace period has passed after the end of the last connection. If
+    /// more members join and leave than ``EventHubOptions/maximumPresenceEventsPerSecond``, the events come later:
+    /// members are present from when the event that they have joined is about to be stored, until that of their leave
+    /// is.
     ///
-    /// With a ``SharedEventLog`` the connections of all processes count, and the members are read from the log. A member is
-    /// then returned once its join is stored, which takes up to a second or longer at the rate limit. The members of a process that was
-    /// killed begin to leave 10 to 20 s after the grace period, unless they connect to another one.
+    /// With a ``SharedEventLog`` the connections of all processes count, and the members are read from the log. A
+    /// member is then returned once its join is stored, which takes up to a second or longer at the rate limit. The
+    /// members of a process that was killed begin to leave 10 to 20 s after the grace period, unless they connect to
+    /// another one.
     ///
     /// - Parameters:
     ///   - topic: The topic.

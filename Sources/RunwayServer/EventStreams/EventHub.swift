@@ -3,7 +3,8 @@ public import Metrics
 import NIOCore
 import Synchronization
 
-/// Passes published events to all clients that follow their topics, and stores the last ones for clients that come back.
+/// Passes published events to all clients that follow their topics, and stores the last ones for clients that come
+/// back.
 ///
 /// ```swift
 /// let hub = try await EventHub(name: "listings", log: SQLiteEventLog(file: file))
@@ -11,11 +12,12 @@ import Synchronization
 /// try await hub.publish(PublishedEvent(topic: "rentals", type: "added", data: #"{"id":7}"#))
 /// ```
 ///
-/// The clients of this example have neither an owner nor a source, and count as one source: the 65th connection is refused with 429. Return
-/// an owner, pass ``EventStreamRoute`` a `source`, or raise ``EventHubOptions/maximumConnectionsPerSource``.
+/// The clients of this example have neither an owner nor a source, and count as one source: the 65th connection is
+/// refused with 429. Return an owner, pass ``EventStreamRoute`` a `source`, or raise
+/// ``EventHubOptions/maximumConnectionsPerSource``.
 ///
-/// An event is stored before any client receives it, and all clients receive events in the order of their offsets. The metrics are
-/// `runway_event_streams` (open), `runway_events_published_total`, `runway_events_delivered_total`,
+/// An event is stored before any client receives it, and all clients receive events in the order of their offsets. The
+/// metrics are `runway_event_streams` (open), `runway_events_published_total`, `runway_events_delivered_total`,
 /// `runway_event_streams_ended_total` by reason and `runway_event_streams_refused_total` by reason.
 public final class EventHub: Sendable {
     struct Pending {
@@ -30,23 +32,27 @@ public final class EventHub: Sendable {
         /// The connections that receive events as they come: those that have received all earlier ones.
         var live: [String: EventConnection] = [:]
         var sources: [String: Int] = [:]
-        /// The events of the app that wait to be stored. Those about present members wait in ``presence``, and take no room here.
+        /// The events of the app that wait to be stored. Those about present members wait in ``presence``, and take no
+        /// room here.
         var pending: [Pending] = []
         /// The bytes of their data.
         var pendingByteCount = 0
         var isWriting = false
         var isTicking = false
         var isDraining = false
-        /// Finished when the hub drains and the last connection has ended; `nil` unless the service of the hub waits for that.
+        /// Finished when the hub drains and the last connection has ended; `nil` unless the service of the hub waits
+        /// for that.
         var onEmpty: AsyncStream<Void>.Continuation?
         /// The present members by topic; `nil` if the hub publishes no presence.
         var presence: Presence?
-        /// What is recorded in a shared log about them; `nil` if the log is not shared, or the hub publishes no presence.
+        /// What is recorded in a shared log about them; `nil` if the log is not shared, or the hub publishes no
+        /// presence.
         var sharedPresence: SharedPresence?
         /// Whether the events of other processes are being read, and whether there may be more of them.
         var isReading = false
         var isWoken = false
-        /// The connections that wait until these events have been read, by their ids. They receive whether that succeeded.
+        /// The connections that wait until these events have been read, by their ids. They receive whether that
+        /// succeeded.
         var readers: [String: CheckedContinuation<Bool, Never>] = [:]
         /// The clients' probes of connections that other processes may have. They receive the offset of the connection.
         var probes: [String: (owner: String, continuation: CheckedContinuation<Int64?, Never>)] = [:]
@@ -59,7 +65,8 @@ public final class EventHub: Sendable {
 
     /// The most events that are stored, and the most changes of present members that are recorded, in one step.
     static let maximumBatchCount = 256
-    /// The events of one step end with the event with which their data reach this size: 4 MiB. Only the last event may exceed it.
+    /// The events of one step end with the event with which their data reach this size: 4 MiB. Only the last event may
+    /// exceed it.
     static let maximumBatchByteCount = 4 << 20
 
     /// The name of the stream, which clients receive.
@@ -70,8 +77,8 @@ public final class EventHub: Sendable {
     /// Names the numbering of the events.
     public let epoch: String
     let metrics: HubMetrics
-    /// The id under which presence is published: of this run of the process, or the epoch of a shared log. Clients discard members of
-    /// another id.
+    /// The id under which presence is published: of this run of the process, or the epoch of a shared log. Clients
+    /// discard members of another id.
     let runID: String
     /// Guards the range, the connections, the present members, and the events that wait to be stored.
     let state: Mutex<State>
@@ -117,8 +124,9 @@ public final class EventHub: Sendable {
     /// Stores an event and passes it to the clients that follow its topic.
     ///
     /// - Returns: The offset of the event.
-    /// - Throws: ``EventHubError/invalidEvent`` or ``EventHubError/tooManyPending``: no client receives the event. Or what the log throws: then the
-    ///   event may have been stored all the same, as by a database whose connection was lost during the commit, and clients may receive it.
+    /// - Throws: ``EventHubError/invalidEvent`` or ``EventHubError/tooManyPending``: no client receives the event. Or
+    ///   what the log throws: then the event may have been stored all the same, as by a database whose connection was
+    ///   lost during the commit, and clients may receive it.
     @discardableResult
     public func publish(_ event: PublishedEvent) async throws -> Int64 {
         let byteCount = event.data.utf8.count

@@ -4,7 +4,8 @@ import Foundation
 public struct PublishedEvent: Sendable, Hashable {
     /// The topic, by which clients choose what they receive: at most 128 letters, digits and `._:/-`.
     public var topic: String
-    /// The type, by which clients tell events apart. It does not begin with `runway.`, and has no line end and no character of the value 0.
+    /// The type, by which clients tell events apart. It does not begin with `runway.`, and has no line end and no
+    /// character of the value 0.
     public var type: String
     /// The text; by convention JSON. It has no character of the value 0, which PostgreSQL can't store.
     public var data: String
@@ -58,23 +59,26 @@ public struct EventLogRange: Sendable, Hashable {
 
 /// Stores the last events of a hub, so that clients that come back receive what they missed.
 ///
-/// ``MemoryEventLog`` forgets them when the process ends; `SQLiteEventLog` of `RunwayServerStorage` does not. The hub calls ``append(_:)`` one call at a time.
+/// ``MemoryEventLog`` forgets them when the process ends; `SQLiteEventLog` of `RunwayServerStorage` does not. The hub
+/// calls ``append(_:)`` one call at a time.
 public protocol EventLog: Sendable {
     /// Returns which events the log has.
     func range() async throws -> EventLogRange
-    /// Stores events with the next offsets, and returns when they are as durable as the log makes them. It may remove the oldest ones.
+    /// Stores events with the next offsets, and returns when they are as durable as the log makes them. It may remove
+    /// the oldest ones.
     ///
     /// - Returns: The range after that; its last offset is that of the last event.
     func append(_ events: [PublishedEvent]) async throws -> EventLogRange
-    /// Returns events after an offset, in order. Between those that are returned none is missing: a log that has lost events ends before them, or
-    /// begins after them.
+    /// Returns events after an offset, in order. Between those that are returned none is missing: a log that has lost
+    /// events ends before them, or begins after them.
     ///
-    /// The memory of a page is bounded: when its data reach ``EventHub/maximumReadByteCount``, the page ends with that event, even if it has
-    /// fewer than `maximumCount` events. Otherwise it has fewer only if no event follows.
+    /// The memory of a page is bounded: when its data reach ``EventHub/maximumReadByteCount``, the page ends with that
+    /// event, even if it has fewer than `maximumCount` events. Otherwise it has fewer only if no event follows.
     ///
     /// - Parameters:
     ///   - offset: The offset after which they begin.
     ///   - maximumCount: The most events that are returned.
-    /// - Returns: The events, the first of which has the returned offset: it is greater than `offset + 1` if those before it are gone.
+    /// - Returns: The events, the first of which has the returned offset: it is greater than `offset + 1` if those
+    ///   before it are gone.
     func events(after offset: Int64, upTo maximumCount: Int) async throws -> (first: Int64, events: [PublishedEvent])
 }

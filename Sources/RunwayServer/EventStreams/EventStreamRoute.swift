@@ -12,8 +12,8 @@ public struct EventPermission: Sendable, Hashable {
     public var topics: Set<String>?
     /// Who the client is. Only a client of the same owner may change the topics of a connection.
     public var owner: String
-    /// How long the permission holds, such as until the token expires; `nil` if it does not end. The connection ends with it. Zero and less is
-    /// refused with 401.
+    /// How long the permission holds, such as until the token expires; `nil` if it does not end. The connection ends
+    /// with it. Zero and less is refused with 401.
     public var lifetime: Duration?
 
     /// Lets a client follow topics for a time. By default it may follow all, without an end.
@@ -36,12 +36,14 @@ public struct EventPermission: Sendable, Hashable {
 /// }.add(to: router, path: "events")
 /// ```
 ///
-/// `GET` opens a stream, `POST` to `topics` below it changes the topics of an open one. Every connection is authorized anew, before
-/// anything is replayed to it: it has those of the topics that it asks for which it may follow, and the opening names the others; if there are
-/// none, the response is 403. The replay comes before new events. A connection ends at the server's graceful shutdown.
+/// `GET` opens a stream, `POST` to `topics` below it changes the topics of an open one. Every connection is authorized
+/// anew, before anything is replayed to it: it has those of the topics that it asks for which it may follow, and the
+/// opening names the others; if there are none, the response is 403. The replay comes before new events. A connection
+/// ends at the server's graceful shutdown.
 ///
-/// A permission that is withdrawn holds for an open connection until its lifetime ends, or until the client changes its topics: a connection
-/// with topics that the permission of that request does not allow ends, and the response names them. The client connects anew without them.
+/// A permission that is withdrawn holds for an open connection until its lifetime ends, or until the client changes its
+/// topics: a connection with topics that the permission of that request does not allow ends, and the response names
+/// them. The client connects anew without them.
 public struct EventStreamRoute<Context: RequestContext>: Sendable {
     /// Returns what a request may follow, or throws, such as `HTTPError(.unauthorized)` and `HTTPError(.forbidden)`.
     public typealias Authorization = @Sendable (Request, Context) async throws -> EventPermission
@@ -54,9 +56,9 @@ public struct EventStreamRoute<Context: RequestContext>: Sendable {
     ///
     /// - Parameters:
     ///   - hub: The events.
-    ///   - source: Returns what is limited in its number of connections, such as an address or an account. The default is the owner of the
-    ///     permission. Without either all clients are one source: the 65th connection is refused with 429, unless
-    ///     ``EventHubOptions/maximumConnectionsPerSource`` is raised.
+    ///   - source: Returns what is limited in its number of connections, such as an address or an account. The default
+    ///     is the owner of the permission. Without either all clients are one source: the 65th connection is refused
+    ///     with 429, unless ``EventHubOptions/maximumConnectionsPerSource`` is raised.
     ///   - authorize: Returns what a request may follow.
     public init(
         _ hub: EventHub, source: @escaping @Sendable (Request, Context) -> String = { _, _ in "" },
@@ -120,7 +122,8 @@ public struct EventStreamRoute<Context: RequestContext>: Sendable {
             status: .ok, headers: fields, body: ResponseBody { writer in try await body.write(to: &writer) })
     }
 
-    /// Authorizes a request. Throws `unauthorized` if the lifetime of the permission has ended: the client renews its token.
+    /// Authorizes a request. Throws `unauthorized` if the lifetime of the permission has ended: the client renews its
+    /// token.
     private func permission(_ request: Request, _ context: Context) async throws -> EventPermission {
         let permission = try await authorize(request, context)
         if let lifetime = permission.lifetime, lifetime <= .zero { throw HTTPError(.unauthorized) }
@@ -159,8 +162,8 @@ public struct EventStreamRoute<Context: RequestContext>: Sendable {
         return changed(at: offset, refused: connection.refusedTopics)
     }
 
-    /// The response to a change of topics: the place from which it holds, and the topics that the client may not follow, also if the change is
-    /// refused: the permission limits the connection in any case.
+    /// The response to a change of topics: the place from which it holds, and the topics that the client may not
+    /// follow, also if the change is refused: the permission limits the connection in any case.
     private func changed(
         _ status: HTTPResponse.Status = .ok, at offset: Int64? = nil, refused: Set<String> = []
     ) -> Response {

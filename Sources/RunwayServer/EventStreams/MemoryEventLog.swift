@@ -22,7 +22,8 @@ public final class MemoryEventLog: EventLog {
     ///
     /// - Parameters:
     ///   - maximumCount: The most events that are stored, at least 1. The default is 10,000.
-    ///   - maximumByteCount: The most bytes of their texts; the oldest events beyond are removed, but for the last one. The default is 64 MiB.
+    ///   - maximumByteCount: The most bytes of their texts; the oldest events beyond are removed, but for the last one.
+    ///     The default is 64 MiB.
     public init(maximumCount: Int = 10_000, maximumByteCount: Int = 64 << 20) {
         self.maximumCount = max(1, maximumCount)
         self.maximumByteCount = maximumByteCount

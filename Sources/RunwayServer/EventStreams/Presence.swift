@@ -16,8 +16,8 @@ public struct PresenceChange: Sendable, Hashable {
 
     /// The event from which clients learn the change.
     ///
-    /// - Parameter runID: The id under which presence is published: of the run of a process, or the epoch of a ``SharedEventLog``. Clients
-    ///   discard members of another id.
+    /// - Parameter runID: The id under which presence is published: of the run of a process, or the epoch of a
+    ///   ``SharedEventLog``. Clients discard members of another id.
     public func event(of runID: String) -> PublishedEvent {
         var writer = JSONWriter()
         writer.beginObject()
@@ -37,11 +37,12 @@ public struct PresenceChange: Sendable, Hashable {
 
 /// Decides which members are present in which topics, and when that is published. Pure: times are passed to it.
 ///
-/// A member joins a topic with the first live connection that follows it, and leaves when the grace period has passed after the last one
-/// has ended: a member that reconnects within the period does not leave.
+/// A member joins a topic with the first live connection that follows it, and leaves when the grace period has passed
+/// after the last one has ended: a member that reconnects within the period does not leave.
 ///
-/// Changes are published at a limited rate. A member that waits to leave stays present, and does not leave if it reconnects; one that waits to
-/// join is not present yet. So what waits is bounded by the number of members, however long nothing can be published.
+/// Changes are published at a limited rate. A member that waits to leave stays present, and does not leave if it
+/// reconnects; one that waits to join is not present yet. So what waits is bounded by the number of members, however
+/// long nothing can be published.
 struct Presence: Sendable {
     private struct Entry {
         /// The live connections of the member that follow the topic.
@@ -61,7 +62,8 @@ struct Presence: Sendable {
     private var topicCounts: [String: Int] = [:]
     /// How many members there are in all topics.
     private(set) var count = 0
-    /// The members without a connection. The grace period is the same for all, so that this is the order in which they leave.
+    /// The members without a connection. The grace period is the same for all, so that this is the order in which they
+    /// leave.
     private var leaving = PresenceQueue()
     /// The members that have joined, which is not published yet.
     private var joining = PresenceQueue()
@@ -96,7 +98,8 @@ struct Presence: Sendable {
     /// When the next member leaves; `nil` if all have connections.
     var deadline: Duration? { leaving.first.flatMap { topics[$0.topic]?[$0.member]?.leaveTime } }
 
-    /// A connection follows topics from now on, and has received what it had missed. It may have followed others before.
+    /// A connection follows topics from now on, and has received what it had missed. It may have followed others
+    /// before.
     mutating func follow(_ topics: Set<String>, by connection: String, of member: String, at now: Duration) {
         let former = connections[connection]?.topics ?? []
         connections[connection] = (member, topics)
@@ -123,7 +126,8 @@ struct Presence: Sendable {
     /// Whether there are changes to publish, and may be published now.
     func hasChanges(at now: Duration) -> Bool { allowance > 0 && (joining.first != nil || isLeaveDue(at: now)) }
 
-    /// Removes and returns the next changes to publish, at most one of a member in a topic: first who has left, and then who has joined.
+    /// Removes and returns the next changes to publish, at most one of a member in a topic: first who has left, and
+    /// then who has joined.
     mutating func nextChanges(at now: Duration, upTo maximumCount: Int) -> [PresenceChange] {
         var changes: [PresenceChange] = []
         while changes.count < maximumCount {
@@ -141,8 +145,8 @@ struct Presence: Sendable {
         return changes
     }
 
-    /// The next changes could not be published: who has joined waits for that again, and who has left and not returned leaves after
-    /// another grace period.
+    /// The next changes could not be published: who has joined waits for that again, and who has left and not returned
+    /// leaves after another grace period.
     mutating func restore(_ changes: [PresenceChange], at now: Duration) {
         for change in changes {
             if change.isPresent {
@@ -201,7 +205,8 @@ struct Presence: Sendable {
     }
 }
 
-/// Different changes in the order in which they were added. Each can be removed; all functions take constant time on average.
+/// Different changes in the order in which they were added. Each can be removed; all functions take constant time on
+/// average.
 private struct PresenceQueue: Sendable {
     private var changes: [Int: PresenceChange] = [:]
     private var numbers: [PresenceChange: Int] = [:]

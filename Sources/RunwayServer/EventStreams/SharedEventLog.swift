@@ -3,37 +3,40 @@ import Synchronization
 
 /// A log that several processes append to, each with a hub of the same name.
 ///
-/// Each hub delivers the events of all processes, in the order of the log. Offsets have to become visible in ascending order: a log takes
-/// them from a row that is locked until the commit, and not from a sequence.
+/// Each hub delivers the events of all processes, in the order of the log. Offsets have to become visible in ascending
+/// order: a log takes them from a row that is locked until the commit, and not from a sequence.
 public protocol SharedEventLog: EventLog {
     /// Sends a text to all processes that use the log, including this one. The text may be lost.
     func signal(_ text: String) async throws
     /// The texts that are sent, and an empty one whenever another process may have appended.
     func signals() -> AsyncStream<String>
 
-    /// Begins a lease of one process, under which nobody is present yet. Leases are timed by the clock of the log, and not by that of a process.
+    /// Begins a lease of one process, under which nobody is present yet. Leases are timed by the clock of the log, and
+    /// not by that of a process.
     ///
     /// - Parameters:
     ///   - lease: A name that was never used before.
     ///   - duration: How long the lease lasts.
     /// - Throws: Any error; the hub tries again.
     func beginPresence(under lease: String, for duration: Duration) async throws
-    /// Renews a lease, and records under it who has joined and left; then removes members that are present under leases that have ended, until
-    /// some of them have left.
+    /// Renews a lease, and records under it who has joined and left; then removes members that are present under leases
+    /// that have ended, until some of them have left.
     ///
-    /// A member may be present under several leases. A join is published only if the member is present under no other lease, and so is a
-    /// leave: the log appends ``PresenceChange/event(of:)`` of its epoch in the same transaction. A repeated join or leave changes nothing.
-    /// A member that is present under ended leases alone joins again.
-    /// `changes` has at most one change for each member and topic.
+    /// A member may be present under several leases. A join is published only if the member is present under no other
+    /// lease, and so is a leave: the log appends ``PresenceChange/event(of:)`` of its epoch in the same transaction. A
+    /// repeated join or leave changes nothing. A member that is present under ended leases alone joins again. `changes`
+    /// has at most one change for each member and topic.
     ///
     /// - Parameters:
     ///   - lease: The name of the lease.
     ///   - duration: How long the lease lasts from now on.
     ///   - changes: Who has joined and left; at most 256.
-    ///   - maximumCount: The most members that leave since their lease has ended, at most 256; none is removed if it is 0.
-    /// - Returns: How many changes were published, those of ended leases included; and whether it is known that no members of ended leases
-    ///   are left.
-    /// - Throws: Always if the lease has ended; the hub then begins another one with all its members. It does so after any other error, too.
+    ///   - maximumCount: The most members that leave since their lease has ended, at most 256; none is removed if it is
+    ///     0.
+    /// - Returns: How many changes were published, those of ended leases included; and whether it is known that no
+    ///   members of ended leases are left.
+    /// - Throws: Always if the lease has ended; the hub then begins another one with all its members. It does so after
+    ///   any other error, too.
     @discardableResult
     func renewPresence(
         under lease: String, for duration: Duration, _ changes: [PresenceChange], leaving maximumCount: Int
@@ -50,7 +53,8 @@ public protocol SharedEventLog: EventLog {
 extension EventHub {
     /// The most events that are read in one step.
     static let maximumReadCount = 256
-    /// A page of events ends with the event with which its data reach this size: 256 KiB. Only the last event may exceed it.
+    /// A page of events ends with the event with which its data reach this size: 256 KiB. Only the last event may
+    /// exceed it.
     public static let maximumReadByteCount = 256 << 10
 
     /// Whether a page may have ended by a bound, and not with the log.
@@ -60,7 +64,8 @@ extension EventHub {
 
     /// Reads and delivers what other processes have appended, before it returns; does nothing if the log is not shared.
     ///
-    /// - Returns: Whether that succeeded. It returns `false` as soon as the connection ends or the task is cancelled, whatever the log does.
+    /// - Returns: Whether that succeeded. It returns `false` as soon as the connection ends or the task is cancelled,
+    ///   whatever the log does.
     func catchUp(for connection: EventConnection) async -> Bool {
         guard log is any SharedEventLog else { return true }
         connection.beginRead(at: clock.now)
@@ -86,7 +91,8 @@ extension EventHub {
         state.withLock { $0.readers.removeValue(forKey: connection) }?.resume(returning: false)
     }
 
-    /// Reads events of the log for a connection. If the task is cancelled, it throws `CancellationError` at once, whatever the log does.
+    /// Reads events of the log for a connection. If the task is cancelled, it throws `CancellationError` at once,
+    /// whatever the log does.
     func events(
         after offset: Int64, for connection: EventConnection
     ) async throws -> (first: Int64, events: [PublishedEvent]) {

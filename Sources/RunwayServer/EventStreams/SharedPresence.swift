@@ -1,16 +1,17 @@
 import Foundation
 import Synchronization
 
-/// Decides when a hub records in a shared log which members of its process have joined and left. Pure: times are passed to it.
+/// Decides when a hub records in a shared log which members of its process have joined and left. Pure: times are passed
+/// to it.
 ///
-/// The members are recorded under a lease. After a recording that fails it is unknown what was recorded: the hub begins another lease with all
-/// its members, and those of the former one are removed when that ends.
+/// The members are recorded under a lease. After a recording that fails it is unknown what was recorded: the hub begins
+/// another lease with all its members, and those of the former one are removed when that ends.
 struct SharedPresence: Sendable {
     /// The time between two renewals of the lease.
     static let renewalInterval = Duration.seconds(5)
 
-    /// How long the lease lasts after a renewal: even when the next ones were late, the members of a process that was killed have the grace
-    /// period to connect to another one.
+    /// How long the lease lasts after a renewal: even when the next ones were late, the members of a process that was
+    /// killed have the grace period to connect to another one.
     let duration: Duration
     /// Names the lease; `nil` before it begins, and after a recording that failed.
     private(set) var lease: String?
@@ -23,8 +24,8 @@ struct SharedPresence: Sendable {
 
     init(grace: Duration) { duration = grace + Self.renewalInterval * 3 }
 
-    /// Returns whether a recording has to start, which it then counts as started. There may be more to record, or only the lease to renew. After
-    /// one that failed it waits until the pause is over.
+    /// Returns whether a recording has to start, which it then counts as started. There may be more to record, or only
+    /// the lease to renew. After one that failed it waits until the pause is over.
     mutating func beginRecording(hasMore: Bool, at now: Duration) -> Bool {
         guard !isRecording, now >= renewalTime || (lease != nil && hasMore) else { return false }
         isRecording = true
@@ -47,8 +48,8 @@ struct SharedPresence: Sendable {
         (isRecording, self.isComplete, leaseEnd) = (continues, isComplete, now + duration)
     }
 
-    /// The recording has failed, also because the lease had ended. Another lease begins after a random pause, so that many processes don't
-    /// begin theirs at once.
+    /// The recording has failed, also because the lease had ended. Another lease begins after a random pause, so that
+    /// many processes don't begin theirs at once.
     mutating func fail(at now: Duration) {
         (lease, isRecording) = (nil, false)
         renewalTime = now + Duration.seconds(Double.random(in: 1...5))
@@ -95,8 +96,8 @@ extension EventHub.State {
         return sharedPresence?.beginRecording(hasMore: hasMore, at: now) ?? false
     }
 
-    /// Removes and returns the changes of the next step. The log publishes few of them if it has most members by another lease, so that a step
-    /// may have more than may be published.
+    /// Removes and returns the changes of the next step. The log publishes few of them if it has most members by
+    /// another lease, so that a step may have more than may be published.
     fileprivate mutating func nextRecordedChanges(at now: Duration) -> [PresenceChange] {
         guard presence?.hasChanges(at: now) == true else { return [] }
         return presence?.nextChanges(at: now, upTo: EventHub.maximumBatchCount) ?? []

@@ -20,9 +20,11 @@ public struct HostListRoute: Sendable {
     /// Serves the addresses that `hosts` returns.
     ///
     /// - Parameters:
-    ///   - lifetime: How long apps may use the list before they fetch it again. The default is a day; at least a minute.
-    ///   - hosts: Returns the addresses of every host, in order of preference; called for every request. If it throws, or returns
-    ///     no host or a host without an address, the response is 503: apps continue with the list that they have.
+    ///   - lifetime: How long apps may use the list before they fetch it again. The default is a day; at least a
+    ///     minute.
+    ///   - hosts: Returns the addresses of every host, in order of preference; called for every request. If it throws,
+    ///     or returns no host or a host without an address, the response is 503: apps continue with the list that they
+    ///     have.
     public init(
         lifetime: Duration = .seconds(86_400), hosts: @escaping @Sendable () async throws -> [String: [String]]
     ) {

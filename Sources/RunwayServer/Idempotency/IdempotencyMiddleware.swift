@@ -17,17 +17,20 @@ import RunwaySignatures
 /// )
 /// ```
 ///
-/// Keys of other methods than ``IdempotencyRules/methods`` are ignored. Add it after the middleware that verifies who sent a request, and before whatever has effects. A key is a string (RFC 8941 §3.3.3), or
-/// the same text without quotation marks. It belongs to its principal. The first request with a key claims it in the store; what is
-/// equal to it in method, target, content type and body gets its response, with `Idempotency-Replayed: true`, for
-/// ``IdempotencyRules/lifetime``. Others get an ``IdempotencyProblem``: 409 while the first is being executed, 422 if they are different.
+/// Keys of other methods than ``IdempotencyRules/methods`` are ignored. Add it after the middleware that verifies who
+/// sent a request, and before whatever has effects. A key is a string (RFC 8941 §3.3.3), or the same text without
+/// quotation marks. It belongs to its principal. The first request with a key claims it in the store; what is equal to
+/// it in method, target, content type and body gets its response, with `Idempotency-Replayed: true`, for
+/// ``IdempotencyRules/lifetime``. Others get an ``IdempotencyProblem``: 409 while the first is being executed, 422 if
+/// they are different.
 ///
-/// A response that precedes an execution (``IdempotencyRules/precedesExecution``) is not stored, and releases the key. An error that is no
-/// `HTTPResponseError` may come after an effect: a response of status 500 is stored for it. If the process ends during an
-/// execution, a request with the key is executed again after ``IdempotencyRules/lease``. A store that fails lets none pass; one that
-/// fails to store a response is asked up to three times, with pauses of 50 and 500 ms, and each failure is logged. If all fail, the client
-/// gets the response, and a request that it sends after the lease is executed again. A store of the app's own that returns `false` for a
-/// repeated attempt, although the response is stored, turns an executed request into 409.
+/// A response that precedes an execution (``IdempotencyRules/precedesExecution``) is not stored, and releases the key.
+/// An error that is no `HTTPResponseError` may come after an effect: a response of status 500 is stored for it. If the
+/// process ends during an execution, a request with the key is executed again after ``IdempotencyRules/lease``. A store
+/// that fails lets none pass; one that fails to store a response is asked up to three times, with pauses of 50 and 500
+/// ms, and each failure is logged. If all fail, the client gets the response, and a request that it sends after the
+/// lease is executed again. A store of the app's own that returns `false` for a repeated attempt, although the response
+/// is stored, turns an executed request into 409.
 public struct IdempotencyMiddleware<Context: RequestContext>: RouterMiddleware {
     private let rules: IdempotencyRules
     private let store: any IdempotencyStore
@@ -40,12 +43,14 @@ public struct IdempotencyMiddleware<Context: RequestContext>: RouterMiddleware {
     ///
     /// - Parameters:
     ///   - rules: What requests must have, and what is stored.
-    ///   - store: Stores their responses. Use `SQLiteIdempotencyStore` of `RunwayServerStorage` if a restart must not forget it.
+    ///   - store: Stores their responses. Use `SQLiteIdempotencyStore` of `RunwayServerStorage` if a restart must not
+    ///     forget it.
     ///   - now: Returns the date. The default is the system's.
-    ///   - principal: Returns who sent a request, verified; `nil` if that is not known, as when the access token is missing or has expired. A
-    ///     request with a key is refused then, with 401 and the challenge `Bearer`, so that its client renews the token and sends the same
-    ///     request again. Throw an `HTTPError` for another challenge. A principal with the character U+0000 is refused with 400. It is asked
-    ///     before the body is received, and again afterwards: a request whose principal is not the same any more is refused, too.
+    ///   - principal: Returns who sent a request, verified; `nil` if that is not known, as when the access token is
+    ///     missing or has expired. A request with a key is refused then, with 401 and the challenge `Bearer`, so that
+    ///     its client renews the token and sends the same request again. Throw an `HTTPError` for another challenge. A
+    ///     principal with the character U+0000 is refused with 400. It is asked before the body is received, and again
+    ///     afterwards: a request whose principal is not the same any more is refused, too.
     public init(
         _ rules: IdempotencyRules = IdempotencyRules(), store: any IdempotencyStore,
         now: @escaping @Sendable () -> Date = { Date() },
@@ -146,7 +151,8 @@ public struct IdempotencyMiddleware<Context: RequestContext>: RouterMiddleware {
         return nil
     }
 
-    /// Tells a request from others. Header fields that change from attempt to attempt, such as a signature's, have no part in it.
+    /// Tells a request from others. Header fields that change from attempt to attempt, such as a signature's, have no
+    /// part in it.
     private static func fingerprint(_ head: HTTPRequest, _ body: ByteBuffer) -> [UInt8] {
         var digest = SHA256()
         for part in [head.method.rawValue, head.path ?? "", head.headerFields[.contentType] ?? ""] {
@@ -159,8 +165,8 @@ public struct IdempotencyMiddleware<Context: RequestContext>: RouterMiddleware {
 }
 
 extension IdempotencyMiddleware where Context: SignedRequestContext {
-    /// Creates middleware whose principals are the owners of the keys that ``SignatureMiddleware`` has verified. A request without a signer is
-    /// refused with 401 and the challenge `Signature`.
+    /// Creates middleware whose principals are the owners of the keys that ``SignatureMiddleware`` has verified. A
+    /// request without a signer is refused with 401 and the challenge `Signature`.
     ///
     /// - Parameters:
     ///   - rules: What requests must have, and what is stored.
@@ -223,7 +229,8 @@ private struct IdempotentExecution: Sendable {
             ? sent : IdempotencyProblem(reason: .notStored, lifetime: rules.lifetime, retryAfter: 1).response
     }
 
-    /// Stores a response, in up to three attempts. Returns whether it is stored, as the store says; `nil` if all attempts fail.
+    /// Stores a response, in up to three attempts. Returns whether it is stored, as the store says; `nil` if all
+    /// attempts fail.
     private func complete(with response: IdempotentResponse, _ context: some RequestContext) async -> Bool? {
         let expiry = now().addingTimeInterval(rules.lifetime / .seconds(1))
         var waits = [Duration.milliseconds(50), .milliseconds(500)].makeIterator()

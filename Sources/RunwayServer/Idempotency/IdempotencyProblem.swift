@@ -3,10 +3,11 @@ public import Hummingbird
 import NIOCore
 import RunwayJSON
 
-/// Why ``IdempotencyMiddleware`` did not pass a request on, as a response of the type `application/problem+json` (RFC 9457).
+/// Why ``IdempotencyMiddleware`` did not pass a request on, as a response of the type `application/problem+json` (RFC
+/// 9457).
 ///
-/// Its members are `type` (`urn:runway:idempotency:` and the reason), `title`, `status`, and `lifetime`, the seconds for which responses
-/// are stored.
+/// Its members are `type` (`urn:runway:idempotency:` and the reason), `title`, `status`, and `lifetime`, the seconds
+/// for which responses are stored.
 ///
 /// | status | reason |
 /// |---|---|
@@ -36,8 +37,8 @@ public struct IdempotencyProblem: HTTPResponseError, CustomStringConvertible {
             "unusablePrincipal", .badRequest, "The sender has a name that can't own an Idempotency-Key.")
         /// A request with the key is being executed.
         public static let inFlight = Self("inFlight", .conflict, "A request with this key is being executed.")
-        /// The request was executed, and its response is not stored: it was too large, another request took its key over, or what was stored
-        /// is damaged.
+        /// The request was executed, and its response is not stored: it was too large, another request took its key
+        /// over, or what was stored is damaged.
         public static let notStored = Self(
             "notStored", .conflict, "The request was executed; its response is not stored.")
         /// The body is too large.

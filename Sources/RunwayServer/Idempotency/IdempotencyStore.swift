@@ -4,15 +4,16 @@ import RunwaySignatures
 
 /// Stores the responses to requests with idempotency keys.
 ///
-/// The implementation must be atomic: of several claims of a key at the same time, one is ``IdempotencyClaim/claimed``. What it has is
-/// forgotten after the time that the caller names, and not before.
+/// The implementation must be atomic: of several claims of a key at the same time, one is ``IdempotencyClaim/claimed``.
+/// What it has is forgotten after the time that the caller names, and not before.
 public protocol IdempotencyStore: Sendable {
     /// Claims a key for the execution of a request.
     ///
-    /// If there is no record of the key, or only one that has expired, the implementation inserts one with the token. If there is one
-    /// whose lease has ended without a response, the implementation replaces its token: the former owner is fenced out. A lease
-    /// that ends more than a day later than one that begins now is taken to be from before the clock was set back: it has ended. The
-    /// implementation removes such claims before it throws ``IdempotencyStoreFull``, since their date is far away.
+    /// If there is no record of the key, or only one that has expired, the implementation inserts one with the token.
+    /// If there is one whose lease has ended without a response, the implementation replaces its token: the former
+    /// owner is fenced out. A lease that ends more than a day later than one that begins now is taken to be from before
+    /// the clock was set back: it has ended. The implementation removes such claims before it throws
+    /// ``IdempotencyStoreFull``, since their date is far away.
     ///
     /// - Parameters:
     ///   - key: The key of a principal.
@@ -27,8 +28,8 @@ public protocol IdempotencyStore: Sendable {
 
     /// Stores the response of an execution until a date.
     ///
-    /// After an error it is called again with the same token, although the response may be stored: it must return `true` then, too.
-    /// With `false` the client of a request that was executed would get 409.
+    /// After an error it is called again with the same token, although the response may be stored: it must return
+    /// `true` then, too. With `false` the client of a request that was executed would get 409.
     ///
     /// - Returns: Whether it is stored. `false` if the token is not the record's any more; nothing is changed then.
     /// - Throws: Any error; the record stays claimed, unless the response was stored.
@@ -42,7 +43,8 @@ public protocol IdempotencyStore: Sendable {
     func release(_ key: IdempotencyKey, token: UUID) async throws
 }
 
-/// An idempotency key of one principal. The keys of others are different ones, whatever their text. Both parts are compared byte by byte.
+/// An idempotency key of one principal. The keys of others are different ones, whatever their text. Both parts are
+/// compared byte by byte.
 public struct IdempotencyKey: Sendable, Hashable {
     /// Who sent the request.
     public var principal: String
@@ -143,8 +145,9 @@ package struct IdempotencyBounds: Sendable {
         self.share = share.isNaN ? 1 : max(0, min(share, 1))
     }
 
-    /// Whether a principal may claim another key. It may use its share of what the others leave, so that a few principals never fill a
-    /// store (ten fill two thirds of it at most if the share is a tenth), and at least one key. Numbers of a damaged file may have any value.
+    /// Whether a principal may claim another key. It may use its share of what the others leave, so that a few
+    /// principals never fill a store (ten fill two thirds of it at most if the share is a tenth), and at least one key.
+    /// Numbers of a damaged file may have any value.
     ///
     /// - Parameters:
     ///   - all: What the store has of all principals.

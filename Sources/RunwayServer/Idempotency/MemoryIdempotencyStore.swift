@@ -2,11 +2,12 @@ public import Foundation
 import RunwaySignatures
 import Synchronization
 
-/// Stores responses in memory, for one process: a restart forgets them, and a request that is sent again is executed again.
+/// Stores responses in memory, for one process: a restart forgets them, and a request that is sent again is executed
+/// again.
 ///
-/// Records that have expired make room for others, within a second, and so do claims from before the clock was set back. None is removed
-/// before: a full store claims nothing more. A principal that has used its share of what the others leave claims nothing more either, and
-/// others do.
+/// Records that have expired make room for others, within a second, and so do claims from before the clock was set
+/// back. None is removed before: a full store claims nothing more. A principal that has used its share of what the
+/// others leave claims nothing more either, and others do.
 public final class MemoryIdempotencyStore: IdempotencyStore {
     fileprivate struct Record {
         var fingerprint: [UInt8]
@@ -44,7 +45,8 @@ public final class MemoryIdempotencyStore: IdempotencyStore {
             records[key] = record
         }
 
-        /// Removes the records that are over, at most once a second: a search reads all records, and refused requests may come often.
+        /// Removes the records that are over, at most once a second: a search reads all records, and refused requests
+        /// may come often.
         mutating func removeEnded(at now: Date, _ lease: Duration) {
             if let lastSearch, abs(now.timeIntervalSince(lastSearch)) < 1 { return }
             lastSearch = now
@@ -65,8 +67,10 @@ public final class MemoryIdempotencyStore: IdempotencyStore {
     ///
     /// - Parameters:
     ///   - maximumCount: The most keys. The default is 100,000.
-    ///   - maximumByteCount: The most bytes of responses: once there are as many, no key is claimed. The default is 64 MiB.
-    ///   - share: The share that one principal may use of what the others leave of both, from 0 to 1. The default is a tenth.
+    ///   - maximumByteCount: The most bytes of responses: once there are as many, no key is claimed. The default is 64
+    ///     MiB.
+    ///   - share: The share that one principal may use of what the others leave of both, from 0 to 1. The default is a
+    ///     tenth.
     public init(maximumCount: Int = 100_000, maximumByteCount: Int = 64 << 20, shareOfPrincipal share: Double = 0.1) {
         bounds = IdempotencyBounds(count: maximumCount, byteCount: maximumByteCount, shareOfPrincipal: share)
     }

@@ -38,7 +38,8 @@ struct ItemRules: Sendable {
         return MergedItem(id: id, position: position, head: head, body: body)
     }
 
-    /// Lets pass a path in origin-form (RFC 9112 §3.2.1) that stays below the base and is not the route of envelopes itself.
+    /// Lets pass a path in origin-form (RFC 9112 §3.2.1) that stays below the base and is not the route of envelopes
+    /// itself.
     private func check(_ path: String) throws(Violation) {
         // Visible ASCII alone: a line break would forge header fields in whatever writes the path down.
         guard path.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7F && $0 != UInt8(ascii: "\\") && $0 != UInt8(ascii: "#") }),

@@ -21,9 +21,9 @@ public struct MergingLimits: Sendable {
     public var timePerItem: Duration
     /// The longest time for all requests together; those without a response by then get 504. The default is 30 s.
     public var totalTime: Duration
-    /// Header fields that every request inherits from its envelope, and may not set itself: those that a proxy in front of the
-    /// server sets and clients must not. The default is `Forwarded`, `Via`, `X-Real-IP` and the common `X-Forwarded-…`; add the
-    /// ones that your proxy sets.
+    /// Header fields that every request inherits from its envelope, and may not set itself: those that a proxy in front
+    /// of the server sets and clients must not. The default is `Forwarded`, `Via`, `X-Real-IP` and the common
+    /// `X-Forwarded-…`; add the ones that your proxy sets.
     public var inheritedHeaders: Set<HTTPField.Name>
 
     /// Bounds what one envelope may contain; see the properties for the defaults. A count below 1 is 1.

@@ -8,9 +8,11 @@ struct DigestVerifier: Sendable {
     let policy: VerificationPolicy
     let keys: any KeyDirectory
     let nonces: any NonceStore
-    /// Keys with which digests of unknown callers are computed, so that the time does not show whether a caller is known.
+    /// Keys with which digests of unknown callers are computed, so that the time does not show whether a caller is
+    /// known.
     let decoys: DecoyKeys
-    /// Whether a digest whose time is refused is verified all the same, so that the refusal says whether it is authentic.
+    /// Whether a digest whose time is refused is verified all the same, so that the refusal says whether it is
+    /// authentic.
     let judgesTimeLast: Bool
 
     init(
@@ -107,7 +109,8 @@ struct DigestVerifier: Sendable {
         return (record, isSealed ? .sealedKey : .saltedDigest)
     }
 
-    /// What a policy and a key require and a digest does not cover. The policy's authority is excepted: no digest covers it.
+    /// What a policy and a key require and a digest does not cover. The policy's authority is excepted: no digest
+    /// covers it.
     static func missing(_ policy: VerificationPolicy, _ record: KeyRecord) -> [ComponentIdentifier] {
         (policy.requiredComponents.filter { $0 != .authority } + record.requiredComponents).filter {
             !covered.contains($0)

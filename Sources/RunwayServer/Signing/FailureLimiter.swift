@@ -3,14 +3,15 @@ import Synchronization
 
 /// How many failures of one source are examined.
 ///
-/// Not counted are requests without a signature, with a wrong clock, with a nonce that was used or that the server cannot know, failures of a
-/// store, and bodies that are refused by their `Content-Length`.
+/// Not counted are requests without a signature, with a wrong clock, with a nonce that was used or that the server
+/// cannot know, failures of a store, and bodies that are refused by their `Content-Length`.
 public struct FailureLimits: Sendable, Hashable {
     /// How many failures a source may have at once. The default is 100.
     public var burst: Int
     /// How many more failures it may have with each second. The default is 10.
     public var perSecond: Int
-    /// The greatest number of sources that are remembered, 32 bytes each; a source beyond it replaces another. The default is 4,096.
+    /// The greatest number of sources that are remembered, 32 bytes each; a source beyond it replaces another. The
+    /// default is 4,096.
     public var maximumSources: Int
 
     /// Bounds the failed verifications of a source. Each bound is at least 1; see the properties for the defaults.
@@ -22,8 +23,8 @@ public struct FailureLimits: Sendable, Hashable {
 
 /// Counts the failures of sources in a table of fixed size.
 ///
-/// Each source has one slot by its hash. Of two sources with the same slot, the one that failed last has it: a flood from many
-/// addresses can make the table forget others, and never lets the failures of one count for another.
+/// Each source has one slot by its hash. Of two sources with the same slot, the one that failed last has it: a flood
+/// from many addresses can make the table forget others, and never lets the failures of one count for another.
 final class FailureLimiter: Sendable {
     private struct Slot {
         var source = 0

@@ -10,24 +10,24 @@ import RunwaySignatures
 /// let origin = PublicOrigin("api.example.com")
 /// ```
 ///
-/// With one authority, that one is verified, whatever `Host` or `:authority` the request has: a proxy may have replaced it. With
-/// several, the one that the request names is verified if it is in the list; otherwise the request is refused with 421. A default
-/// port is the same as none.
+/// With one authority, that one is verified, whatever `Host` or `:authority` the request has: a proxy may have replaced
+/// it. With several, the one that the request names is verified if it is in the list; otherwise the request is refused
+/// with 421. A default port is the same as none.
 ///
-/// A request that names two servers is refused with 400: by a `Host` that differs from `:authority` in HTTP/2 (RFC 9113 §8.3.1), or by
-/// several that differ (RFC 9112 §3.2). Case and the default port make no difference.
+/// A request that names two servers is refused with 400: by a `Host` that differs from `:authority` in HTTP/2 (RFC 9113
+/// §8.3.1), or by several that differ (RFC 9112 §3.2). Case and the default port make no difference.
 public struct PublicOrigin: Sendable, Hashable {
     /// The scheme. The default is `https`.
     public let scheme: String
     /// The authorities, in lower case and without the default port.
     public let authorities: [String]
-    /// The field in which the proxy before this server states the authority that the client used, such as `X-Forwarded-Host`. It
-    /// is read if there are several authorities, and must be one of them. The proxy must replace what a client sends in it. The
-    /// default is `nil`: the authority is that of the request.
+    /// The field in which the proxy before this server states the authority that the client used, such as
+    /// `X-Forwarded-Host`. It is read if there are several authorities, and must be one of them. The proxy must replace
+    /// what a client sends in it. The default is `nil`: the authority is that of the request.
     public var proxyField: HTTPField.Name?
-    /// The field in which the proxy before this server states the address of its client, such as `X-Forwarded-For`. The failures of that
-    /// address are limited (``SignatureRules/failureLimits``), and ``source(of:from:)`` returns it. The last value counts, which is the
-    /// proxy's own; what a client sends stands before it. The default is `nil`.
+    /// The field in which the proxy before this server states the address of its client, such as `X-Forwarded-For`. The
+    /// failures of that address are limited (``SignatureRules/failureLimits``), and ``source(of:from:)`` returns it.
+    /// The last value counts, which is the proxy's own; what a client sends stands before it. The default is `nil`.
     public var proxySourceField: HTTPField.Name?
 
     /// An origin with one or more authorities: hosts with a port unless it is the default.
@@ -72,8 +72,9 @@ public struct PublicOrigin: Sendable, Hashable {
         verified.scheme == scheme && verified.authority.map { authorities.contains($0) } ?? false
     }
 
-    /// Where a request comes from, such as for the `source` of an ``UploadRouter``: the address that the proxy states of its client, or else the
-    /// remote IP address; of IPv6 the first 56 bits. `nil` behind a proxy that states the authority and no address.
+    /// Where a request comes from, such as for the `source` of an ``UploadRouter``: the address that the proxy states
+    /// of its client, or else the remote IP address; of IPv6 the first 56 bits. `nil` behind a proxy that states the
+    /// authority and no address.
     public func source(of request: HTTPRequest, from address: SocketAddress?) -> String? {
         if let stated = statedSource(of: request) { return stated }
         return proxyField == nil ? address?.networkOfSource : nil
@@ -95,7 +96,8 @@ public struct PublicOrigin: Sendable, Hashable {
         return (try? SocketAddress(ipAddress: text, port: 0))?.networkOfSource ?? text
     }
 
-    /// The authority as signatures have it; unchanged if they can't have it, so that it matches no authority of this server.
+    /// The authority as signatures have it; unchanged if they can't have it, so that it matches no authority of this
+    /// server.
     private func normalized(_ authority: String) -> String {
         Authority.normalized(authority, scheme: scheme) ?? authority
     }

@@ -8,12 +8,13 @@ public import RunwaySignatures
 
 /// Why ``SignatureMiddleware`` refused a request, as a response of the type `application/problem+json` (RFC 9457).
 ///
-/// Its members are `type` (`urn:runway:signature:` and the reason), `title`, `status`, `reason`, and `time`, the server's time in
-/// seconds since 1970, by which a client corrects its clock. A refusal that is signed (``SignatureRules/responses``) also has
-/// `acceptedUntil` if a copy of the request can have been accepted before, or can be later: the last such moment. `Accept-Signature` says what signature would do (RFC 9421 §5). A request
-/// with a key that is unknown, revoked or one for another algorithm is refused like one with a signature that is not valid. Only with
-/// ``SignatureRules/explainsRefusals`` it also has the precise reason, `detail`, and the server's `signatureBase`: the lines of the signature
-/// base that the request allows, or the canonical lines of a salted digest.
+/// Its members are `type` (`urn:runway:signature:` and the reason), `title`, `status`, `reason`, and `time`, the
+/// server's time in seconds since 1970, by which a client corrects its clock. A refusal that is signed
+/// (``SignatureRules/responses``) also has `acceptedUntil` if a copy of the request can have been accepted before, or
+/// can be later: the last such moment. `Accept-Signature` says what signature would do (RFC 9421 §5). A request with a
+/// key that is unknown, revoked or one for another algorithm is refused like one with a signature that is not valid.
+/// Only with ``SignatureRules/explainsRefusals`` it also has the precise reason, `detail`, and the server's
+/// `signatureBase`: the lines of the signature base that the request allows, or the canonical lines of a salted digest.
 ///
 /// | status | reason |
 /// |---|---|
@@ -29,7 +30,8 @@ public struct RefusedRequest: HTTPResponseError, CustomStringConvertible {
     /// What signature would be accepted. `nil` if none would.
     public let accepted: SignatureRequest?
     let isExplained: Bool
-    /// After how many seconds the same caller is accepted, if it can only wait. `nil` if it can sign anew, or must not try again.
+    /// After how many seconds the same caller is accepted, if it can only wait. `nil` if it can sign anew, or must not
+    /// try again.
     var retryAfter: Int?
 
     /// The status of the response.
@@ -116,8 +118,8 @@ extension SignatureRefusal.Reason {
     /// Too many requests of the same source were refused (``FailureLimits``).
     public static let tooManyFailures = Self(name: "tooManyFailures")
 
-    /// Whether an attacker may have caused the failure, and not a wrong clock or the server itself. A request without any signature
-    /// costs nothing, and comes from clients that have yet to learn what is required.
+    /// Whether an attacker may have caused the failure, and not a wrong clock or the server itself. A request without
+    /// any signature costs nothing, and comes from clients that have yet to learn what is required.
     func countsAgainstSource(of request: HTTPRequest) -> Bool {
         // A body that does not state its length was received up to the limit.
         if self == .bodyTooLarge { return request.headerFields[.contentLength] == nil }

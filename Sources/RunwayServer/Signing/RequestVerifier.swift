@@ -34,7 +34,8 @@ struct RequestVerifier: Sendable {
 
     /// Returns who signed a request, and the request with its verified body.
     ///
-    /// - Parameter onStreamFailure: Makes the error that a streamed body throws at its end if its digest differs from the signed one.
+    /// - Parameter onStreamFailure: Makes the error that a streamed body throws at its end if its digest differs from
+    ///   the signed one.
     /// - Throws: ``SignatureRefusal``, or what reading the body throws.
     func verify(
         _ request: Request, onStreamFailure: @escaping @Sendable (SignatureRefusal) async -> RefusedRequest
@@ -68,8 +69,8 @@ struct RequestVerifier: Sendable {
 
     /// The request with a body that is the one of its signature.
     ///
-    /// The body may come slowly: a refusal has the time at which it is made, by which the client corrects its clock, and the signer is judged
-    /// again at that time.
+    /// The body may come slowly: a refusal has the time at which it is made, by which the client corrects its clock,
+    /// and the signer is judged again at that time.
     private func request(
         _ request: Request, of signer: VerifiedSigner, _ signature: VerifiedSignature, streams: Bool,
         _ onStreamFailure: @escaping @Sendable (SignatureRefusal) async -> RefusedRequest
@@ -103,8 +104,9 @@ struct RequestVerifier: Sendable {
         return request.with(RequestBody(buffer: body))
     }
 
-    /// Verifies a request that reaches the middleware with a signer: the same request once more, or one that was made in this process
-    /// from a verified one, as the items of an envelope are. Middleware with other rules may have verified it, and may pass its body on unverified.
+    /// Verifies a request that reaches the middleware with a signer: the same request once more, or one that was made
+    /// in this process from a verified one, as the items of an envelope are. Middleware with other rules may have
+    /// verified it, and may pass its body on unverified.
     func verify(_ request: Request, lent signer: VerifiedSigner) async throws -> Request {
         let isStreamed = rules.streamsBody(request.head) || !rules.policy.coversBody
         let received = isStreamed ? request : request.with(RequestBody(buffer: try await wholeBody(of: request)))
@@ -217,7 +219,8 @@ struct RequestVerifier: Sendable {
         return accepted
     }
 
-    /// A refusal with the signature base of the request, as far as it can be made, if the refusal has none. For development.
+    /// A refusal with the signature base of the request, as far as it can be made, if the refusal has none. For
+    /// development.
     func explained(_ refusal: SignatureRefusal, of request: HTTPRequest) -> SignatureRefusal {
         guard refusal.base == nil, let head = try? rules.origin.head(of: request, at: refusal.time),
             let signature = taggedSignature(of: head)
@@ -226,9 +229,9 @@ struct RequestVerifier: Sendable {
         return refusal.with(base: context.availableBase(for: signature.parameters))
     }
 
-    /// Verifies a request by its salted digest. `nil` if it has none, if none is accepted, or if the request has a signature: it is
-    /// then verified by that alone, and the digest is no way around it. Signatures with another tag, which a proxy may add, do not
-    /// count; fields that are malformed do.
+    /// Verifies a request by its salted digest. `nil` if it has none, if none is accepted, or if the request has a
+    /// signature: it is then verified by that alone, and the digest is no way around it. Signatures with another tag,
+    /// which a proxy may add, do not count; fields that are malformed do.
     private func digests(for head: HTTPRequest) -> DigestVerifier? {
         guard let digests, head.headerFields.contains(.runwayDigest),
             let signatures = try? head.headerFields.signatures(within: rules.policy.limits),
@@ -272,7 +275,8 @@ struct RequestVerifier: Sendable {
         return signatures?.first { $0.parameters.tag == rules.policy.tag }
     }
 
-    /// Whether the header section says that a body follows. HTTP/2 need not say it: what follows unsaid is refused when it is read.
+    /// Whether the header section says that a body follows. HTTP/2 need not say it: what follows unsaid is refused when
+    /// it is read.
     private static func announcesBody(_ head: HTTPRequest) -> Bool {
         head.headerFields[.contentLength].map { $0 != "0" } ?? head.headerFields.contains(.transferEncoding)
     }

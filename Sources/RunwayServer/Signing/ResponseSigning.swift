@@ -7,16 +7,19 @@ public import RunwaySignatures
 
 /// Signs the responses to requests, so that a client can verify them bound to its request (RFC 9421 §2.4).
 ///
-/// A signature covers the status, the digest of the body, and of the request its method, authority, path, query, and the signature
-/// or the salted digest that was verified. If the request has `Accept-Signature`, it also covers the components and has the label
-/// and the nonce that are asked for there; if that asks for `expires`, the signature expires 60 seconds after it was made. The digest has the
-/// algorithm that `Want-Content-Digest` prefers (RFC 9530 §4), and SHA-256 if that names none that is known.
+/// A signature covers the status, the digest of the body, and of the request its method, authority, path, query, and
+/// the signature or the salted digest that was verified. If the request has `Accept-Signature`, it also covers the
+/// components and has the label and the nonce that are asked for there; if that asks for `expires`, the signature
+/// expires 60 seconds after it was made. The digest has the algorithm that `Want-Content-Digest` prefers (RFC 9530 §4),
+/// and SHA-256 if that names none that is known.
 ///
-/// A refusal is signed if the signature or the digest of its request was found to be authentic, as after a replay or with a wrong clock;
-/// anyone could otherwise have the server sign. An error of a handler is signed as the response that it is, or as a bare 500.
+/// A refusal is signed if the signature or the digest of its request was found to be authentic, as after a replay or
+/// with a wrong clock; anyone could otherwise have the server sign. An error of a handler is signed as the response
+/// that it is, or as a bare 500.
 ///
-/// Not signed are other refusals, bodies that are longer than ``maximumBodyByteCount`` by their length, and ``streams``: a client that requires
-/// signatures refuses them. `Date` and `Server`, which Hummingbird adds later, cannot be covered.
+/// Not signed are other refusals, bodies that are longer than ``maximumBodyByteCount`` by their length, and
+/// ``streams``: a client that requires signatures refuses them. `Date` and `Server`, which Hummingbird adds later,
+/// cannot be covered.
 public struct ResponseSigning: Sendable {
     /// The server's key.
     public let signer: any MessageSigner
@@ -24,19 +27,20 @@ public struct ResponseSigning: Sendable {
     public let keyID: String
     /// The tag of the signatures.
     public let tag: String
-    /// The longest body, in bytes, that is collected and digested. The default is 1 MiB. A longer one whose length its handler did not state is
-    /// an error, and the response a 500.
+    /// The longest body, in bytes, that is collected and digested. The default is 1 MiB. A longer one whose length its
+    /// handler did not state is an error, and the response a 500.
     public var maximumBodyByteCount = 1 << 20
-    /// Chooses the responses, by request and head, whose body is passed on while it is made and not signed, if its handler did not state
-    /// its length. The default chooses `text/event-stream`. The bodies of all others are collected before they are sent.
+    /// Chooses the responses, by request and head, whose body is passed on while it is made and not signed, if its
+    /// handler did not state its length. The default chooses `text/event-stream`. The bodies of all others are
+    /// collected before they are sent.
     public var streams: @Sendable (HTTPRequest, HTTPResponse) -> Bool = { _, response in
         response.headerFields[.contentType]?.lowercased().hasPrefix("text/event-stream") == true
     }
-    /// Chooses requests that pass without a signature and have signed responses, such as the login of a client that has no key yet
-    /// and requires signed responses. The default chooses none.
+    /// Chooses requests that pass without a signature and have signed responses, such as the login of a client that has
+    /// no key yet and requires signed responses. The default chooses none.
     ///
-    /// Nobody vouches for such a request: its handler has no signer and an unverified body. One that has a signature or a salted
-    /// digest is verified like all others.
+    /// Nobody vouches for such a request: its handler has no signer and an unverified body. One that has a signature or
+    /// a salted digest is verified like all others.
     public var passesUnsigned: @Sendable (HTTPRequest) -> Bool = { _ in false }
 
     /// How long a signature is valid if it must say when it expires.
@@ -53,8 +57,8 @@ public struct ResponseSigning: Sendable {
     ///   - proof: By what the request was verified. `nil` if it was not.
     ///   - structuredFieldTypes: ``SignatureRules/structuredFieldTypes``.
     ///   - now: Returns the time. Called when the body has been collected.
-    /// - Throws: What the body of the response throws, or `GatheredBody.TooLarge`. A response that cannot be signed is returned without a
-    ///   signature.
+    /// - Throws: What the body of the response throws, or `GatheredBody.TooLarge`. A response that cannot be signed is
+    ///   returned without a signature.
     func signed(
         _ response: Response, to request: HTTPRequest, by proof: RequestProof?,
         structuredFieldTypes: [String: StructuredFieldType], at now: () -> UnixTime, logger: Logger

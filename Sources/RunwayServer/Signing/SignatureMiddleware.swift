@@ -15,18 +15,18 @@ public import RunwaySignatures
 /// router.get("orders") { request, context in "orders of \(context.signer?.owner ?? "")" }
 /// ```
 ///
-/// Add it before all other middleware that reads or changes requests. It finds the signature by its tag, verifies it with the bytes of
-/// path and query as they were received, claims the nonce, and compares the digest with the body before a handler runs. A body that was cut or
-/// changed on the way has used up the nonce. When the body has come, the key and the age of the signature are judged again: a key that was
-/// revoked meanwhile has no effect any more. Every other request gets the response of a ``RefusedRequest``, and a store of keys or nonces
-/// that fails lets none pass. Trailer fields are not
-/// available to Hummingbird's middleware: a signature that covers one is refused.
+/// Add it before all other middleware that reads or changes requests. It finds the signature by its tag, verifies it
+/// with the bytes of path and query as they were received, claims the nonce, and compares the digest with the body
+/// before a handler runs. A body that was cut or changed on the way has used up the nonce. When the body has come, the
+/// key and the age of the signature are judged again: a key that was revoked meanwhile has no effect any more. Every
+/// other request gets the response of a ``RefusedRequest``, and a store of keys or nonces that fails lets none pass.
+/// Trailer fields are not available to Hummingbird's middleware: a signature that covers one is refused.
 ///
-/// The items of a ``MergingRouter``'s envelope have the signer of the envelope, since their contexts are copies of its context. Each
-/// item must have the components that the rules and the key require. Middleware with the same tag and other rules does not take their word: its
-/// directory must have the same key of the same owner, and the signature must be for its origin, young enough, and have a nonce that was
-/// claimed, as its own rules require. The signer is lent to nothing else: a context that was created
-/// for a received request has none.
+/// The items of a ``MergingRouter``'s envelope have the signer of the envelope, since their contexts are copies of its
+/// context. Each item must have the components that the rules and the key require. Middleware with the same tag and
+/// other rules does not take their word: its directory must have the same key of the same owner, and the signature must
+/// be for its origin, young enough, and have a nonce that was claimed, as its own rules require. The signer is lent to
+/// nothing else: a context that was created for a received request has none.
 ///
 /// Requests that ``ResponseSigning/passesUnsigned`` chooses pass without a signer if they have no signature.
 ///
@@ -42,11 +42,12 @@ public struct SignatureMiddleware<Context: SignedRequestContext>: RouterMiddlewa
     /// - Parameters:
     ///   - rules: What a request must have.
     ///   - keys: Where keys are found.
-    ///   - nonces: Where used nonces are remembered. The default is a `NonceMemory` that starts now, for one server, and nonces of
-    ///     the server, by a random key unless the policy has `VerificationPolicy.serverNonces`. In the first 30 seconds it refuses
-    ///     requests with a nonce of the client's, and clients sign them anew with the nonce of the refusal; salted digests can't have one. A
-    ///     `SQLiteNonceStore` of `RunwayServerStorage` refuses none. Middleware with the same keys must share a store, and several servers
-    ///     behind one name a store and the key of `serverNonces`.
+    ///   - nonces: Where used nonces are remembered. The default is a `NonceMemory` that starts now, for one server,
+    ///     and nonces of the server, by a random key unless the policy has `VerificationPolicy.serverNonces`. In the
+    ///     first 30 seconds it refuses requests with a nonce of the client's, and clients sign them anew with the nonce
+    ///     of the refusal; salted digests can't have one. A `SQLiteNonceStore` of `RunwayServerStorage` refuses none.
+    ///     Middleware with the same keys must share a store, and several servers behind one name a store and the key of
+    ///     `serverNonces`.
     ///   - metrics: Makes the counters. The default is the factory of the process.
     ///   - now: Returns the time. The default is the wall clock's.
     public init(
@@ -65,7 +66,8 @@ public struct SignatureMiddleware<Context: SignedRequestContext>: RouterMiddlewa
         outcomes = SignatureOutcomes(metrics)
     }
 
-    /// Verifies a request and passes it on, or throws a ``RefusedRequest``. A refusal that is signed is returned as a response.
+    /// Verifies a request and passes it on, or throws a ``RefusedRequest``. A refusal that is signed is returned as a
+    /// response.
     public func handle(
         _ request: Request, context: Context, next: @concurrent (Request, Context) async throws -> Response
     ) async throws -> Response {

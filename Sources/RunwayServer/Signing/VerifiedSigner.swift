@@ -18,10 +18,11 @@ public import RunwaySignatures
 /// }
 /// ```
 ///
-/// The remote address is the source whose failures are limited (``SignatureRules/source``). ``BasicSignedRequestContext`` is such a context with
-/// nothing else.
+/// The remote address is the source whose failures are limited (``SignatureRules/source``).
+/// ``BasicSignedRequestContext`` is such a context with nothing else.
 public protocol SignedRequestContext: RemoteAddressRequestContext {
-    /// Who signed the request. `nil` before ``SignatureMiddleware`` has verified it. Code that sets it vouches for the request.
+    /// Who signed the request. `nil` before ``SignatureMiddleware`` has verified it. Code that sets it vouches for the
+    /// request.
     var signer: VerifiedSigner? { get set }
 }
 

@@ -1,12 +1,13 @@
 import HTTPTypes
 
-/// The header fields of the first request of an upload that are stored, and that the request which the app gets has of it.
+/// The header fields of the first request of an upload that are stored, and that the request which the app gets has of
+/// it.
 ///
-/// A list of what is allowed, since nobody knows in which fields an app's clients authenticate. All other fields are those of the last
-/// request, so that what authenticates is never stored, and is judged when the upload takes effect.
+/// A list of what is allowed, since nobody knows in which fields an app's clients authenticate. All other fields are
+/// those of the last request, so that what authenticates is never stored, and is judged when the upload takes effect.
 struct StoredFields: Sendable {
-    /// What describes the content or asks for conditions (RFC 9110 §8, §12.5 and §13.1, RFC 9530, RFC 6266, RFC 7240), the key of an
-    /// unsafe request, and who made the client.
+    /// What describes the content or asks for conditions (RFC 9110 §8, §12.5 and §13.1, RFC 9530, RFC 6266, RFC 7240),
+    /// the key of an unsafe request, and who made the client.
     private static let standard: Set<HTTPField.Name> = [
         .contentType, .contentEncoding, .contentLanguage, .contentLocation, .contentDisposition, contentDigest,
         HTTPField.Name(known: "Repr-Digest"), HTTPField.Name(known: "Want-Repr-Digest"),
@@ -32,7 +33,8 @@ struct StoredFields: Sendable {
 
     /// The fields that are stored with an upload.
     ///
-    /// - Parameter isWhole: Whether the content of the request is all of the upload, so that its digest is that of the upload.
+    /// - Parameter isWhole: Whether the content of the request is all of the upload, so that its digest is that of the
+    ///   upload.
     func stored(of fields: HTTPFields, isWhole: Bool) -> [UploadRecord.Field] {
         fields.filter { names.contains($0.name) && (isWhole || $0.name != Self.contentDigest) }
             .map { UploadRecord.Field(name: $0.name.rawName, value: $0.value) }

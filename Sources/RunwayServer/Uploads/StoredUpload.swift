@@ -91,7 +91,8 @@ final class StoredUpload: Sendable {
     let owner: UploadOwner
     /// Who has the shares of which the upload takes its space.
     let holders: [UploadSpace.Holder]
-    /// Guards what is known of the upload. It is held while bytes are written, by threads that may wait for the disk alone.
+    /// Guards what is known of the upload. It is held while bytes are written, by threads that may wait for the disk
+    /// alone.
     private let state: Mutex<State>
 
     var contentPath: String { path + ".content" }
@@ -120,10 +121,11 @@ final class StoredUpload: Sendable {
     /// Whether a request appends to it now.
     var isHeld: Bool { state.withLock { $0.channel != nil } }
 
-    /// Closes the connection of the request that appends, and waits until what came over it is stored, for at most five seconds.
+    /// Closes the connection of the request that appends, and waits until what came over it is stored, for at most five
+    /// seconds.
     ///
-    /// The draft wants a server to append as much of an interrupted request as possible. What the client has sent last may still be in
-    /// memory when it asks for the offset; without this wait it would be sent again.
+    /// The draft wants a server to append as much of an interrupted request as possible. What the client has sent last
+    /// may still be in memory when it asks for the offset; without this wait it would be sent again.
     func settle(before channel: any Channel) async {
         guard let former = state.withLock({ $0.channel }), former !== channel else { return }
         former.close(promise: nil)
@@ -141,7 +143,8 @@ final class StoredUpload: Sendable {
 
     /// Takes the upload from the request that appends to it, whose connection is cut, for another request.
     ///
-    /// The request before can't append any more when this returns: the offset does not change until the new turn appends.
+    /// The request before can't append any more when this returns: the offset does not change until the new turn
+    /// appends.
     func takeTurn(over channel: (any Channel)?, now: Date) -> Turn {
         let (turn, former, waiters) = state.withLock { state in
             state.turn += 1

@@ -8,7 +8,8 @@ import Foundation
     import Musl
 #endif
 
-/// An open file with the content of an upload; it is closed with the last reference to it. Every operation may wait for the disk.
+/// An open file with the content of an upload; it is closed with the last reference to it. Every operation may wait for
+/// the disk.
 final class UploadFile: Sendable {
     /// An operation failed.
     struct Failure: Error, CustomStringConvertible {
@@ -91,8 +92,8 @@ final class UploadFile: Sendable {
 
     static func remove(_ path: String) { unlink(path) }
 
-    /// The name of the system's session since it started; `nil` if the system does not report it. Bytes written in an earlier session
-    /// may have been lost with the power.
+    /// The name of the system's session since it started; `nil` if the system does not report it. Bytes written in an
+    /// earlier session may have been lost with the power.
     static var bootSession: String? {
         #if canImport(Darwin)
             var bytes = [UInt8](repeating: 0, count: 64)

@@ -5,25 +5,30 @@ public struct UploadLimits: Sendable {
 
     /// The largest upload, in bytes; a larger one is refused with 413. The default is 16 GiB.
     public var maximumByteCount: Int
-    /// The most bytes of the content of one request; a larger one is refused with 413. Clients then send several requests. The
-    /// default, `nil`, is no such bound.
+    /// The most bytes of the content of one request; a larger one is refused with 413. Clients then send several
+    /// requests. The default, `nil`, is no such bound.
     public var maximumAppendByteCount: Int?
-    /// The most uploads at a time, complete ones that are still known among them; another is refused with 503. The default is 1,000.
+    /// The most uploads at a time, complete ones that are still known among them; another is refused with 503. The
+    /// default is 1,000.
     public var maximumUploads: Int
-    /// The most bytes of all uploads at a time; beyond them, 507. Bytes count when they have come. The default is 64 GiB.
+    /// The most bytes of all uploads at a time; beyond them, 507. Bytes count when they have come. The default is 64
+    /// GiB.
     public var maximumTotalByteCount: Int
-    /// What one account may have. The default, `nil`, is a quarter of all uploads and bytes, and at least one upload of the largest size.
+    /// What one account may have. The default, `nil`, is a quarter of all uploads and bytes, and at least one upload of
+    /// the largest size.
     public var ownerShare: UploadShare?
-    /// What one source of requests may have, whatever its accounts are. The default, `nil`, is a tenth of the uploads and bytes that the
-    /// others leave, and at least one upload of the largest size. So ten sources have two thirds of all uploads at most.
+    /// What one source of requests may have, whatever its accounts are. The default, `nil`, is a tenth of the uploads
+    /// and bytes that the others leave, and at least one upload of the largest size. So ten sources have two thirds of
+    /// all uploads at most.
     public var sourceShare: UploadShare?
-    /// How slowly the content of a request may come: a request that sends nothing, or hardly anything, ends with 408, and its upload can
-    /// be continued. By default, 20 s without a byte are allowed, 500 bytes per second are demanded, and there is no longest time.
+    /// How slowly the content of a request may come: a request that sends nothing, or hardly anything, ends with 408,
+    /// and its upload can be continued. By default, 20 s without a byte are allowed, 500 bytes per second are demanded,
+    /// and there is no longest time.
     public var content: BodyTimeLimits
     /// How long an upload is stored after the last request for it. The default is a day.
     public var lifetime: Duration
-    /// How long a complete upload is known, so that a client that lost the response learns that it is complete. Its content is removed
-    /// as soon as the app has responded. The default is an hour.
+    /// How long a complete upload is known, so that a client that lost the response learns that it is complete. Its
+    /// content is removed as soon as the app has responded. The default is an hour.
     public var completeLifetime: Duration
 
     /// Creates limits; see the properties for the defaults. A count below 1 is 1.

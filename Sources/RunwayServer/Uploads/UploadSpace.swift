@@ -32,8 +32,8 @@ struct UploadSpace: Sendable {
 
     /// Counts one more upload, which has no bytes yet.
     ///
-    /// - Parameter announced: How many bytes it will have. None are reserved, since a client can announce what it never sends; an upload
-    ///   for which there is no space now is refused before it is sent.
+    /// - Parameter announced: How many bytes it will have. None are reserved, since a client can announce what it never
+    ///   sends; an upload for which there is no space now is refused before it is sent.
     mutating func add(announcing announced: Int, of holders: [Holder]) throws(Shortage) {
         guard total.uploads < limits.maximumUploads else { throw .uploads }
         for holder in holders where uses[holder]?.uploads ?? 0 >= share(of: holder).maximumUploads {

@@ -5,7 +5,8 @@ import NIOPosix
 import RunwaySignatures
 import Synchronization
 
-/// The uploads of a server, in a folder that only its user can access. Files of a server that was stopped are found again.
+/// The uploads of a server, in a folder that only its user can access. Files of a server that was stopped are found
+/// again.
 final class UploadStore: Sendable {
     private struct State {
         var uploads: [String: StoredUpload] = [:]

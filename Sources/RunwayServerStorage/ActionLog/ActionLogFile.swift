@@ -74,7 +74,8 @@ public struct ActionLogFile: Sendable {
         }
     }
 
-    /// Records in the order in which they were stored, without those whose contents were removed, and without damaged ones.
+    /// Records in the order in which they were stored, without those whose contents were removed, and without damaged
+    /// ones.
     ///
     /// - Parameters:
     ///   - sequence: The last `StoredAction/sequence` that is not wanted. The default, 0, begins with the first record.

@@ -10,13 +10,15 @@ public import RunwayServer
 /// ActionLogRoute(to: sink).add(to: router.group("v1"))
 /// ```
 ///
-/// A batch is stored when `store` returns: it survives the end of the process, however it ends, and a power loss too. Batches that
-/// come while others are being written share the next transaction, so that one sync of the disk serves all of them. The highest number
-/// of a stream, and the ids of all records, are in the same transaction as the records, and are never removed: neither an erasure
-/// nor ``removeContents(receivedBefore:)`` lets a record be stored twice. Rows have checksums: ``ActionLogFile`` returns no record whose
-/// bytes changed on disk, and a damaged number is not used, but has its client begin another stream.
+/// A batch is stored when `store` returns: it survives the end of the process, however it ends, and a power loss too.
+/// Batches that come while others are being written share the next transaction, so that one sync of the disk serves all
+/// of them. The highest number of a stream, and the ids of all records, are in the same transaction as the records, and
+/// are never removed: neither an erasure nor ``removeContents(receivedBefore:)`` lets a record be stored twice. Rows
+/// have checksums: ``ActionLogFile`` returns no record whose bytes changed on disk, and a damaged number is not used,
+/// but has its client begin another stream.
 ///
-/// One process writes a file; a second one gets ``ServerStorageError/Kind/locked``. Others may read it (``ActionLogFile``).
+/// One process writes a file; a second one gets ``ServerStorageError/Kind/locked``. Others may read it
+/// (``ActionLogFile``).
 public final class SQLiteActionLogSink: ActionLogErasing {
     private let database: ServerDatabase
     private let writer: GroupCommit<ActionLogChange, Result<ActionLogStorage, ActionLogQuotaExceeded>>
@@ -30,8 +32,8 @@ public final class SQLiteActionLogSink: ActionLogErasing {
     ///   - limits: How many batches wait and are committed together.
     ///   - quotas: How many bytes are stored of whom. The default is that of `ActionLogQuotas`.
     ///   - now: Returns the date that is stored as the time of receipt. The default is the system's.
-    /// - Throws: ``ServerStorageError``. A damaged file is left as it is, for its owner to decide: a new one would not know what it has of
-    ///   its clients.
+    /// - Throws: ``ServerStorageError``. A damaged file is left as it is, for its owner to decide: a new one would not
+    ///   know what it has of its clients.
     public init(
         at file: URL, limits: ActionLogWriterLimits = ActionLogWriterLimits(),
         quotas: ActionLogQuotas = ActionLogQuotas(),
@@ -79,15 +81,17 @@ public final class SQLiteActionLogSink: ActionLogErasing {
 
     /// Removes the contents of all records of an account. Their ids stay, so that none is stored again.
     ///
-    /// Batches are stored meanwhile. When it returns, the contents are removed durably, and no byte of them is in the file unless another
-    /// process reads that at the moment. In that case they are overwritten with the first batch that comes 5 s after the reader's end, or before,
-    /// or when the file is opened again. If it throws, a part of the contents may be removed.
+    /// Batches are stored meanwhile. When it returns, the contents are removed durably, and no byte of them is in the
+    /// file unless another process reads that at the moment. In that case they are overwritten with the first batch
+    /// that comes 5 s after the reader's end, or before, or when the file is opened again. If it throws, a part of the
+    /// contents may be removed.
     ///
     /// - Parameter account: The account that clients stated.
     /// - Throws: ``ServerStorageError``, `ActionLogSinkBusy` or `CancellationError`, as ``store(_:)``.
     public func erase(account: String) async throws { try await erase(.account(account)) }
 
-    /// Removes the contents of the records of an installation that have no account, as ``erase(account:)`` does those of an account.
+    /// Removes the contents of the records of an installation that have no account, as ``erase(account:)`` does those
+    /// of an account.
     ///
     /// - Parameter installation: The id of the installation, as its batches state it.
     /// - Throws: As ``erase(account:)``.
@@ -112,8 +116,9 @@ public final class SQLiteActionLogSink: ActionLogErasing {
         try await writer.commit(change, byteCount: change.byteCount)
     }
 
-    /// Removes the contents of records that came before a date. Their ids stay, so that none is stored again. It blocks, and batches are
-    /// stored meanwhile. See ``erase(account:)`` for the bytes of the contents while another process reads the file.
+    /// Removes the contents of records that came before a date. Their ids stay, so that none is stored again. It
+    /// blocks, and batches are stored meanwhile. See ``erase(account:)`` for the bytes of the contents while another
+    /// process reads the file.
     ///
     /// - Throws: ``ServerStorageError``. A part of the contents may be removed.
     public func removeContents(receivedBefore date: Date) throws(ServerStorageError) {
@@ -186,8 +191,8 @@ public final class SQLiteActionLogSink: ActionLogErasing {
         try database.close()
     }
 
-    /// The bytes of the file's write-ahead log. SQLite moves them to the file when they are about 4 MiB; they are more while other processes
-    /// read the file for long.
+    /// The bytes of the file's write-ahead log. SQLite moves them to the file when they are about 4 MiB; they are more
+    /// while other processes read the file for long.
     public var logByteCount: Int { database.logByteCount }
 
     /// Bounds the size of the file, so that a test can fill it.

@@ -130,7 +130,8 @@ struct ChatTables {
             arguments: [maximumCount])
     }
 
-    /// Adds a member and, with the first, the conversation; returns `false` if there are as many as allowed, and this one is new.
+    /// Adds a member and, with the first, the conversation; returns `false` if there are as many as allowed, and this
+    /// one is new.
     private func admit(_ member: String, to conversation: String, upTo maximumCount: Int) throws -> Bool {
         let isKnown = try Bool.fetchOne(
             database.cachedStatement(sql: "SELECT 1 FROM member WHERE conversation = ? AND name = ?"),

@@ -8,8 +8,8 @@ public import RunwayServer
 /// let chat = ChatService(store: try SQLiteChatStore(at: file), hub: hub)
 /// ```
 ///
-/// A message is on the drive when it is acknowledged: it survives `kill -9` and a power loss. What several members send at a time shares
-/// transactions. Messages are stored for ever.
+/// A message is on the drive when it is acknowledged: it survives `kill -9` and a power loss. What several members send
+/// at a time shares transactions. Messages are stored for ever.
 public final class SQLiteChatStore: ChatStore {
     private enum Request: Sendable {
         case append(ChatSubmission, time: Int64, maximumMemberCount: Int)
@@ -30,8 +30,9 @@ public final class SQLiteChatStore: ChatStore {
         case done
     }
 
-    /// What a message of a page counts in the bounds of `ActionLogWriterLimits`: a quarter of the longest text of the default limits, since
-    /// few messages are that long. A transaction of the default 8 MiB reads at most 32 MiB of text.
+    /// What a message of a page counts in the bounds of `ActionLogWriterLimits`: a quarter of the longest text of the
+    /// default limits, since few messages are that long. A transaction of the default 8 MiB reads at most 32 MiB of
+    /// text.
     private static let pageMessageByteCount = 4 << 10
 
     private let database: ServerDatabase
@@ -55,14 +56,15 @@ public final class SQLiteChatStore: ChatStore {
         }
     }
 
-    /// Begins a new numbering in a file that was restored from a backup, so that clients fetch their conversations again instead of taking new
-    /// messages for lost ones with the same numbers. It blocks.
+    /// Begins a new numbering in a file that was restored from a backup, so that clients fetch their conversations
+    /// again instead of taking new messages for lost ones with the same numbers. It blocks.
     ///
     /// Call it once after the restore, before the file is opened.
     ///
     /// - Returns: The name of the numbering.
-    /// - Throws: ``ServerStorageError``: ``ServerStorageError/Kind/missing`` without a file, ``ServerStorageError/Kind/foreign`` for one with other
-    ///   contents, ``ServerStorageError/Kind/locked`` if a server uses it.
+    /// - Throws: ``ServerStorageError``: ``ServerStorageError/Kind/missing`` without a file,
+    ///   ``ServerStorageError/Kind/foreign`` for one with other contents, ``ServerStorageError/Kind/locked`` if a
+    ///   server uses it.
     @discardableResult
     public static func beginEpoch(at file: URL) throws(ServerStorageError) -> String {
         try ServerStorageError.checkExists(file)

@@ -11,13 +11,14 @@ public import RunwaySignatures
 /// router.add(middleware: SignatureMiddleware(signatureRules, keys: store))
 /// ```
 ///
-/// The same store is the `devices` of an `AppAttestation`. A key, a revocation and a counter are on the drive before the response is sent,
-/// so that neither a crash nor a restart makes a revoked key or an old counter acceptable again. Requests that come at the same time
-/// share a transaction; a lookup waits for the transaction that is being committed. If too much waits, the store throws, and what needs it is
-/// refused. A lookup of an unknown key or device is the same work as of a known one: another row is read and discarded.
+/// The same store is the `devices` of an `AppAttestation`. A key, a revocation and a counter are on the drive before
+/// the response is sent, so that neither a crash nor a restart makes a revoked key or an old counter acceptable again.
+/// Requests that come at the same time share a transaction; a lookup waits for the transaction that is being committed.
+/// If too much waits, the store throws, and what needs it is refused. A lookup of an unknown key or device is the same
+/// work as of a known one: another row is read and discarded.
 ///
-/// Used challenges are not stored here: pass a `ServerNonces` whose key persists only together with a ``SQLiteNonceStore``.
-/// By default a challenge of before a restart is refused.
+/// Used challenges are not stored here: pass a `ServerNonces` whose key persists only together with a
+/// ``SQLiteNonceStore``. By default a challenge of before a restart is refused.
 public final class SQLiteEnrolmentStore: EnrolledKeyDirectory, AttestedDeviceStore {
     private enum Request: Sendable {
         case key(String)
@@ -59,8 +60,8 @@ public final class SQLiteEnrolmentStore: EnrolledKeyDirectory, AttestedDeviceSto
     ///
     /// - Parameters:
     ///   - file: The SQLite file.
-    ///   - maximumDevices: The most attested devices; any beyond is refused. The default is ten million. How many keys an account has is
-    ///     bounded by `EnrolmentRules.maximumKeysPerAccount`.
+    ///   - maximumDevices: The most attested devices; any beyond is refused. The default is ten million. How many keys
+    ///     an account has is bounded by `EnrolmentRules.maximumKeysPerAccount`.
     ///   - limits: How many requests wait and are committed together.
     /// - Throws: ``ServerStorageError``.
     public init(
@@ -99,8 +100,8 @@ public final class SQLiteEnrolmentStore: EnrolledKeyDirectory, AttestedDeviceSto
 
     /// Adds a key, and ends the one that it replaces, both or neither.
     ///
-    /// Of the keys of an owner that have expired or were replaced, as many are stored as may be accepted, and of those that were revoked
-    /// 1,000; the oldest are removed. A key that is stored can't be enrolled again.
+    /// Of the keys of an owner that have expired or were replaced, as many are stored as may be accepted, and of those
+    /// that were revoked 1,000; the oldest are removed. A key that is stored can't be enrolled again.
     public func enrol(
         _ record: KeyRecord, replacing replaced: String?, overlap: Duration, upTo maximum: Int, at now: UnixTime
     ) async throws -> KeyEnrolment {

@@ -5,9 +5,10 @@ public import RunwayServer
 
 /// Stores the last events in a SQLite file, so that the ids of a stream survive a restart of the server.
 ///
-/// An event that was published is on the drive: it survives `kill -9` and a power loss. A file that can't be read is set aside beside
-/// the new one, with the ending `.damaged`; the numbering begins anew then, and clients receive a reset. A damaged event is left out: clients
-/// receive a gap. Bytes of removed events are overwritten. One process uses the file; a second one gets ``ServerStorageError/Kind/locked``.
+/// An event that was published is on the drive: it survives `kill -9` and a power loss. A file that can't be read is
+/// set aside beside the new one, with the ending `.damaged`; the numbering begins anew then, and clients receive a
+/// reset. A damaged event is left out: clients receive a gap. Bytes of removed events are overwritten. One process uses
+/// the file; a second one gets ``ServerStorageError/Kind/locked``.
 public final class SQLiteEventLog: EventLog {
     let database: DatabaseQueue
     private let lock: WriterLock
@@ -23,8 +24,8 @@ public final class SQLiteEventLog: EventLog {
     /// - Parameters:
     ///   - file: The file, in a folder that exists.
     ///   - maximumCount: The most events that are stored, at least 1. The default is 100,000.
-    ///   - maximumByteCount: The most bytes of the file that are in use; the oldest events beyond are removed, but for the last one. The default
-    ///     is 1 GiB.
+    ///   - maximumByteCount: The most bytes of the file that are in use; the oldest events beyond are removed, but for
+    ///     the last one. The default is 1 GiB.
     /// - Throws: ``ServerStorageError`` if another process uses the file, or what SQLite reports, if it can be neither
     ///   opened nor replaced.
     public convenience init(file: URL, maximumCount: Int = 100_000, maximumByteCount: Int = 1 << 30) throws {
@@ -77,14 +78,15 @@ public final class SQLiteEventLog: EventLog {
         return (queue, epoch)
     }
 
-    /// Begins a new epoch in a file that was restored from a backup, so that clients receive a reset instead of missing what is published
-    /// under the offsets of lost events. It blocks.
+    /// Begins a new epoch in a file that was restored from a backup, so that clients receive a reset instead of missing
+    /// what is published under the offsets of lost events. It blocks.
     ///
     /// Call it once after the restore, before the file is opened.
     ///
     /// - Returns: The epoch.
-    /// - Throws: ``ServerStorageError``: ``ServerStorageError/Kind/missing`` without a file, ``ServerStorageError/Kind/foreign`` for one with other
-    ///   contents, ``ServerStorageError/Kind/locked`` if a server uses it.
+    /// - Throws: ``ServerStorageError``: ``ServerStorageError/Kind/missing`` without a file,
+    ///   ``ServerStorageError/Kind/foreign`` for one with other contents, ``ServerStorageError/Kind/locked`` if a
+    ///   server uses it.
     @discardableResult
     public static func beginEpoch(at file: URL) throws(ServerStorageError) -> String {
         try ServerStorageError.checkExists(file)
@@ -161,7 +163,8 @@ public final class SQLiteEventLog: EventLog {
         }
     }
 
-    /// Returns events after an offset, up to the next damaged one. If the first of them are damaged, the result begins after those.
+    /// Returns events after an offset, up to the next damaged one. If the first of them are damaged, the result begins
+    /// after those.
     ///
     /// - Throws: What SQLite reports, but for damage.
     public func events(
@@ -215,7 +218,8 @@ public final class SQLiteEventLog: EventLog {
         return (first, events, last)
     }
 
-    /// Reads a row; `nil` if it is damaged. The subscript of `Row` traps for a value of another type, which a damaged file may have.
+    /// Reads a row; `nil` if it is damaged. The subscript of `Row` traps for a value of another type, which a damaged
+    /// file may have.
     private static func event(_ row: Row) -> PublishedEvent? {
         guard let topic = String.fromDatabaseValue(row[1]), let type = String.fromDatabaseValue(row[2]),
             let data = String.fromDatabaseValue(row[3])

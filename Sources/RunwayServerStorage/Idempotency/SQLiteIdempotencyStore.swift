@@ -11,16 +11,17 @@ public import RunwayServer
 /// router.add(middleware: IdempotencyMiddleware(store: store) { request, _ in account(of: request) })
 /// ```
 ///
-/// A key is claimed before its request is executed, and that claim is on the drive; so is a response before it is sent. Claims and
-/// responses of many requests share transactions. Records that have expired are removed by later claims, and none before; a claim that was
-/// never completed, a day after its lease; one from before the clock was set back, when there is no room without that. A full store claims
-/// nothing more, nor does a principal that has used its share of what the others leave.
+/// A key is claimed before its request is executed, and that claim is on the drive; so is a response before it is sent.
+/// Claims and responses of many requests share transactions. Records that have expired are removed by later claims, and
+/// none before; a claim that was never completed, a day after its lease; one from before the clock was set back, when
+/// there is no room without that. A full store claims nothing more, nor does a principal that has used its share of
+/// what the others leave.
 ///
-/// Rows have checksums. A request whose row is damaged is not executed again: the response is 409 (`IdempotencyProblem.Reason.notStored`).
-/// The principal and the key themselves are what a row is found by: if they are damaged, it is not found, and the request is executed
-/// again. Removals verify no checksum: a row that the damage makes look expired, or, when there is no room, like a claim from before the
-/// clock was set back, is removed, and its request is executed again, too. `PRAGMA integrity_check` and the file system's own checksums
-/// detect more.
+/// Rows have checksums. A request whose row is damaged is not executed again: the response is 409
+/// (`IdempotencyProblem.Reason.notStored`). The principal and the key themselves are what a row is found by: if they
+/// are damaged, it is not found, and the request is executed again. Removals verify no checksum: a row that the damage
+/// makes look expired, or, when there is no room, like a claim from before the clock was set back, is removed, and its
+/// request is executed again, too. `PRAGMA integrity_check` and the file system's own checksums detect more.
 public final class SQLiteIdempotencyStore: IdempotencyStore {
     private enum Change: Sendable {
         case claim(fingerprint: [UInt8], now: Int64, lease: Int64)
@@ -40,9 +41,9 @@ public final class SQLiteIdempotencyStore: IdempotencyStore {
         case done(Bool)
     }
 
-    /// `response` is JSON, or absent while the request is being executed. `expiry` is the end of the lease or of the response, in
-    /// milliseconds since 1970. `checksum` is a ``RowChecksum`` of the row; absent in rows of the first version. `tally` has how much each
-    /// principal has, and `size` how much there is.
+    /// `response` is JSON, or absent while the request is being executed. `expiry` is the end of the lease or of the
+    /// response, in milliseconds since 1970. `checksum` is a ``RowChecksum`` of the row; absent in rows of the first
+    /// version. `tally` has how much each principal has, and `size` how much there is.
     static let schema = ServerDatabase.Schema(
         applicationID: 0x5257_494B,
         tables: """
@@ -93,8 +94,10 @@ public final class SQLiteIdempotencyStore: IdempotencyStore {
     /// - Parameters:
     ///   - file: The SQLite file.
     ///   - maximumCount: The most keys; a full store claims nothing more. The default is a million.
-    ///   - maximumByteCount: The most bytes of responses: once there are as many, no key is claimed. The default is 4 GiB.
-    ///   - share: The share that one principal may use of what the others leave of both, from 0 to 1. The default is a tenth.
+    ///   - maximumByteCount: The most bytes of responses: once there are as many, no key is claimed. The default is 4
+    ///     GiB.
+    ///   - share: The share that one principal may use of what the others leave of both, from 0 to 1. The default is a
+    ///     tenth.
     ///   - limits: How many requests wait and are committed together.
     /// - Throws: ``ServerStorageError``.
     public init(
@@ -139,8 +142,8 @@ public final class SQLiteIdempotencyStore: IdempotencyStore {
         _ = try await perform(Request(key: key, token: token, change: .release), byteCount: 256)
     }
 
-    /// The bytes of the file's write-ahead log. SQLite moves them to the file when they are about 4 MiB; more than that for long means that it
-    /// can't.
+    /// The bytes of the file's write-ahead log. SQLite moves them to the file when they are about 4 MiB; more than that
+    /// for long means that it can't.
     public var logByteCount: Int { database.logByteCount }
 
     /// Performs what waits, and closes the file. Later requests are refused.
@@ -224,7 +227,8 @@ public final class SQLiteIdempotencyStore: IdempotencyStore {
         ).execute(arguments: [now, abandonedTime])
     }
 
-    /// Removes the claims from before the clock was set back that were never completed. They are few: most requests complete.
+    /// Removes the claims from before the clock was set back that were never completed. They are few: most requests
+    /// complete.
     private static func removeAbandoned(at now: Int64, _ lease: Int64, in database: Database) throws {
         let end = IdempotencyLease.latestEnd(at: Date(milliseconds: now), .milliseconds(lease))
         try database.cachedStatement(

@@ -11,12 +11,14 @@ public import RunwaySignatures
 /// router.add(middleware: SignatureMiddleware(rules, keys: keys, nonces: nonces))
 /// ```
 ///
-/// A claim is on the drive before the request reaches its handler; claims that come at the same time share a transaction. Unlike a
-/// `NonceMemory`, the store accepts requests right after a restart. Only with a new file it refuses what may have been signed before:
-/// signatures whose `created` is before `startedAt` plus the tolerance for the signer's clock. A file that was restored from a backup
-/// lacks later nonces: remove it, so that the store begins anew.
+/// A claim is on the drive before the request reaches its handler; claims that come at the same time share a
+/// transaction. Unlike a `NonceMemory`, the store accepts requests right after a restart. Only with a new file it
+/// refuses what may have been signed before: signatures whose `created` is before `startedAt` plus the tolerance for
+/// the signer's clock. A file that was restored from a backup lacks later nonces: remove it, so that the store begins
+/// anew.
 ///
-/// Several processes cannot share the file. Nonces are removed when they have expired, and none before; a full store claims nothing.
+/// Several processes cannot share the file. Nonces are removed when they have expired, and none before; a full store
+/// claims nothing.
 public final class SQLiteNonceStore: NonceStore {
     /// The bounds of the store.
     private struct Bounds: Sendable {
@@ -29,8 +31,8 @@ public final class SQLiteNonceStore: NonceStore {
         let now: UnixTime
     }
 
-    /// Times are seconds since 1970. `memory` has one row: when the memory began, and the first time of expiry of which no nonce was
-    /// removed. `owner` has the number of nonces of each key.
+    /// Times are seconds since 1970. `memory` has one row: when the memory began, and the first time of expiry of which
+    /// no nonce was removed. `owner` has the number of nonces of each key.
     private static let schema = ServerDatabase.Schema(
         applicationID: 0x5257_4E4F,
         tables: """
@@ -63,9 +65,11 @@ public final class SQLiteNonceStore: NonceStore {
     ///   - file: The SQLite file.
     ///   - startedAt: The time of the server's clock. The memory of a new file begins then.
     ///   - maximumNonces: The greatest number of nonces. The default is one million, which is about 150 MB.
-    ///   - maximumNoncesPerKey: The greatest number of nonces of one key identifier, from 1 to `maximumNonces`. By default a quarter of
-    ///     `maximumNonces`, and at least 1. Where all requests are signed with one key, pass `maximumNonces`.
-    ///   - limits: How many claims wait and are committed together. A claim that finds no room throws, and its request is refused.
+    ///   - maximumNoncesPerKey: The greatest number of nonces of one key identifier, from 1 to `maximumNonces`. By
+    ///     default a quarter of `maximumNonces`, and at least 1. Where all requests are signed with one key, pass
+    ///     `maximumNonces`.
+    ///   - limits: How many claims wait and are committed together. A claim that finds no room throws, and its request
+    ///     is refused.
     /// - Throws: ``ServerStorageError``.
     public init(
         at file: URL, startedAt: UnixTime, maximumNonces: Int = 1_000_000, maximumNoncesPerKey: Int? = nil,
@@ -127,8 +131,8 @@ public final class SQLiteNonceStore: NonceStore {
 
     /// Removes nonces that have expired, and records until which time of expiry.
     ///
-    /// That time is one of the removed nonces, and not that of the clock: a clock that was far ahead for a moment would otherwise have all
-    /// later signatures refused.
+    /// That time is one of the removed nonces, and not that of the clock: a clock that was far ahead for a moment would
+    /// otherwise have all later signatures refused.
     private static func removeExpired(at now: Int64, in database: Database) throws {
         let last = try Int64.fetchOne(
             database.cachedStatement(

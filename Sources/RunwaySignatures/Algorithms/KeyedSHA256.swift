@@ -1,6 +1,7 @@
 import Crypto
 
-/// HMAC with SHA-256 (RFC 2104) by a secret whose two blocks are hashed in advance, since they are the same for every message.
+/// HMAC with SHA-256 (RFC 2104) by a secret whose two blocks are hashed in advance, since they are the same for every
+/// message.
 struct KeyedSHA256: Sendable {
     /// The state after the secret, of which each message uses a copy.
     private let prepared: HMAC<SHA256>

@@ -23,8 +23,8 @@ public struct SignatureAlgorithm: Sendable, Hashable, CustomStringConvertible {
 
     /// The salted digest of ``SaltedDigest`` by SHA-256. Not an algorithm of HTTP Message Signatures.
     public static let saltedSHA256 = SignatureAlgorithm(known: "runway-digest-sha-256")
-    /// The salted digest of ``SaltedDigest`` by MD5, for backends that know no other. MD5 is broken for collisions: prefer
-    /// ``saltedSHA256``.
+    /// The salted digest of ``SaltedDigest`` by MD5, for backends that know no other. MD5 is broken for collisions:
+    /// prefer ``saltedSHA256``.
     public static let saltedMD5 = SignatureAlgorithm(known: "runway-digest-md5")
 
     /// The algorithm with a name. Returns `nil` if the name is neither one of ``all`` nor one of a salted digest.

@@ -29,7 +29,8 @@ public struct SigningKey: Sendable {
         return SigningKey(.hmacSHA256, .hmac(secret))
     }
 
-    /// A secret that both sides have, for a ``SaltedDigest``. Throws a ``SignatureError`` if it has fewer than 16 bytes.
+    /// A secret that both sides have, for a ``SaltedDigest``. Throws a ``SignatureError`` if it has fewer than 16
+    /// bytes.
     ///
     /// - Parameters:
     ///   - secret: The secret, of at least 16 bytes.
@@ -73,7 +74,8 @@ public struct SigningKey: Sendable {
 }
 
 extension SigningKey: MessageSigner {
-    /// Signs without suspending. Throws what swift-crypto throws, which for these keys it does only without memory or randomness.
+    /// Signs without suspending. Throws what swift-crypto throws, which for these keys it does only without memory or
+    /// randomness.
     public func signature(of base: [UInt8]) throws -> [UInt8] {
         switch storage {
         case .hmac(let secret): (keyed ?? KeyedSHA256(secret)).code(of: base)

@@ -29,7 +29,8 @@ public struct VerificationKey: Sendable {
         return VerificationKey(.hmacSHA256, .hmac(secret))
     }
 
-    /// A secret that both sides have, for a ``SaltedDigest``. Throws a ``SignatureError`` if it has fewer than 16 bytes.
+    /// A secret that both sides have, for a ``SaltedDigest``. Throws a ``SignatureError`` if it has fewer than 16
+    /// bytes.
     ///
     /// - Parameters:
     ///   - secret: The secret, of at least 16 bytes.
@@ -65,8 +66,8 @@ public struct VerificationKey: Sendable {
         VerificationKey(.rsaPKCS1SHA256, .rsa(key))
     }
 
-    /// Whether a signature is that of a signature base by this key. A MAC is compared in constant time; a signature of the wrong
-    /// length or format is not valid.
+    /// Whether a signature is that of a signature base by this key. A MAC is compared in constant time; a signature of
+    /// the wrong length or format is not valid.
     public func isValid(_ signature: [UInt8], of base: [UInt8]) -> Bool {
         switch storage {
         case .hmac(let secret): (keyed ?? KeyedSHA256(secret)).isValid(signature, of: base)
@@ -110,7 +111,8 @@ public struct VerificationKey: Sendable {
         }
     }
 
-    /// Whether this is the key of a salted digest with this secret. Secrets of equal length are compared in constant time.
+    /// Whether this is the key of a salted digest with this secret. Secrets of equal length are compared in constant
+    /// time.
     func isSalted(with secret: SymmetricKey) -> Bool {
         guard case .salted(let registered) = storage else { return false }
         return registered == secret

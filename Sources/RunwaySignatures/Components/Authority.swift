@@ -1,7 +1,7 @@
 /// The authority of a target URI in the form in which it is signed and compared (RFC 9110 §4.2.3).
 package enum Authority {
-    /// The host in lower case, and the port unless it is absent, empty or the scheme's default. Returns `nil` for an authority that is empty,
-    /// has no host, or has user information.
+    /// The host in lower case, and the port unless it is absent, empty or the scheme's default. Returns `nil` for an
+    /// authority that is empty, has no host, or has user information.
     ///
     /// - Parameter scheme: The scheme in lower case.
     package static func normalized(_ authority: String, scheme: String?) -> String? {
@@ -26,7 +26,8 @@ package enum Authority {
         return String(decoding: text.utf8.map { (0x41...0x5A).contains($0) ? $0 | 0x20 : $0 }, as: UTF8.self)
     }
 
-    /// Whether a text has no capitals of ASCII, and nothing that can begin a port or end user information or an IPv6 address.
+    /// Whether a text has no capitals of ASCII, and nothing that can begin a port or end user information or an IPv6
+    /// address.
     private static func isHostInLowerCase(_ text: String) -> Bool {
         var text = text
         return text.withUTF8 { bytes in

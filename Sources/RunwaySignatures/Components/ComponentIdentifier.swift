@@ -89,7 +89,8 @@ extension ComponentIdentifier {
     public static let authority = ComponentIdentifier(known: "@authority")
     /// The scheme of the target URI in lower case (RFC 9421 §2.2.4).
     public static let scheme = ComponentIdentifier(known: "@scheme")
-    /// The request target as HTTP/1.1 sends it (RFC 9421 §2.2.5). Prefer ``path`` and ``query``, which all versions of HTTP have.
+    /// The request target as HTTP/1.1 sends it (RFC 9421 §2.2.5). Prefer ``path`` and ``query``, which all versions of
+    /// HTTP have.
     public static let requestTarget = ComponentIdentifier(known: "@request-target")
     /// The path as sent, without decoding (RFC 9421 §2.2.6).
     public static let path = ComponentIdentifier(known: "@path")
@@ -114,9 +115,11 @@ extension ComponentIdentifier {
     public var ofRequest: ComponentIdentifier { adding(.request) }
     /// The field of this name in the trailer section (RFC 9421 §2.1.4).
     public var inTrailer: ComponentIdentifier { adding(.trailer) }
-    /// The field parsed as a structured field and serialised strictly, so that whitespace may change on the way (RFC 9421 §2.1.1).
+    /// The field parsed as a structured field and serialised strictly, so that whitespace may change on the way (RFC
+    /// 9421 §2.1.1).
     public var strict: ComponentIdentifier { adding(.strict) }
-    /// The lines of the field, each as a byte sequence (RFC 9421 §2.1.3): for fields that cannot be joined, or are not ASCII.
+    /// The lines of the field, each as a byte sequence (RFC 9421 §2.1.3): for fields that cannot be joined, or are not
+    /// ASCII.
     public var asBytes: ComponentIdentifier { adding(.bytes) }
 
     /// One member of a field that is a Dictionary (RFC 9421 §2.1.2).

@@ -10,8 +10,8 @@ enum FormEncoding {
         }
     }
 
-    /// The parameters of a query without its question mark, name and value encoded anew, in their order. Throws a ``SignatureError``
-    /// if there are too many.
+    /// The parameters of a query without its question mark, name and value encoded anew, in their order. Throws a
+    /// ``SignatureError`` if there are too many.
     ///
     /// The names and values are decoded by "application/x-www-form-urlencoded parsing" of the URL Standard §5.1.
     static func parameters(of query: Substring.UTF8View) throws(SignatureError) -> [(name: String, value: String)] {

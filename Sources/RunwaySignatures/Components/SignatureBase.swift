@@ -3,8 +3,8 @@ import HTTPTypes
 extension SignatureContext {
     /// The bytes that are signed (RFC 9421 §2.5).
     ///
-    /// Throws a ``SignatureError`` if a component is not in the message, does not apply to it, or has a value that cannot be
-    /// signed. A field that is absent is an error, never an empty value.
+    /// Throws a ``SignatureError`` if a component is not in the message, does not apply to it, or has a value that
+    /// cannot be signed. A field that is absent is an error, never an empty value.
     public func signatureBase(for parameters: SignatureParameters) throws(SignatureError) -> [UInt8] {
         var base = SignatureBase(context: self)
         for component in parameters.components.identifiers { try base.append(component) }
@@ -13,7 +13,8 @@ extension SignatureContext {
         return base.bytes
     }
 
-    /// The lines of the signature base that can be made, for comparison with the signer's: what is not in the message has none.
+    /// The lines of the signature base that can be made, for comparison with the signer's: what is not in the message
+    /// has none.
     package func availableBase(for parameters: SignatureParameters) -> [UInt8] {
         var base = SignatureBase(context: self)
         for component in parameters.components.identifiers {
@@ -37,8 +38,8 @@ private struct SignatureBase {
     /// Whether the request is what is signed.
     private let signsRequest: Bool
     private let target: RequestTarget
-    /// The parameters of the query by their encoded names, once a component needs them. The value is `nil` if the name occurs
-    /// twice.
+    /// The parameters of the query by their encoded names, once a component needs them. The value is `nil` if the name
+    /// occurs twice.
     private var queryParameters: [String: String?]?
     private var dictionaries = ParsedDictionaries()
 

@@ -1,11 +1,11 @@
 import Crypto
 import Foundation
 
-/// What a device signs with its new key to enrol it: the proof that it has the key, for one account, one device, one server and one
-/// challenge.
+/// What a device signs with its new key to enrol it: the proof that it has the key, for one account, one device, one
+/// server and one challenge.
 ///
-/// A device that replaces a key signs the same statement with the replaced one, too. An attestation of the device is one of this
-/// statement, so that it is worth nothing for another key. `docs/formats.md` states the bytes.
+/// A device that replaces a key signs the same statement with the replaced one, too. An attestation of the device is
+/// one of this statement, so that it is worth nothing for another key. `docs/formats.md` states the bytes.
 public struct EnrolmentStatement: Sendable, Hashable {
     /// The public authority of the server, in lower case and without the default port.
     public let authority: String
@@ -23,8 +23,8 @@ public struct EnrolmentStatement: Sendable, Hashable {
     /// The greatest number of bytes of the account, the device, the challenge and an identifier of a key: 256.
     public static let maximumTextBytes = 256
 
-    /// A statement. Throws a ``SignatureError`` if a text is empty, has control characters or more than ``maximumTextBytes``, or if
-    /// the key is not one of P-256.
+    /// A statement. Throws a ``SignatureError`` if a text is empty, has control characters or more than
+    /// ``maximumTextBytes``, or if the key is not one of P-256.
     public init(
         authority: String, account: String, device: String, challenge: String, replacing replacedKeyID: String? = nil,
         publicKey: [UInt8]

@@ -17,7 +17,8 @@ package struct PublicKeyJWK: Sendable, Hashable, Codable {
         y = Base64.encodedForURL(point.dropFirst(33))
     }
 
-    /// The key; `nil` if this is not one of P-256. It must be a point of the curve, and have coordinates of 32 bytes each.
+    /// The key; `nil` if this is not one of P-256. It must be a point of the curve, and have coordinates of 32 bytes
+    /// each.
     package var key: P256.Signing.PublicKey? {
         guard crv == "P-256", kty == "EC", let x = Base64.decodedForURL(x), let y = Base64.decodedForURL(y),
             x.count == 32, y.count == 32

@@ -1,8 +1,8 @@
 /// A directory of keys in which devices enrol keys of their own.
 ///
-/// ``InMemoryKeyDirectory`` is one for a single server that may forget its keys; `SQLiteEnrolmentStore` of `RunwayServerStorage` is one
-/// that survives a restart. A server implements the protocol over its database: each function is one transaction. Identifiers, owners and
-/// devices are compared byte by byte.
+/// ``InMemoryKeyDirectory`` is one for a single server that may forget its keys; `SQLiteEnrolmentStore` of
+/// `RunwayServerStorage` is one that survives a restart. A server implements the protocol over its database: each
+/// function is one transaction. Identifiers, owners and devices are compared byte by byte.
 public protocol EnrolledKeyDirectory: KeyDirectory {
     /// The keys of an owner, also those that are not accepted any more.
     func records(of owner: String) async throws -> [KeyRecord]
@@ -41,8 +41,8 @@ extension InMemoryKeyDirectory: EnrolledKeyDirectory {
 
     /// Adds a key, and ends the one that it replaces, both or neither.
     ///
-    /// Of the keys of an owner that have expired or were replaced, as many are remembered as may be accepted, and of those that were revoked
-    /// 1,000; the oldest are removed. A key that is remembered can't be enrolled again.
+    /// Of the keys of an owner that have expired or were replaced, as many are remembered as may be accepted, and of
+    /// those that were revoked 1,000; the oldest are removed. A key that is remembered can't be enrolled again.
     public func enrol(
         _ record: KeyRecord, replacing replaced: String?, overlap: Duration, upTo maximum: Int, at now: UnixTime
     ) -> KeyEnrolment {
@@ -89,8 +89,8 @@ package struct KeyEnrolmentPlan: Sendable {
     ///   - own: All keys of the owner of the new one.
     ///   - replaced: The identifier of the key that it replaces.
     ///   - overlap: How long the replaced key is still accepted.
-    ///   - maximum: How many other keys of the owner may be accepted at the same time. As many that have ended without revocation are
-    ///     remembered.
+    ///   - maximum: How many other keys of the owner may be accepted at the same time. As many that have ended without
+    ///     revocation are remembered.
     ///   - now: The time of the enrolment.
     package init(
         _ record: KeyRecord, present: KeyRecord?, own: [KeyRecord], replacing replaced: String?, overlap: Duration,

@@ -2,8 +2,9 @@ import Foundation
 
 /// A text that equals another only if both have the same bytes in UTF-8, as texts of databases and signatures do.
 ///
-/// A `String` equals every other with the same characters: "é" equals "e" and a combining accent. Identifiers of keys, accounts, devices
-/// and members must not: one client could otherwise find what belongs to another. A store in memory uses this type for its keys.
+/// A `String` equals every other with the same characters: "é" equals "e" and a combining accent. Identifiers of keys,
+/// accounts, devices and members must not: one client could otherwise find what belongs to another. A store in memory
+/// uses this type for its keys.
 package struct ExactText: Sendable, Hashable, Comparable {
     /// The text.
     package let text: String

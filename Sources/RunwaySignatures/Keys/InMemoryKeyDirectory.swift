@@ -40,8 +40,9 @@ public final class InMemoryKeyDirectory: KeyDirectory {
     @discardableResult
     public func revoke(_ id: String) -> Bool { records.withLock { $0[ExactText(id)]?.isRevoked = true } != nil }
 
-    /// Adds the successor of a key. Both are accepted for the length of the overlap. Returns `false`, and changes nothing, if the old
-    /// key is unknown or revoked, or if there is a key with the identifier of the new one: a revoked key never becomes valid again.
+    /// Adds the successor of a key. Both are accepted for the length of the overlap. Returns `false`, and changes
+    /// nothing, if the old key is unknown or revoked, or if there is a key with the identifier of the new one: a
+    /// revoked key never becomes valid again.
     public func rotate(_ id: String, to successor: KeyRecord, at now: UnixTime, overlap: Duration) -> Bool {
         precondition(!successor.id.isExactly(id), "A new key has an identifier of its own")
         return records.withLock { records in

@@ -1,16 +1,18 @@
 /// Finds the keys of signatures.
 ///
-/// ``InMemoryKeyDirectory`` has its keys in memory, ``FileKeyDirectory`` in a file. A server with many keys implements the protocol
-/// over its database. The implementation should take as long for an identifier that is unknown as for one that is known.
+/// ``InMemoryKeyDirectory`` has its keys in memory, ``FileKeyDirectory`` in a file. A server with many keys implements
+/// the protocol over its database. The implementation should take as long for an identifier that is unknown as for one
+/// that is known.
 public protocol KeyDirectory: Sendable {
     /// The record of a key. `nil` if the identifier is unknown. If it throws, the signature is refused.
     func record(forKeyID id: String) async throws -> KeyRecord?
 
     /// A key of each kind that the directory has: of each algorithm, and for RSA of each length. The default is empty.
     ///
-    /// A verifier reads it once, when it is made. It refuses unknown keys as if they were of these kinds; further kinds become known to it
-    /// with the first signature of a key of that kind. Without this, a verifier that has just started refuses an unknown key as one for
-    /// `ecdsa-p256-sha256`, so that the time of a refusal can show that an identifier is that of a key for another algorithm.
+    /// A verifier reads it once, when it is made. It refuses unknown keys as if they were of these kinds; further kinds
+    /// become known to it with the first signature of a key of that kind. Without this, a verifier that has just
+    /// started refuses an unknown key as one for `ecdsa-p256-sha256`, so that the time of a refusal can show that an
+    /// identifier is that of a key for another algorithm.
     var exampleKeys: [VerificationKey] { get }
 }
 

@@ -1,6 +1,7 @@
 package import Foundation
 
-/// A file of keys, as ``FileKeyDirectory`` describes it. All of it is read from one open file, which nobody can exchange meanwhile.
+/// A file of keys, as ``FileKeyDirectory`` describes it. All of it is read from one open file, which nobody can
+/// exchange meanwhile.
 package struct KeyFile: Sendable {
     /// The content.
     package let data: Data
@@ -32,8 +33,8 @@ package struct KeyFile: Sendable {
         isPrivate = status.st_mode & 0o077 == 0
     }
 
-    /// The entries, each with an identifier of its own. Throws if one is no key of its algorithm, or if there is a secret and other
-    /// users can read the file.
+    /// The entries, each with an identifier of its own. Throws if one is no key of its algorithm, or if there is a
+    /// secret and other users can read the file.
     package func entries() throws(KeyFileError) -> [KeyEntry] {
         let contents: KeyFileContents
         let members: [String: [[String: AnyMember?]]]
@@ -96,7 +97,8 @@ package struct KeyEntry: Codable, Sendable {
     package var notAfter: Int64?
     /// Whether the key is refused.
     package var revoked: Bool?
-    /// The components that signatures must cover besides those of the verifier's policy, by name or as `Signature-Input` has them.
+    /// The components that signatures must cover besides those of the verifier's policy, by name or as
+    /// `Signature-Input` has them.
     package private(set) var covers: [String]?
 
     enum CodingKeys: String, CodingKey, CaseIterable {
@@ -120,7 +122,8 @@ package struct KeyEntry: Codable, Sendable {
         covers = components.isEmpty ? nil : components.map { $0.parameters.isEmpty ? $0.name : $0.serialized }
     }
 
-    /// The key that signs, as text: the private key, or the secret of both sides. `nil` if the entry has only a public key.
+    /// The key that signs, as text: the private key, or the secret of both sides. `nil` if the entry has only a public
+    /// key.
     package var signingText: String? {
         SignatureAlgorithm(name: alg).flatMap { $0.isSymmetric ? key : privateKey }
     }

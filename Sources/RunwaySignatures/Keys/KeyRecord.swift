@@ -12,7 +12,8 @@ public struct KeyRecord: Sendable {
     public var notBefore: UnixTime?
     /// The last moment at which signatures of the key are accepted. `nil` sets no limit.
     ///
-    /// To rotate a key, add the new one and let this moment of the old one be some time later: both are accepted until then.
+    /// To rotate a key, add the new one and let this moment of the old one be some time later: both are accepted until
+    /// then.
     public var notAfter: UnixTime?
     /// Whether no signature of the key is accepted any more.
     public var isRevoked = false
@@ -26,7 +27,8 @@ public struct KeyRecord: Sendable {
         (self.notBefore, self.notAfter) = (notBefore, notAfter)
     }
 
-    /// Whether signatures of the key are accepted at a time: it is not revoked, and the time is from ``notBefore`` to ``notAfter``.
+    /// Whether signatures of the key are accepted at a time: it is not revoked, and the time is from ``notBefore`` to
+    /// ``notAfter``.
     public func isActive(at now: UnixTime) -> Bool {
         !isRevoked && notBefore.map { $0 <= now } ?? true && notAfter.map { now <= $0 } ?? true
     }

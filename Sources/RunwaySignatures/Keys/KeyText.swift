@@ -39,7 +39,8 @@ extension VerificationKey {
 }
 
 extension SigningKey {
-    /// Reads a key: PEM of the private key for ECDSA and RSA, and Base64 of the raw bytes for the others. Ed25519 may be PEM, too.
+    /// Reads a key: PEM of the private key for ECDSA and RSA, and Base64 of the raw bytes for the others. Ed25519 may
+    /// be PEM, too.
     ///
     /// Throws a ``SignatureError`` or what swift-crypto throws if the text is not a key of the algorithm.
     public init(_ algorithm: SignatureAlgorithm, text: String) throws {

@@ -10,7 +10,8 @@ struct PSSKeyStructure {
     /// Reads the structure of a private key (PKCS #8, RFC 5958 §2) or a public one (RFC 5280 §4.1); `nil` if the text
     /// is another key.
     ///
-    /// - Throws: A ``SignatureError`` if its parameters restrict the key to signatures other than those of `rsa-pss-sha512`.
+    /// - Throws: A ``SignatureError`` if its parameters restrict the key to signatures other than those of
+    ///   `rsa-pss-sha512`.
     init?(pem text: String) throws(SignatureError) {
         guard let document = try? PEMDocument(pemString: text),
             let node = try? DER.parse(document.derBytes), let structure = try? Structure(derEncoded: node),

@@ -61,7 +61,8 @@ public struct CoveredComponents: Sendable, Hashable {
         try self.init(identifiers)
     }
 
-    /// Reads components by their names, or as `Signature-Input` has them. Returns `nil` if one is malformed or occurs twice.
+    /// Reads components by their names, or as `Signature-Input` has them. Returns `nil` if one is malformed or occurs
+    /// twice.
     package init?(texts: [String]) {
         let quoted = texts.map { text -> String in
             if text.hasPrefix("\"") { return text }

@@ -47,8 +47,8 @@ public struct SignatureLimits: Sendable, Hashable {
 extension HTTPFields {
     /// The signatures of a message, in the order of `Signature-Input` (RFC 9421 §4).
     ///
-    /// Returns an empty array if the message has neither of the two fields. Throws a ``SignatureError`` if one is malformed or too
-    /// large, if a label occurs twice, or if one is in only one of the fields.
+    /// Returns an empty array if the message has neither of the two fields. Throws a ``SignatureError`` if one is
+    /// malformed or too large, if a label occurs twice, or if one is in only one of the fields.
     public func signatures(within limits: SignatureLimits = SignatureLimits()) throws(SignatureError)
         -> [LabelledSignature]
     {

@@ -2,8 +2,8 @@ import RawStructuredFieldValues
 
 /// What a signature covers and says of itself (RFC 9421 §2.3).
 ///
-/// Received parameters retain their order, since the signature covers it; parameters that are made here have the order of the
-/// initializer.
+/// Received parameters retain their order, since the signature covers it; parameters that are made here have the order
+/// of the initializer.
 public struct SignatureParameters: Sendable, Hashable {
     /// The covered components.
     public let components: CoveredComponents
@@ -39,7 +39,8 @@ public struct SignatureParameters: Sendable, Hashable {
         serialized = String(decoding: text, as: UTF8.self)
     }
 
-    /// Reads a member of `Signature-Input` that has only known parameters and is spelled as it is serialised. Returns `nil` otherwise.
+    /// Reads a member of `Signature-Input` that has only known parameters and is spelled as it is serialised. Returns
+    /// `nil` otherwise.
     init?(_ reader: inout SerializedReader, within limits: SignatureLimits) {
         var (created, expires) = (Int64?.none, Int64?.none)
         var (nonce, algorithm, keyID, tag) = (String?.none, String?.none, String?.none, String?.none)
@@ -95,8 +96,8 @@ extension [UInt8] {
         append(text: String(time.seconds))
     }
 
-    /// Adds the parameters that are a String (RFC 9651 §4.1.1.2) and not `nil`. Throws a ``SignatureError`` if one has other characters
-    /// than printable ASCII.
+    /// Adds the parameters that are a String (RFC 9651 §4.1.1.2) and not `nil`. Throws a ``SignatureError`` if one has
+    /// other characters than printable ASCII.
     mutating func appendParameters(
         nonce: String?, algorithm: SignatureAlgorithm?, keyID: String?, tag: String?
     ) throws(SignatureError) {

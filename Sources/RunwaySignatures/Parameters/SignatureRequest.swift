@@ -13,8 +13,8 @@ public struct SignatureRequest: Sendable, Hashable {
     public var wantsExpires: Bool
     /// The nonce that it must have.
     public var nonce: String?
-    /// The algorithm that must be used. `nil` also if the field names one that is not known and ``namesUnknownAlgorithm`` is
-    /// `true`.
+    /// The algorithm that must be used. `nil` also if the field names one that is not known and
+    /// ``namesUnknownAlgorithm`` is `true`.
     public var algorithm: SignatureAlgorithm?
     /// Whether the field names an algorithm that is not known, so that the request cannot be met.
     public let namesUnknownAlgorithm: Bool
@@ -50,7 +50,8 @@ public struct SignatureRequest: Sendable, Hashable {
         namesUnknownAlgorithm = name != nil && algorithm == nil
     }
 
-    /// The member of the field, with its label. Throws a ``SignatureError`` if a string has other characters than printable ASCII.
+    /// The member of the field, with its label. Throws a ``SignatureError`` if a string has other characters than
+    /// printable ASCII.
     fileprivate func serialized() throws(SignatureError) -> String {
         var text = Array(label.utf8)
         text.append(UInt8(ascii: "="))
@@ -63,8 +64,8 @@ public struct SignatureRequest: Sendable, Hashable {
 }
 
 extension HTTPFields {
-    /// The signatures that the sender of the message wants on the next one (RFC 9421 §5.1). Throws a ``SignatureError`` if the
-    /// field is malformed or too large.
+    /// The signatures that the sender of the message wants on the next one (RFC 9421 §5.1). Throws a ``SignatureError``
+    /// if the field is malformed or too large.
     public func signatureRequests(
         within limits: SignatureLimits = SignatureLimits()
     ) throws(SignatureError) -> [SignatureRequest] {
@@ -77,7 +78,8 @@ extension HTTPFields {
         return requests
     }
 
-    /// Asks for a signature on the next message. Throws a ``SignatureError`` if a string has other characters than printable ASCII.
+    /// Asks for a signature on the next message. Throws a ``SignatureError`` if a string has other characters than
+    /// printable ASCII.
     public mutating func append(_ request: SignatureRequest) throws(SignatureError) {
         append(HTTPField(name: .acceptSignature, value: try request.serialized()))
     }

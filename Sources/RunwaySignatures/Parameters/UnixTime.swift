@@ -3,8 +3,8 @@ public struct UnixTime: Sendable, Hashable, Comparable {
     /// The seconds since 1970-01-01T00:00:00Z, without leap seconds.
     public let seconds: Int64
 
-    /// - Parameter seconds: The seconds since 1970. Beyond 15 digits, which is the most that a structured field can have, the
-    /// nearest number with 15 digits is taken.
+    /// - Parameter seconds: The seconds since 1970. Beyond 15 digits, which is the most that a structured field can
+    /// have, the nearest number with 15 digits is taken.
     public init(seconds: Int64) { self.seconds = Self.clamped(seconds) }
 
     /// The time that is a duration later, in whole seconds.

@@ -22,8 +22,8 @@ public struct DPoPClaims: Sendable, Hashable {
     /// `nonce`: the newest nonce of the server, if it sent any.
     public var nonce: String?
 
-    /// The claims for a request, with a random identifier of 128 bits. Throws a ``SignatureError`` if the request has no scheme, authority
-    /// or path.
+    /// The claims for a request, with a random identifier of 128 bits. Throws a ``SignatureError`` if the request has
+    /// no scheme, authority or path.
     ///
     /// - Parameters:
     ///   - request: The request, as it is sent.
@@ -50,8 +50,8 @@ public struct DPoPClaims: Sendable, Hashable {
         (self.issued, self.tokenHash, self.nonce) = (issued, tokenHash, nonce)
     }
 
-    /// The proof: a JSON Web Token that is signed by the key, whose public half it has. Throws what the signer throws, and a
-    /// ``SignatureError`` if the key is not one of `ecdsa-p256-sha256`.
+    /// The proof: a JSON Web Token that is signed by the key, whose public half it has. Throws what the signer throws,
+    /// and a ``SignatureError`` if the key is not one of `ecdsa-p256-sha256`.
     ///
     /// - Parameters:
     ///   - signer: The key.

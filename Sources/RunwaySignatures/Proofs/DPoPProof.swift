@@ -2,7 +2,8 @@ import Crypto
 import Foundation
 public import HTTPTypes
 
-/// A proof of possession that was verified: its author has the key, and made the proof for this request (DPoP, RFC 9449 §4.3).
+/// A proof of possession that was verified: its author has the key, and made the proof for this request (DPoP, RFC 9449
+/// §4.3).
 ///
 /// ```swift
 /// let proof = try DPoPProof(of: request, token: token, boundTo: thumbprint, by: rules, at: now)
@@ -13,7 +14,8 @@ public import HTTPTypes
 public struct DPoPProof: Sendable, Hashable {
     /// What the proof says.
     public let claims: DPoPClaims
-    /// The thumbprint of the key (RFC 7638), to which the server binds the token that it issues: the member `jkt` of `cnf` (§6.1).
+    /// The thumbprint of the key (RFC 7638), to which the server binds the token that it issues: the member `jkt` of
+    /// `cnf` (§6.1).
     public let keyThumbprint: String
     /// The proof as a nonce that is accepted once for each key.
     public let replay: Nonce
@@ -97,14 +99,15 @@ public struct DPoPRules: Sendable {
     public var maximumAge = Duration.seconds(120)
     /// How far in the future a proof may have been created. The default is 30 seconds.
     public var clockTolerance = Duration.seconds(30)
-    /// Issues the nonces that proofs must have; the age of a proof is then that of its nonce, whatever the client's clock says (§8). The
-    /// default, `nil`, requires none.
+    /// Issues the nonces that proofs must have; the age of a proof is then that of its nonce, whatever the client's
+    /// clock says (§8). The default, `nil`, requires none.
     public var nonces: ServerNonces?
 
     /// Rules with the defaults.
     public init() {}
 
-    /// A nonce for `DPoP-Nonce`: in each refusal of a proof that has none, and in other responses to renew it. `nil` if none are required.
+    /// A nonce for `DPoP-Nonce`: in each refusal of a proof that has none, and in other responses to renew it. `nil` if
+    /// none are required.
     public func issueNonce(at now: UnixTime) -> String? { nonces?.issue(at: now, for: Self.purpose) }
 
     /// When a proof was made by the server's clock.
@@ -142,7 +145,8 @@ public struct DPoPRefusal: Error, Sendable, Hashable, CustomStringConvertible {
         public static let otherKey = Reason(text: "the token is bound to another key")
         /// It was made too long ago, or in the future.
         public static let outsideWindow = Reason(text: "it was not made in time")
-        /// It has no nonce that the server issued in time. The response has the error `use_dpop_nonce` and a new nonce (§8).
+        /// It has no nonce that the server issued in time. The response has the error `use_dpop_nonce` and a new nonce
+        /// (§8).
         public static let needsNonce = Reason(text: "it has no fresh nonce of the server")
     }
 

@@ -10,13 +10,13 @@ public struct CanonicalRequest: Sendable, Hashable {
     let time: UnixTime
     package let nonce: String
 
-    /// Throws a ``SignatureError`` if the request has no path, the path is not ASCII, the query has spaces or control characters, or
-    /// the query or the form has more than 4,096 parameters.
+    /// Throws a ``SignatureError`` if the request has no path, the path is not ASCII, the query has spaces or control
+    /// characters, or the query or the form has more than 4,096 parameters.
     ///
     /// - Parameters:
     ///   - request: The request, with the content type that is sent.
-    ///   - body: The whole body; empty for a request without a body. If the content type is `application/x-www-form-urlencoded`,
-    /// its parameters are covered besides its bytes.
+    ///   - body: The whole body; empty for a request without a body. If the content type is
+    /// `application/x-www-form-urlencoded`, its parameters are covered besides its bytes.
     ///   - time: When the digest is made.
     ///   - nonce: 16 random bytes.
     public init(_ request: HTTPRequest, body: [UInt8], time: UnixTime, nonce: [UInt8]) throws(SignatureError) {
@@ -54,7 +54,8 @@ public struct CanonicalRequest: Sendable, Hashable {
         return String(decoding: type, as: UTF8.self).lowercased() == "application/x-www-form-urlencoded"
     }
 
-    /// The parameters sorted by name. Those of equal names remain in their order, which decides which one a server takes.
+    /// The parameters sorted by name. Those of equal names remain in their order, which decides which one a server
+    /// takes.
     private static func parameters(of text: some Collection<UInt8>) throws(SignatureError) -> [UInt8] {
         try FormEncoding.checkCount(of: text)
         let pairs = pairs(of: text).enumerated().sorted { left, right in

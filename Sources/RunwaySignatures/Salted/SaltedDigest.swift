@@ -2,9 +2,9 @@ public import HTTPTypes
 
 /// The digest of a request with a secret, for backends that cannot verify HTTP Message Signatures.
 ///
-/// It covers the method, the path, the query as it is sent, the parameters of the query and of a form, the content type, the body,
-/// a time and a nonce; not the host and no other header field. Prefer a signature wherever the backend can verify one. With MD5 it
-/// is as weak as MD5: use that only for a backend that has nothing else.
+/// It covers the method, the path, the query as it is sent, the parameters of the query and of a form, the content
+/// type, the body, a time and a nonce; not the host and no other header field. Prefer a signature wherever the backend
+/// can verify one. With MD5 it is as weak as MD5: use that only for a backend that has nothing else.
 ///
 /// ```swift
 /// let lines = try CanonicalRequest(request, body: body, time: now, nonce: nonce)
@@ -24,8 +24,8 @@ public struct SaltedDigest: Sendable, Hashable {
 
     private static let names: [String: SignatureAlgorithm] = ["sha-256": .saltedSHA256, "md5": .saltedMD5]
 
-    /// Makes the digest. Throws a ``SignatureError`` if the key is not one for a salted digest, or its identifier has other
-    /// characters than letters, digits and `-._~:@/+`, and what the signer throws.
+    /// Makes the digest. Throws a ``SignatureError`` if the key is not one for a salted digest, or its identifier has
+    /// other characters than letters, digits and `-._~:@/+`, and what the signer throws.
     public init(_ request: CanonicalRequest, keyID: String, by signer: some MessageSigner) async throws {
         guard Self.names.values.contains(signer.algorithm) else { throw SignatureError(.invalidKey, "the secret") }
         guard Self.isKeyID(keyID[...]) else { throw SignatureError(.invalidValue, "key") }
@@ -53,14 +53,15 @@ public struct SaltedDigest: Sendable, Hashable {
         return "v=1, key=\(keyID), alg=\(name), ts=\(time.seconds), nonce=\(nonce), sig=\(digits)"
     }
 
-    /// The lines of a received request, with the time and the nonce of this digest. Throws a ``SignatureError`` if it has no path.
+    /// The lines of a received request, with the time and the nonce of this digest. Throws a ``SignatureError`` if it
+    /// has no path.
     public func canonicalRequest(of request: HTTPRequest, body: [UInt8]) throws(SignatureError) -> CanonicalRequest {
         guard let bytes = Base64.decodedForURL(nonce) else { throw SignatureError(.invalidValue, "nonce") }
         return try CanonicalRequest(request, body: body, time: time, nonce: bytes)
     }
 
-    /// Whether the digest is that of these lines by this key. The algorithm is the key's, and must be the one that the digest
-    /// claims.
+    /// Whether the digest is that of these lines by this key. The algorithm is the key's, and must be the one that the
+    /// digest claims.
     public func isValid(of request: CanonicalRequest, by key: VerificationKey) -> Bool {
         key.isValid(signature, of: request.bytes) && key.algorithm == algorithm
     }

@@ -4,9 +4,10 @@ public import HTTPTypes
 
 /// The identifier and secret of a registered caller, encrypted to the server by HPKE (RFC 9180, base mode).
 ///
-/// It goes beside a ``SaltedDigest`` and is bound to the same lines, so that it cannot be moved to another request. Base mode
-/// authenticates no sender: everyone who has the server's public key can seal an identifier and a secret of their choice. The
-/// server therefore compares the secret with the one that it has registered for the caller, and never uses the secret in the box:
+/// It goes beside a ``SaltedDigest`` and is bound to the same lines, so that it cannot be moved to another request.
+/// Base mode authenticates no sender: everyone who has the server's public key can seal an identifier and a secret of
+/// their choice. The server therefore compares the secret with the one that it has registered for the caller, and never
+/// uses the secret in the box:
 ///
 /// ```swift
 /// let digest = try SaltedDigest(request.headerFields)
@@ -42,7 +43,8 @@ public struct SealedKey: Sendable, Hashable {
 
     /// Encrypts a caller's secret to a server, for one request.
     ///
-    /// Throws a ``SignatureError`` if an identifier has characters that the field cannot have, and what swift-crypto throws.
+    /// Throws a ``SignatureError`` if an identifier has characters that the field cannot have, and what swift-crypto
+    /// throws.
     public init(
         _ caller: Caller, to serverKey: Curve25519.KeyAgreement.PublicKey, serverKeyID: String,
         for request: CanonicalRequest
@@ -72,12 +74,12 @@ public struct SealedKey: Sendable, Hashable {
 
     /// Verifies that the registered caller sealed its secret for this request, and made the digest.
     ///
-    /// Opens the box, and requires that the identifier in it is the digest's ``SaltedDigest/keyID``, that the secret in it is the
-    /// registered one, compared in constant time, and that the digest is valid by the registered secret. The secret in the box is
-    /// not returned, since only the comparison shows whose it is.
+    /// Opens the box, and requires that the identifier in it is the digest's ``SaltedDigest/keyID``, that the secret in
+    /// it is the registered one, compared in constant time, and that the digest is valid by the registered secret. The
+    /// secret in the box is not returned, since only the comparison shows whose it is.
     ///
-    /// The time and the nonce of the digest are not judged: as with a digest alone, refuse an old ``SaltedDigest/time``, and claim
-    /// ``SaltedDigest/nonce`` in a ``NonceStore``.
+    /// The time and the nonce of the digest are not judged: as with a digest alone, refuse an old
+    /// ``SaltedDigest/time``, and claim ``SaltedDigest/nonce`` in a ``NonceStore``.
     ///
     /// Throws the same ``SignatureError`` whichever requirement is not met.
     ///

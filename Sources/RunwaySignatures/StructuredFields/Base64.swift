@@ -15,9 +15,9 @@ package enum Base64 {
     /// The number of characters for a number of bytes, with padding.
     static func encodedCount(_ count: Int) -> Int { (count + 2) / 3 * 4 }
 
-    /// Returns `nil` if the text is no Base64, or not the one spelling of its bytes: padding may be absent, as RFC 9651 §4.2.7
-    /// recommends, but not be too long, and the unused bits of the last digit are zero (RFC 4648 §3.5). A second spelling of a
-    /// nonce would let a request be replayed.
+    /// Returns `nil` if the text is no Base64, or not the one spelling of its bytes: padding may be absent, as RFC 9651
+    /// §4.2.7 recommends, but not be too long, and the unused bits of the last digit are zero (RFC 4648 §3.5). A second
+    /// spelling of a nonce would let a request be replayed.
     package static func decoded(_ text: String) -> [UInt8]? { withBytes(of: text.utf8, decoded) }
 
     /// As for a `String`.
@@ -72,7 +72,8 @@ package enum Base64 {
         }
     }
 
-    /// The bytes of digits without padding. `nil` if one is no digit, or the last has bits that are not used and not zero.
+    /// The bytes of digits without padding. `nil` if one is no digit, or the last has bits that are not used and not
+    /// zero.
     private static func bytes(of digits: UnsafeBufferPointer<UInt8>, by values: [UInt8]) -> [UInt8]? {
         if digits.count % 4 == 1 { return nil }
         var bytes: [UInt8] = []

@@ -1,7 +1,7 @@
 import RawStructuredFieldValues
 
-/// The members of fields that are Dictionaries. Each field is parsed once, however many of its members a signature covers, and its
-/// members are found by hashing.
+/// The members of fields that are Dictionaries. Each field is parsed once, however many of its members a signature
+/// covers, and its members are found by hashing.
 struct ParsedDictionaries {
     /// A field in one section of one message.
     struct Field: Hashable {

@@ -1,7 +1,8 @@
 /// Reads fields in the spelling in which RFC 9651 §4.1 serialises them, as nearly all signers do.
 ///
-/// Every function returns `nil` for another spelling, for values of other types, and for what is malformed: `StructuredFieldParsing`
-/// then reads the field, and decides. What is read here it reads to the same values, at many times the cost.
+/// Every function returns `nil` for another spelling, for values of other types, and for what is malformed:
+/// `StructuredFieldParsing` then reads the field, and decides. What is read here it reads to the same values, at many
+/// times the cost.
 struct SerializedReader {
     private let bytes: UnsafeBufferPointer<UInt8>
     private var position = 0

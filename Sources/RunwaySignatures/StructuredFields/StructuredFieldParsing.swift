@@ -12,9 +12,9 @@ public enum StructuredFieldType: Sendable, Hashable {
 
 /// Parses structured fields within bounds.
 ///
-/// The parser of swift-http-structured-headers finds a member by comparing it with all before it, and lets the last of two members
-/// with the same key win. The bytes are therefore counted in one pass before they are parsed: the numbers of members and parameters
-/// are bounded, and a duplicate is found by comparing them with what was parsed.
+/// The parser of swift-http-structured-headers finds a member by comparing it with all before it, and lets the last of
+/// two members with the same key win. The bytes are therefore counted in one pass before they are parsed: the numbers
+/// of members and parameters are bounded, and a duplicate is found by comparing them with what was parsed.
 struct StructuredFieldParsing {
     /// The greatest number of bytes of all lines of a field.
     var maximumBytes = 16_384
@@ -40,7 +40,8 @@ struct StructuredFieldParsing {
         }
     }
 
-    /// Parses the lines of a field and serialises them strictly (RFC 9421 §2.1.1). A duplicate key or parameter is an error.
+    /// Parses the lines of a field and serialises them strictly (RFC 9421 §2.1.1). A duplicate key or parameter is an
+    /// error.
     func strictValue(
         of lines: [String], as type: StructuredFieldType, named name: String
     ) throws(SignatureError) -> [UInt8] {
@@ -100,8 +101,8 @@ struct StructuredFieldParsing {
 
 /// The bytes of a field for the parser.
 ///
-/// The parser's code is generic and not specialised for its collection. A slice of an array, which is generic itself, costs it several
-/// times as much as this.
+/// The parser's code is generic and not specialised for its collection. A slice of an array, which is generic itself,
+/// costs it several times as much as this.
 private struct FieldBytes: RandomAccessCollection {
     private let bytes: [UInt8]
     let startIndex: Int
@@ -137,8 +138,8 @@ private struct NameCount {
         case displayString
     }
 
-    /// Commas and semicolons in Strings and Display Strings do not count; elsewhere a comma only separates members, and a semicolon
-    /// only begins a parameter.
+    /// Commas and semicolons in Strings and Display Strings do not count; elsewhere a comma only separates members, and
+    /// a semicolon only begins a parameter.
     init(of bytes: [UInt8]) {
         var position = Position.outside
         var previous: UInt8 = 0

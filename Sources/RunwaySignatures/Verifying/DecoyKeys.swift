@@ -3,13 +3,15 @@ import Synchronization
 
 /// Keys with which signatures of unknown keys are verified, so that an unknown key takes as long as a known one.
 ///
-/// An unknown identifier behaves at every attempt like a key of one kind, which a keyed hash of the identifier chooses among the kinds
-/// that the directory has had so far: algorithms and lengths. So neither the length of the signature that somebody tries, nor a second
-/// try with another, shows whether the key exists. The decoy of an asymmetric kind is the first key of that kind that was found: whatever
-/// the verification says, the signature of an unknown key is refused. The kinds that a directory names are known from the start
-/// (``KeyDirectory/exampleKeys``). If it names none, there is one for P-256 until a key is found.
+/// An unknown identifier behaves at every attempt like a key of one kind, which a keyed hash of the identifier chooses
+/// among the kinds that the directory has had so far: algorithms and lengths. So neither the length of the signature
+/// that somebody tries, nor a second try with another, shows whether the key exists. The decoy of an asymmetric kind is
+/// the first key of that kind that was found: whatever the verification says, the signature of an unknown key is
+/// refused. The kinds that a directory names are known from the start (``KeyDirectory/exampleKeys``). If it names none,
+/// there is one for P-256 until a key is found.
 package final class DecoyKeys: Sendable {
-    /// Guards records of the keys and their kinds, sorted, so that all servers that have seen the same kinds choose alike.
+    /// Guards records of the keys and their kinds, sorted, so that all servers that have seen the same kinds choose
+    /// alike.
     private let decoys = Mutex<[(kind: KeyKind, record: KeyRecord)]>([])
     /// The decoy before any key was found.
     private static let first = KeyRecord(decoy: .p256(P256.Signing.PrivateKey().publicKey))
@@ -27,7 +29,8 @@ package final class DecoyKeys: Sendable {
         for key in examples { learn(key) }
     }
 
-    /// Returns the record of a key that was found, or that of a decoy for its identifier. Both cases take the same time.
+    /// Returns the record of a key that was found, or that of a decoy for its identifier. Both cases take the same
+    /// time.
     ///
     /// A decoy is added of the kind of a key that was found, unless there is one.
     package func record(forKeyID keyID: String, found: KeyRecord?) -> KeyRecord {
@@ -83,7 +86,8 @@ struct KeyKind: Sendable, Hashable, Comparable {
 extension VerificationKey {
     var kind: KeyKind { KeyKind(algorithm: algorithm.name, length: signatureLength) }
 
-    /// A key of the same kind: for a secret of both sides another secret of the same length, and otherwise the public key itself.
+    /// A key of the same kind: for a secret of both sides another secret of the same length, and otherwise the public
+    /// key itself.
     fileprivate var decoy: VerificationKey {
         switch storage {
         case .hmac(let secret): VerificationKey(algorithm, .hmac(SymmetricKey(size: .init(bitCount: secret.bitCount))))

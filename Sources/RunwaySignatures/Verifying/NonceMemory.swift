@@ -3,16 +3,17 @@ import Synchronization
 
 /// Remembers used nonces in memory, for one server.
 ///
-/// Its size is bounded: when it is full, claims are refused until nonces expire. Each key has a quota, so that one key alone cannot
-/// have the signatures of all others refused. It forgets everything when the server restarts; signatures that may have been made
-/// before the start are therefore refused, and their signers have to sign again. Since a signer's clock may be ahead, these are all
-/// whose `created` is before the start plus the policy's ``VerificationPolicy/clockTolerance``: for that long, only signatures with
-/// a nonce of ``ServerNonces`` are accepted. A wall clock that is set back lets no nonce be used twice: what expired no later than a
-/// nonce that was removed is refused. A clock that was far ahead for a moment therefore has signatures refused that were made before
-/// the moment, and none of those that are made after it.
+/// Its size is bounded: when it is full, claims are refused until nonces expire. Each key has a quota, so that one key
+/// alone cannot have the signatures of all others refused. It forgets everything when the server restarts; signatures
+/// that may have been made before the start are therefore refused, and their signers have to sign again. Since a
+/// signer's clock may be ahead, these are all whose `created` is before the start plus the policy's
+/// ``VerificationPolicy/clockTolerance``: for that long, only signatures with a nonce of ``ServerNonces`` are accepted.
+/// A wall clock that is set back lets no nonce be used twice: what expired no later than a nonce that was removed is
+/// refused. A clock that was far ahead for a moment therefore has signatures refused that were made before the moment,
+/// and none of those that are made after it.
 ///
-/// A nonce takes 16 bytes in a set, by its digest: about 35 bytes with the set's spare room. The memory has 16 parts; a key takes
-/// about 32 bytes more in each part that has nonces of it.
+/// A nonce takes 16 bytes in a set, by its digest: about 35 bytes with the set's spare room. The memory has 16 parts; a
+/// key takes about 32 bytes more in each part that has nonces of it.
 public final class NonceMemory: NonceStore {
     /// Parts with locks of their own, so that claims seldom wait for each other.
     private let shards: [Shard]
@@ -23,10 +24,12 @@ public final class NonceMemory: NonceStore {
     /// - Parameters:
     ///   - startedAt: When the server started.
     ///   - maximumNonces: The greatest number of nonces. By default one million, which is about 35 MB.
-    ///   - maximumNoncesPerKey: The greatest number of nonces of one key identifier, from 1 to `maximumNonces`. By default a
-    /// quarter of `maximumNonces`, and at least 1. Where all requests are signed with one key, pass `maximumNonces`.
+    ///   - maximumNoncesPerKey: The greatest number of nonces of one key identifier, from 1 to `maximumNonces`. By
+    /// default a quarter of `maximumNonces`, and at least 1. Where all requests are signed with one key, pass
+    /// `maximumNonces`.
     ///
-    /// Both are divided among 16 parts by the nonces' digests, so that a claim can be refused a little before a limit is reached.
+    /// Both are divided among 16 parts by the nonces' digests, so that a claim can be refused a little before a limit
+    /// is reached.
     public init(startedAt: UnixTime, maximumNonces: Int = 1_000_000, maximumNoncesPerKey: Int? = nil) {
         precondition(maximumNonces > 0, "A nonce memory has room for at least one nonce")
         let maximumPerKey = maximumNoncesPerKey ?? max(1, maximumNonces / 4)
@@ -63,8 +66,8 @@ public final class NonceMemory: NonceStore {
 
 /// Eight bytes of a digest of the key's identifier, and eight of a digest of the key's identifier and the nonce.
 ///
-/// Two nonces with the same fingerprint have the second refused, and neither accepted twice. Who wants that for another key has to
-/// meet 16 given bytes.
+/// Two nonces with the same fingerprint have the second refused, and neither accepted twice. Who wants that for another
+/// key has to meet 16 given bytes.
 private struct Fingerprint: Hashable, Sendable {
     let key: UInt64
     let nonce: UInt64
@@ -102,8 +105,8 @@ private struct NonceTable {
     private var sets: [Int64: Expiring] = [:]
     /// How many of the nonces are of each key, by the digest of its identifier.
     private var countsByKey: [UInt64: Int] = [:]
-    /// The last time of expiry of a nonce that was removed. It is not the time of the clock: one that was ahead for a moment would have all
-    /// later signatures refused until that time.
+    /// The last time of expiry of a nonce that was removed. It is not the time of the clock: one that was ahead for a
+    /// moment would have all later signatures refused until that time.
     private var lastRemovedExpiry = UnixTime(seconds: .min)
     private(set) var count = 0
 

@@ -4,8 +4,8 @@ public struct Nonce: Sendable, Hashable {
     public let value: String
     /// The identifier of the key. Two keys may use the same nonce.
     public let keyID: String
-    /// The earliest moment, by the verifier's clock, at which the signature can have been made: `created` minus the tolerance for
-    /// the signer's clock, or the moment at which the server issued the nonce.
+    /// The earliest moment, by the verifier's clock, at which the signature can have been made: `created` minus the
+    /// tolerance for the signer's clock, or the moment at which the server issued the nonce.
     public let created: UnixTime
     /// The last moment at which the signature is accepted: the nonce must be remembered until then.
     public let expires: UnixTime
@@ -24,22 +24,23 @@ public enum NonceClaim: Sendable, Hashable {
     case replayed
     /// There is no room to remember it, or none for this key.
     case full
-    /// The signature may have been made before the memory began, at this time: nothing can tell whether its nonce was used before then. It
-    /// was not used since.
+    /// The signature may have been made before the memory began, at this time: nothing can tell whether its nonce was
+    /// used before then. It was not used since.
     case beforeStart(UnixTime)
-    /// The signature may have been made before the memory began, or has expired: nothing can tell whether its nonce was used.
+    /// The signature may have been made before the memory began, or has expired: nothing can tell whether its nonce was
+    /// used.
     case beforeMemory
 }
 
 /// Remembers the nonces that were used.
 ///
-/// ``NonceMemory`` does in memory, for one server, and `SQLiteNonceStore` of `RunwayServerStorage` in a file, for one that must accept
-/// requests right after a restart. Servers that share keys need a store that they share, or clients that always
-/// reach the same server: otherwise a request can be replayed once at each. Implement the protocol over a database that can insert
-/// if absent.
+/// ``NonceMemory`` does in memory, for one server, and `SQLiteNonceStore` of `RunwayServerStorage` in a file, for one
+/// that must accept requests right after a restart. Servers that share keys need a store that they share, or clients
+/// that always reach the same server: otherwise a request can be replayed once at each. Implement the protocol over a
+/// database that can insert if absent.
 public protocol NonceStore: Sendable {
-    /// Claims a nonce atomically: of several claims to the same nonce of a key, one is ``NonceClaim/claimed``. If it throws, the
-    /// signature is refused.
+    /// Claims a nonce atomically: of several claims to the same nonce of a key, one is ``NonceClaim/claimed``. If it
+    /// throws, the signature is refused.
     func claim(_ nonce: Nonce, at now: UnixTime) async throws -> NonceClaim
 }
 

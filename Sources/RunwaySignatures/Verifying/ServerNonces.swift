@@ -1,23 +1,25 @@
 public import Crypto
 
-/// Nonces that a server issues, and recognises without remembering them: each has the time at which it was issued, and a MAC of it.
+/// Nonces that a server issues, and recognises without remembering them: each has the time at which it was issued, and
+/// a MAC of it.
 ///
-/// For clients whose clocks are far off. A refusal asks for a signature with such a nonce (`Accept-Signature`); its age is then
-/// judged by the server's own time in the nonce, and neither `created` nor `expires` of the client's clock. It is accepted once,
-/// like any other.
+/// For clients whose clocks are far off. A refusal asks for a signature with such a nonce (`Accept-Signature`); its age
+/// is then judged by the server's own time in the nonce, and neither `created` nor `expires` of the client's clock. It
+/// is accepted once, like any other.
 ///
 /// An issued nonce begins with `s1.`. A nonce that begins so and was issued with another key is refused as
-/// ``SignatureRefusal/Reason/nonceUnknown``: it is never taken for one of the client's own, whose `created` would count. Clients
-/// whose nonces begin with `s1.` can therefore not be served. The key must outlive a restart and be the same for all servers behind
-/// one name: otherwise nonces that were issued before the restart, or by another server, are refused.
+/// ``SignatureRefusal/Reason/nonceUnknown``: it is never taken for one of the client's own, whose `created` would
+/// count. Clients whose nonces begin with `s1.` can therefore not be served. The key must outlive a restart and be the
+/// same for all servers behind one name: otherwise nonces that were issued before the restart, or by another server,
+/// are refused.
 public struct ServerNonces: Sendable {
     private let key: SymmetricKey
 
     /// Begins every issued nonce, with the version of the format.
     private static let prefix = "s1."
 
-    /// - Parameter key: The key of the MACs, which persists and which all servers behind one name share. By default a random one, for
-    /// a single server: it forgets the nonces that it issued when it restarts.
+    /// - Parameter key: The key of the MACs, which persists and which all servers behind one name share. By default a
+    /// random one, for a single server: it forgets the nonces that it issued when it restarts.
     public init(key: SymmetricKey = SymmetricKey(size: .bits256)) { self.key = key }
 
     /// A new nonce: `s1.`, and as Base64 for URLs eight bytes of time, 16 random bytes, and 16 bytes of the MAC.

@@ -56,7 +56,8 @@ struct SignatureExamination: Sendable {
 
     /// Verifies the signature with the key that was found.
     ///
-    /// - Parameter isKnown: Whether the record is that of the key. If not, the same work is done, and the signature is refused.
+    /// - Parameter isKnown: Whether the record is that of the key. If not, the same work is done, and the signature is
+    ///   refused.
     func verify(with record: KeyRecord, isKnown: Bool) throws(SignatureRefusal) -> VerifiedSignature {
         guard let lateRefusal else { return try verifyValue(with: record, isKnown: isKnown) }
         let isAuthentic = (try? verifyValue(with: record, isKnown: isKnown)) != nil
@@ -203,8 +204,8 @@ extension SignatureContext {
 }
 
 extension CoveredComponents {
-    /// The digests of the body that are covered: all of the field `Content-Digest`, or those of its members that are covered one by
-    /// one. `nil` if there is none of a known algorithm.
+    /// The digests of the body that are covered: all of the field `Content-Digest`, or those of its members that are
+    /// covered one by one. `nil` if there is none of a known algorithm.
     fileprivate func digest(of fields: HTTPFields) throws(SignatureError) -> BodyDigest? {
         var algorithms: [DigestAlgorithm] = []
         for component in identifiers where component.name == ComponentIdentifier.contentDigest.name {

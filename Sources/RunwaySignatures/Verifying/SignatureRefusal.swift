@@ -46,16 +46,19 @@ public struct SignatureRefusal: Error, Sendable, Hashable, CustomStringConvertib
 
     /// The kind of the refusal.
     public let reason: Reason
-    /// A sentence for a developer, without a secret. An attacker learns from it what to try next: show it where development is on.
+    /// A sentence for a developer, without a secret. An attacker learns from it what to try next: show it where
+    /// development is on.
     public var detail: String { parts.before + parts.subject + parts.after }
     /// The verifier's time.
     public let time: UnixTime
-    /// The signature base that the verifier made, where it got that far, for comparison with the signer's. For developers, too.
+    /// The signature base that the verifier made, where it got that far, for comparison with the signer's. For
+    /// developers, too.
     public let base: [UInt8]?
-    /// Whether the signature, or the salted digest, is that of the message by a key that is accepted: it is refused for another reason.
+    /// Whether the signature, or the salted digest, is that of the message by a key that is accepted: it is refused for
+    /// another reason.
     public private(set) var isAuthentic = false
-    /// The last moment, past or to come, at which a copy of the message can be accepted. `nil` if none can, or if the signature is not
-    /// authentic.
+    /// The last moment, past or to come, at which a copy of the message can be accepted. `nil` if none can, or if the
+    /// signature is not authentic.
     package private(set) var acceptedUntil: UnixTime?
 
     /// The detail, which is put together when it is read: whether a key is known must not show in the work.
@@ -88,7 +91,8 @@ public struct SignatureRefusal: Error, Sendable, Hashable, CustomStringConvertib
 
     /// The same refusal of a signature that was found to be valid.
     ///
-    /// - Parameter moment: The last moment, past or to come, at which a copy of the message can be accepted; `nil` if none can.
+    /// - Parameter moment: The last moment, past or to come, at which a copy of the message can be accepted; `nil` if
+    ///   none can.
     package func authentic(acceptedUntil moment: UnixTime? = nil) -> SignatureRefusal {
         var refusal = self
         (refusal.isAuthentic, refusal.acceptedUntil) = (true, moment)

@@ -9,9 +9,9 @@ public import Foundation
 /// let signature = try await verifier.verify(SignatureContext(request), body: body, at: now)
 /// ```
 ///
-/// A nonce is claimed last, so that a signature that is refused for another reason does not use it up. The body is one of these reasons
-/// only for ``verify(_:body:at:)``. A signature of an unknown key
-/// is verified with another key of a kind that the directory has, so that the time does not show whether a key is known.
+/// A nonce is claimed last, so that a signature that is refused for another reason does not use it up. The body is one
+/// of these reasons only for ``verify(_:body:at:)``. A signature of an unknown key is verified with another key of a
+/// kind that the directory has, so that the time does not show whether a key is known.
 public struct SignatureVerifier: Sendable {
     /// What a signature must have.
     public let policy: VerificationPolicy
@@ -19,7 +19,8 @@ public struct SignatureVerifier: Sendable {
     private let nonces: any NonceStore
     /// The keys with which signatures of unknown keys are verified.
     package let decoys: DecoyKeys
-    /// Whether a signature whose time is refused is verified all the same, so that the refusal says whether it is authentic.
+    /// Whether a signature whose time is refused is verified all the same, so that the refusal says whether it is
+    /// authentic.
     package var judgesTimeLast = false
 
     /// - Parameters:
@@ -94,7 +95,8 @@ public struct SignatureVerifier: Sendable {
         return AcceptedSignature(signature: verified, key: record.key, times: examination.times, nonce: nonce)
     }
 
-    /// Claims the nonce of a signature, once all else is verified. Throws a ``SignatureRefusal`` unless this is the first claim.
+    /// Claims the nonce of a signature, once all else is verified. Throws a ``SignatureRefusal`` unless this is the
+    /// first claim.
     private func claim(_ examined: AcceptedSignature, at now: UnixTime) async throws(SignatureRefusal) {
         if let nonce = examined.nonce { try await nonces.use(nonce, at: now) }
     }
@@ -129,8 +131,8 @@ public struct VerifiedSignature: Sendable, Hashable {
 
     /// Verifies a whole body.
     ///
-    /// Throws a ``SignatureRefusal`` if it is not the one whose digest is signed, or if it is not empty and no digest is signed.
-    /// The latter is accepted by a policy whose ``VerificationPolicy/coversBody`` is `false`.
+    /// Throws a ``SignatureRefusal`` if it is not the one whose digest is signed, or if it is not empty and no digest
+    /// is signed. The latter is accepted by a policy whose ``VerificationPolicy/coversBody`` is `false`.
     public func verifyBody(_ body: some DataProtocol, at now: UnixTime) throws(SignatureRefusal) {
         guard let digest else {
             guard body.isEmpty || !coversBody else {

@@ -24,8 +24,8 @@ public struct VerificationPolicy: Sendable {
     public var serverNonces: ServerNonces?
     /// For how long after its creation a signature is accepted. By default two minutes.
     public var maximumAge = Duration.seconds(120)
-    /// How far in the future a signature may have been created, and how long after its `expires` it is accepted. By default 30
-    /// seconds.
+    /// How far in the future a signature may have been created, and how long after its `expires` it is accepted. By
+    /// default 30 seconds.
     public var clockTolerance = Duration.seconds(30)
     /// The algorithms that are accepted, if they are those of the key's record. By default all.
     public var algorithms = Set(SignatureAlgorithm.all)
@@ -41,7 +41,8 @@ public struct VerificationPolicy: Sendable {
         (self.tag, self.requiredComponents) = (tag, requiredComponents)
     }
 
-    /// A policy for the response to a request: it must cover its status, and the method, authority, path and query of the request.
+    /// A policy for the response to a request: it must cover its status, and the method, authority, path and query of
+    /// the request.
     ///
     /// - Parameters:
     ///   - tag: The tag by which the signature is found.
@@ -59,7 +60,8 @@ public struct VerificationPolicy: Sendable {
 
     /// A request for a signature that would be accepted, for `Accept-Signature`.
     ///
-    /// Throws a ``SignatureError`` if the required components have a duplicate, or the label is not the key of a structured field.
+    /// Throws a ``SignatureError`` if the required components have a duplicate, or the label is not the key of a
+    /// structured field.
     public func signatureRequest(label: String = "sig1", hasBody: Bool) throws(SignatureError) -> SignatureRequest {
         let digest = hasBody && coversBody ? [ComponentIdentifier.contentDigest] : []
         var request = try SignatureRequest(

@@ -4,8 +4,8 @@ import Runway
 import RunwaySignatures
 import Synchronization
 
-/// The time by the server's clock: that of the device until a server has refused it, and then the server's, counted on by the
-/// monotonic clock, so that a change of the device's clock has no effect.
+/// The time by the server's clock: that of the device until a server has refused it, and then the server's, counted on
+/// by the monotonic clock, so that a change of the device's clock has no effect.
 final class ServerTime: Sendable {
     /// A time, and the instant on the layer's clock at which it was the time.
     struct Moment: Sendable {
@@ -30,10 +30,11 @@ final class ServerTime: Sendable {
         return Moment(time: correction.time + (instant - correction.instant), instant: instant)
     }
 
-    /// Adopts the time in a response, if it is not between the sending of its request and now, by the clock of the request.
+    /// Adopts the time in a response, if it is not between the sending of its request and now, by the clock of the
+    /// request.
     ///
-    /// Returns the difference to the time that the request assumed. Returns `nil`, and changes nothing, if that was right, or if the
-    /// server's time differs from the device's by more than `maximum`.
+    /// Returns the difference to the time that the request assumed. Returns `nil`, and changes nothing, if that was
+    /// right, or if the server's time differs from the device's by more than `maximum`.
     func adopt(_ server: UnixTime, sent: Moment, within maximum: Duration, _ clock: LayerClock) -> Duration? {
         // By the clock that was in use then: a response to another request may have corrected it since.
         let (instant, device) = (clock.now, Self.deviceTime(clock))
@@ -44,7 +45,8 @@ final class ServerTime: Sendable {
         return .seconds(server.seconds - received.seconds)
     }
 
-    /// The field `Date` of a response; `nil` if it is absent or malformed, or if the response has `Age`: it comes from a cache.
+    /// The field `Date` of a response; `nil` if it is absent or malformed, or if the response has `Age`: it comes from
+    /// a cache.
     static func date(of response: Response, _ clock: LayerClock) -> UnixTime? {
         if response.head.headerFields.contains(.age) { return nil }
         return response.head.headerFields[.date].flatMap { HTTPDate($0, now: HTTPDate(clock.date)) }

@@ -12,9 +12,10 @@ import RunwaySignatures
 /// try await enrolment.enrol()
 /// ```
 ///
-/// The server's half is `EnrolmentRoutes` of `RunwayServer`. It issues a challenge; the device signs it together with the account, the
-/// device and the public key, so that the server knows that the device has the key. The private key is never sent. Requests of an enrolment
-/// carry the access token of the account, and are signed by the current key if there is one.
+/// The server's half is `EnrolmentRoutes` of `RunwayServer`. It issues a challenge; the device signs it together with
+/// the account, the device and the public key, so that the server knows that the device has the key. The private key is
+/// never sent. Requests of an enrolment carry the access token of the account, and are signed by the current key if
+/// there is one.
 ///
 /// A key that was made is stored before it is sent: if the response is lost, the next enrolment sends the same key.
 public struct DeviceEnrolment<Service: APIService>: Sendable {
@@ -40,17 +41,18 @@ public struct DeviceEnrolment<Service: APIService>: Sendable {
 
     /// Enrols a key for the account, unless it has one that the server accepts, and returns the identifier of the key.
     ///
-    /// Whether the present key has expired or was revoked is the server's word: the list of keys is requested, and without a response of
-    /// the server the present key stays. A key that has ended is dropped, and another takes its place.
+    /// Whether the present key has expired or was revoked is the server's word: the list of keys is requested, and
+    /// without a response of the server the present key stays. A key that has ended is dropped, and another takes its
+    /// place.
     ///
-    /// - Throws: `NetworkError.Kind.needsLogin` if no account is signed in, `storage` if a key can't be made or stored, `overloaded` if a
-    ///   key of the account is being enrolled, and otherwise the error of a call.
+    /// - Throws: `NetworkError.Kind.needsLogin` if no account is signed in, `storage` if a key can't be made or stored,
+    ///   `overloaded` if a key of the account is being enrolled, and otherwise the error of a call.
     @discardableResult
     public func enrol() async throws(NetworkError) -> String { try await run(replacing: false) }
 
-    /// Replaces the key of the account by a new one, and returns the identifier of the new one. The server accepts the former for some
-    /// time, so that requests that are on their way do not fail. If the server does not accept the former any more, the new one is
-    /// enrolled without it.
+    /// Replaces the key of the account by a new one, and returns the identifier of the new one. The server accepts the
+    /// former for some time, so that requests that are on their way do not fail. If the server does not accept the
+    /// former any more, the new one is enrolled without it.
     ///
     /// Throws as ``enrol()`` does.
     @discardableResult
@@ -106,8 +108,8 @@ public struct DeviceEnrolment<Service: APIService>: Sendable {
         }
     }
 
-    /// Whether the server says that it does not accept a key of an account any more. `false` if it says nothing, or if another account has
-    /// signed in, whose keys the list has.
+    /// Whether the server says that it does not accept a key of an account any more. `false` if it says nothing, or if
+    /// another account has signed in, whose keys the list has.
     private func hasEnded(_ key: StoredDeviceKeys.Key, of account: String) async throws(NetworkError) -> Bool {
         do {
             let isListed = try await list().contains { $0.id == key.id && $0.isActive }
@@ -118,7 +120,8 @@ public struct DeviceEnrolment<Service: APIService>: Sendable {
         }
     }
 
-    /// Enrols the pending key, or a new one, in place of the current one if there is one, and stores it as the current one.
+    /// Enrols the pending key, or a new one, in place of the current one if there is one, and stores it as the current
+    /// one.
     private func enrolPending(
         _ stored: inout StoredDeviceKeys, of owner: KeyOwner, account: String, authority: String
     ) async throws(NetworkError) -> String {

@@ -10,8 +10,9 @@ import Synchronization
 /// pipeline.insert(SigningStage(for: Shop.self, policy, keys: keys), before: .signing)
 /// ```
 ///
-/// Keys are stored as access tokens are: in a `FileTokenStore`, in files that only the user can read, or on Apple's systems in a
-/// `KeychainTokenStore`. On devices with a Secure Enclave pass a `SecureEnclaveKeyMaker`: what is stored is then of no use elsewhere.
+/// Keys are stored as access tokens are: in a `FileTokenStore`, in files that only the user can read, or on Apple's
+/// systems in a `KeychainTokenStore`. On devices with a Secure Enclave pass a `SecureEnclaveKeyMaker`: what is stored
+/// is then of no use elsewhere.
 ///
 /// Requests of an account whose key is not enrolled, and requests without account, are sent unsigned.
 public final class DeviceKeys: RequestKeyStore {
@@ -33,7 +34,8 @@ public final class DeviceKeys: RequestKeyStore {
     ///
     /// - Parameters:
     ///   - store: Where keys are stored.
-    ///   - name: The name of the keys in the store, which no layer has that stores its tokens there. The default is `device-keys`.
+    ///   - name: The name of the keys in the store, which no layer has that stores its tokens there. The default is
+    ///     `device-keys`.
     ///   - maker: Makes keys. The default makes them in software.
     public init(in store: any TokenStore, name: String = "device-keys", maker: any DeviceKeyMaker = SoftwareKeyMaker())
     {
@@ -57,8 +59,8 @@ public final class DeviceKeys: RequestKeyStore {
     /// The enrolled key of an account, if it was loaded before.
     public func keyInMemory(for owner: KeyOwner) -> RequestKey? { state.withLock { $0.loaded[owner] ?? nil } }
 
-    /// Removes the keys of an account from this device, as at a sign-out. Throws what the store throws. The server accepts the key until it
-    /// is revoked.
+    /// Removes the keys of an account from this device, as at a sign-out. Throws what the store throws. The server
+    /// accepts the key until it is revoked.
     public func remove(for owner: KeyOwner) async throws {
         state.withLock { $0.loaded[owner] = .some(nil) }
         if let tokenKey = owner.tokenKey(named: name) { try await store.remove(tokenKey) }

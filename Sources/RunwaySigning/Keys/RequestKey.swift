@@ -23,8 +23,8 @@ public struct RequestKey: Sendable {
         signsAtOnce = signer is SigningKey
     }
 
-    /// A key of the device's own, for ``SigningWay/signature(tag:components:)`` and for a ``DPoPStage``. Its identifier is the
-    /// thumbprint of the public key (RFC 7638).
+    /// A key of the device's own, for ``SigningWay/signature(tag:components:)`` and for a ``DPoPStage``. Its identifier
+    /// is the thumbprint of the public key (RFC 7638).
     public init(_ key: any DeviceKey) {
         let point = Array(key.publicKey.x963Representation)
         (id, signer, caller, publicKey) = (PublicKeyJWK(point: point).thumbprint, key, nil, point)

@@ -11,15 +11,17 @@ import Synchronization
 /// pipeline.insert(DPoPStage(for: Login.self, keys: keys), before: .signing)
 /// ```
 ///
-/// The key is that of the device: a `RequestKey` that was made of a ``DeviceKey``, as ``DeviceKeys`` returns. Requests for which the store
-/// has none pass unchanged, and so do those to other origins than the service's own.
+/// The key is that of the device: a `RequestKey` that was made of a ``DeviceKey``, as ``DeviceKeys`` returns. Requests
+/// for which the store has none pass unchanged, and so do those to other origins than the service's own.
 ///
-/// A request with the header field `Authorization: DPoP …` gets a proof for that access token; an app's `Credentials.authorize` sets it.
-/// Any other request gets one without token, as a request for a token needs. Each attempt has a proof of its own. A nonce in `DPoP-Nonce`
-/// of any response is used for the next proofs; a request that was refused because it had none is sent once more, if its body can be.
+/// A request with the header field `Authorization: DPoP …` gets a proof for that access token; an app's
+/// `Credentials.authorize` sets it. Any other request gets one without token, as a request for a token needs. Each
+/// attempt has a proof of its own. A nonce in `DPoP-Nonce` of any response is used for the next proofs; a request that
+/// was refused because it had none is sent once more, if its body can be.
 ///
-/// A proof has the time of the device's clock, also where a ``SigningStage`` has corrected its own: a proof whose time is refused fails. A
-/// server whose clients' clocks may be wrong can judge the time of its nonce in place of that of the proof (RFC 9449 §11.1).
+/// A proof has the time of the device's clock, also where a ``SigningStage`` has corrected its own: a proof whose time
+/// is refused fails. A server whose clients' clocks may be wrong can judge the time of its nonce in place of that of
+/// the proof (RFC 9449 §11.1).
 public struct DPoPStage: RequestStage {
     private let service: any APIService.Type
     private let keys: any RequestKeyStore
@@ -110,7 +112,8 @@ private final class DPoPNonces: Sendable {
 }
 
 extension Response {
-    /// The nonce for the next proof; a nonce has the characters of RFC 9449 §8.1, and no more of them than fit in a field.
+    /// The nonce for the next proof; a nonce has the characters of RFC 9449 §8.1, and no more of them than fit in a
+    /// field.
     fileprivate var dpopNonce: String? {
         let values = head.headerFields[values: .dpopNonce]
         guard let nonce = values.first, values.count == 1, (1...1_024).contains(nonce.utf8.count),
@@ -120,8 +123,8 @@ extension Response {
         return nonce
     }
 
-    /// Whether the request was refused because it had no nonce: by a server of tokens in its JSON (§8), by one of resources in its challenge
-    /// (§9).
+    /// Whether the request was refused because it had no nonce: by a server of tokens in its JSON (§8), by one of
+    /// resources in its challenge (§9).
     fileprivate var wantsNonce: Bool {
         switch head.status {
         case .unauthorized:

@@ -5,7 +5,8 @@ import RunwaySignatures
 extension Request {
     /// Sets `Content-Digest` to the digest of the body as it is sent; removes it if there is no body.
     ///
-    /// A stream that can be read twice is read once for it, unless the request states the digest. Throws what the stream throws.
+    /// A stream that can be read twice is read once for it, unless the request states the digest. Throws what the
+    /// stream throws.
     mutating func addContentDigest() async throws {
         switch body.uncounted {
         case .none: head.headerFields[.contentDigest] = nil
@@ -18,7 +19,8 @@ extension Request {
         }
     }
 
-    /// Reads a stream that can be read only once into memory, so that it can be digested before it is sent, and sent again.
+    /// Reads a stream that can be read only once into memory, so that it can be digested before it is sent, and sent
+    /// again.
     ///
     /// Throws a `NetworkError` if it has more bytes than a maximum, and what the stream throws.
     mutating func bufferStream(upTo maximum: Int) async throws {
@@ -26,8 +28,8 @@ extension Request {
         body = .bytes(try await stream.collectedForDigest(byteCount, upTo: maximum))
     }
 
-    /// The whole body, for a digest of all of it. Throws a `NetworkError` if it is a stream with more bytes than a maximum, and what the
-    /// stream throws.
+    /// The whole body, for a digest of all of it. Throws a `NetworkError` if it is a stream with more bytes than a
+    /// maximum, and what the stream throws.
     func wholeBody(upTo maximum: Int) async throws -> [UInt8] {
         switch body.uncounted {
         case .none: []

@@ -11,17 +11,17 @@ import Synchronization
 /// await log.flush()      // when the app goes to the background
 /// ```
 ///
-/// A record is stored as soon as the disk allows and is sent in batches of thirty: when so many wait, when the app asks, after
-/// ``ActionLogOptions/interval``, when somebody signs in, and at launch what the last run left. A failure of the network, the server or the
-/// disk removes no record: only the bounds of ``ActionLogOptions`` do, and ``close()`` those that the disk has not taken until then;
-/// ``currentState`` has the counts by reason. Each record has a
-/// UUIDv7, the session, the boot of the system and two times of the moment at which it was recorded.
+/// A record is stored as soon as the disk allows and is sent in batches of thirty: when so many wait, when the app
+/// asks, after ``ActionLogOptions/interval``, when somebody signs in, and at launch what the last run left. A failure
+/// of the network, the server or the disk removes no record: only the bounds of ``ActionLogOptions`` do, and
+/// ``close()`` those that the disk has not taken until then; ``currentState`` has the counts by reason. Each record has
+/// a UUIDv7, the session, the boot of the system and two times of the moment at which it was recorded.
 ///
-/// Records of an account are sent only while it is signed in to the service, as that account; those that were recorded while nobody
-/// was are sent at any time, without a token unless the service requires one (`AuthorizationPolicy.required`). The file, whose folder should
-/// contain nothing else, can be read by the user alone, and is not in backups.
-/// One process at a time can have it open. The service's server must respond as `docs/formats.md` says; `ActionLogRoute` of
-/// `RunwayServer` does.
+/// Records of an account are sent only while it is signed in to the service, as that account; those that were recorded
+/// while nobody was are sent at any time, without a token unless the service requires one
+/// (`AuthorizationPolicy.required`). The file, whose folder should contain nothing else, can be read by the user alone,
+/// and is not in backups. One process at a time can have it open. The service's server must respond as
+/// `docs/formats.md` says; `ActionLogRoute` of `RunwayServer` does.
 public final class ActionLog: Sendable {
     private let buffer: RecordBuffer
     let store: JournalStore
@@ -34,8 +34,8 @@ public final class ActionLog: Sendable {
     /// Opens a log. It returns at once: the file is opened by a task, and records wait in memory until then.
     ///
     /// - Parameters:
-    ///   - file: The SQLite file, which is created if it does not exist. On iOS not in the container of an app group: the system ends an
-    ///     app that is suspended while SQLite holds a lock there.
+    ///   - file: The SQLite file, which is created if it does not exist. On iOS not in the container of an app group:
+    ///     the system ends an app that is suspended while SQLite holds a lock there.
     ///   - service: The service whose server takes the records. Its `judge(_:rawData:)` must accept the responses.
     ///   - path: The path of the route below the service's base URL.
     ///   - network: Sends the batches, as any other call of the service.
@@ -133,10 +133,12 @@ public final class ActionLog: Sendable {
 
     /// Stores and sends what was recorded, for an app that goes to the background.
     ///
-    /// It returns when all is sent that waited when it was called, or as soon as that can't go on now: an attempt failed, the server asked to
-    /// wait, there is no network, or the log has no layer. If the task is cancelled it does not wait for the server, and sending goes on.
+    /// It returns when all is sent that waited when it was called, or as soon as that can't go on now: an attempt
+    /// failed, the server asked to wait, there is no network, or the log has no layer. If the task is cancelled it does
+    /// not wait for the server, and sending goes on.
     ///
-    /// The system's time in the background (`BackgroundGrace`) is taken before anything is written, and ended when it returns.
+    /// The system's time in the background (`BackgroundGrace`) is taken before anything is written, and ended when it
+    /// returns.
     public func flush() async {
         let grace = sender.beginGrace()
         defer { grace?.end() }
@@ -144,8 +146,9 @@ public final class ActionLog: Sendable {
         await sender.flush()
     }
 
-    /// Stores what is in memory, ends sending, and closes the file, which another log can open then. Records that come later are not stored, and
-    /// functions that use the file throw ``StorageError/Kind/unavailable``, which is then the ``ActionLogState/problem`` of ``currentState``.
+    /// Stores what is in memory, ends sending, and closes the file, which another log can open then. Records that come
+    /// later are not stored, and functions that use the file throw ``StorageError/Kind/unavailable``, which is then the
+    /// ``ActionLogState/problem`` of ``currentState``.
     public func close() async {
         buffer.finish()
         await writing.value
@@ -161,8 +164,9 @@ public final class ActionLog: Sendable {
 extension ActionLog {
     /// What the log holds, what it has sent, and what it has lost.
     ///
-    /// If the file can't be read, such as while another process has it open or after ``close()``, ``ActionLogState/problem`` says why. The state
-    /// then has what this run knows without the file: what is in memory, what was sent, and what was lost there.
+    /// If the file can't be read, such as while another process has it open or after ``close()``,
+    /// ``ActionLogState/problem`` says why. The state then has what this run knows without the file: what is in memory,
+    /// what was sent, and what was lost there.
     public var currentState: ActionLogState {
         get async {
             var state = ActionLogState()
@@ -195,8 +199,8 @@ extension ActionLog {
         }
     }
 
-    /// The records that are set aside, oldest first, with the reasons: those that the server refused or failed on again and again. After
-    /// them those that can't be decrypted, and wait for their key.
+    /// The records that are set aside, oldest first, with the reasons: those that the server refused or failed on again
+    /// and again. After them those that can't be decrypted, and wait for their key.
     ///
     /// - Throws: ``StorageError`` if the file can't be read.
     public func refusedRecords() async throws(StorageError) -> [RefusedAction] {
@@ -227,8 +231,8 @@ extension ActionLog {
     ///   - record: The id of the record.
     ///   - name: What the user did.
     ///   - properties: What belongs to it. Secrets are redacted, as by ``record(_:_:priority:)``.
-    /// - Throws: ``StorageError/Kind/rejected`` for a record that is not set aside or can't be decrypted, and for properties that can't be
-    ///   written; other kinds if the file can't be written.
+    /// - Throws: ``StorageError/Kind/rejected`` for a record that is not set aside or can't be decrypted, and for
+    ///   properties that can't be written; other kinds if the file can't be written.
     public func edit(
         _ record: UUID, as name: String, _ properties: Parameters = [:]
     ) async throws(StorageError) {
@@ -262,12 +266,13 @@ extension ActionLog {
     ///
     /// - Parameters:
     ///   - account: The account, as in `ServiceSettings.account`; the records of nobody have an empty one.
-    ///   - isErasedAtServer: Whether the server is asked, too: by `DELETE` at the path of the log, which `ActionLogRoute` serves if it is
-    ///     set up to. The default is `false`: what the account sent stays at the server, and its name in the file, so that a later opt-out
-    ///     asks the server.
-    /// - Throws: ``StorageError/Kind/rejected`` for the records of nobody at the server, which ``setOptedOut(_:erasingAtServer:)`` alone has
-    ///   erased there, and for an account with the character U+0000, whose records are never stored; other kinds if the file can't be
-    ///   written. On a full disk the log has space of its own for this; `docs/storage.md` says when that is not enough.
+    ///   - isErasedAtServer: Whether the server is asked, too: by `DELETE` at the path of the log, which
+    ///     `ActionLogRoute` serves if it is set up to. The default is `false`: what the account sent stays at the
+    ///     server, and its name in the file, so that a later opt-out asks the server.
+    /// - Throws: ``StorageError/Kind/rejected`` for the records of nobody at the server, which
+    ///   ``setOptedOut(_:erasingAtServer:)`` alone has erased there, and for an account with the character U+0000,
+    ///   whose records are never stored; other kinds if the file can't be written. On a full disk the log has space of
+    ///   its own for this; `docs/storage.md` says when that is not enough.
     public func erase(account: String, atServer isErasedAtServer: Bool = false) async throws(StorageError) {
         guard !isErasedAtServer || !account.isEmpty else {
             throw StorageError(.rejected, "Only an opt-out has the server erase the records of nobody.")
@@ -290,25 +295,28 @@ extension ActionLog {
         await sender.refresh(isUrgent: isErasedAtServer)
     }
 
-    /// Stops recording and sending, for a user who opted out, or resumes it. The decision is stored. If the file is so damaged that neither
-    /// the decision nor a record can be read, it counts as an opt-out.
+    /// Stops recording and sending, for a user who opted out, or resumes it. The decision is stored. If the file is so
+    /// damaged that neither the decision nor a record can be read, it counts as an opt-out.
     ///
     /// All records are removed from memory and from the disk, of all accounts; those that come later are counted as
     /// ``ActionLoss/optedOut``.
     ///
     /// - Parameters:
     ///   - isOptedOut: Whether the user opted out.
-    ///   - isErasedAtServer: Whether the server is asked to erase what it has of the account that is signed in, and of every account that has
-    ///     recorded since the user last opted out, or since the server was last asked to erase it; each as by ``erase(account:atServer:)``:
-    ///     while it is signed in. If something was recorded since the user last opted out while nobody was signed in, the server is also
-    ///     asked, by a secret of the file and without a sign-in, to erase the records of this installation that have no account. Those that
-    ///     were sent from an earlier file, such as one that was damaged, stay there. The default is `true`. It has no effect when recording
-    ///     resumes.
+    ///   - isErasedAtServer: Whether the server is asked to erase what it has of the account that is signed in, and of
+    ///     every account that has recorded since the user last opted out, or since the server was last asked to erase
+    ///     it; each as by ``erase(account:atServer:)``: while it is signed in. If something was recorded since the user
+    ///     last opted out while nobody was signed in, the server is also asked, by a secret of the file and without a
+    ///     sign-in, to erase the records of this installation that have no account. Those that were sent from an
+    ///     earlier file, such as one that was damaged, stay there. The default is `true`. It has no effect when
+    ///     recording resumes.
     ///
-    /// The system's time in the background (`BackgroundGrace`) is taken before anything is removed, and ended when it returns.
+    /// The system's time in the background (`BackgroundGrace`) is taken before anything is removed, and ended when it
+    /// returns.
     ///
-    /// - Throws: ``StorageError`` if the file can't be written. Nothing is recorded in this run all the same; call it again, so that
-    ///   later runs know. On a full disk the log has space of its own for this, as for ``erase(account:atServer:)``.
+    /// - Throws: ``StorageError`` if the file can't be written. Nothing is recorded in this run all the same; call it
+    ///   again, so that later runs know. On a full disk the log has space of its own for this, as for
+    ///   ``erase(account:atServer:)``.
     public func setOptedOut(
         _ isOptedOut: Bool, erasingAtServer isErasedAtServer: Bool = true
     ) async throws(StorageError) {

@@ -14,14 +14,16 @@ enum LogOfAccount: LogOwner {
     static func authorization(from policy: AuthorizationPolicy) -> AuthorizationPolicy { policy }
 }
 
-/// Nobody: the records must not become those of the account that is signed in when they are sent, unless the service takes no others.
+/// Nobody: the records must not become those of the account that is signed in when they are sent, unless the service
+/// takes no others.
 enum LogOfNobody: LogOwner {
     static func authorization(from policy: AuthorizationPolicy) -> AuthorizationPolicy {
         policy == .ifSignedIn ? .none : policy
     }
 }
 
-/// A request of an action log, as `docs/formats.md` describes it. Its priority is low, so that calls of the app go first.
+/// A request of an action log, as `docs/formats.md` describes it. Its priority is low, so that calls of the app go
+/// first.
 protocol ActionLogRequest: Endpoint {}
 
 extension ActionLogRequest {
@@ -110,8 +112,8 @@ enum ActionLogBody {
 }
 
 extension String {
-    /// Returns the longest start of the text that has at most `count` bytes in UTF-8 and cuts no scalar. A number of characters would bound no bytes: each may
-    /// have any number of combining marks.
+    /// Returns the longest start of the text that has at most `count` bytes in UTF-8 and cuts no scalar. A number of
+    /// characters would bound no bytes: each may have any number of combining marks.
     func cut(toByteCount count: Int) -> String {
         if utf8.count <= count { return self }
         var end = utf8.index(utf8.startIndex, offsetBy: count)

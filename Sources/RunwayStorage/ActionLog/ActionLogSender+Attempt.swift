@@ -48,8 +48,8 @@ extension ActionLogSender {
         try await store.run { [pace] journal throws(StorageError) in try journal.setPace(pace, at: time, now: now) }
     }
 
-    /// Counts records of a scope that the server has accepted or refused; a negative number waits again. Called inside an operation on the
-    /// file, so that what waits and this count are read together.
+    /// Counts records of a scope that the server has accepted or refused; a negative number waits again. Called inside
+    /// an operation on the file, so that what waits and this count are read together.
     private func noteEnd(of count: Int, in scope: String) {
         state.withLock { $0.ended[scope, default: 0] += count }
     }
@@ -159,7 +159,8 @@ extension ActionLogSender {
 
     /// Repeats or halves a batch that was not accepted, or sets its only record aside.
     ///
-    /// - Parameter isNewStream: Whether a batch that is repeated has a number of another stream. The default is `false`.
+    /// - Parameter isNewStream: Whether a batch that is repeated has a number of another stream. The default is
+    ///   `false`.
     private func treat(
         _ batch: JournalBatch, isFault: Bool, _ reason: String, inNewStream isNewStream: Bool = false,
         retryAfter: Duration? = nil

@@ -7,7 +7,8 @@ import Synchronization
 final class ActionLogSender: Sendable {
     /// What the layer does for a log.
     struct Link: Sendable {
-        /// Sends a body, as any other call of the service; one with records of nobody without a token, if the service permits that.
+        /// Sends a body, as any other call of the service; one with records of nobody without a token, if the service
+        /// permits that.
         var send: @Sendable (_ body: [UInt8], _ isAnonymous: Bool) async throws(NetworkError) -> RawData
         /// Has the server erase the records of the account that is signed in.
         var erase: @Sendable () async throws(NetworkError) -> Void
@@ -28,7 +29,8 @@ final class ActionLogSender: Sendable {
         var reading: Waiting?
         /// How many readings there were.
         var readingCount = 0
-        /// Whether the file was read since the layer exists, and since an account signed in while the server asked to wait.
+        /// Whether the file was read since the layer exists, and since an account signed in while the server asked to
+        /// wait.
         var isRead = false
         var sent = 0
         /// How many records of each scope, and erasures, the server has accepted or refused in this run.
@@ -121,8 +123,8 @@ final class ActionLogSender: Sendable {
         signal.yield()
     }
 
-    /// Sends what waits, and returns when nothing can be sent any more now: all is sent, or an attempt failed. If the task is cancelled it
-    /// does not wait for the server, and sending goes on.
+    /// Sends what waits, and returns when nothing can be sent any more now: all is sent, or an attempt failed. If the
+    /// task is cancelled it does not wait for the server, and sending goes on.
     func flush() async {
         let now = clock.now
         let isPaused = state.withLock { state in
@@ -225,7 +227,8 @@ final class ActionLogSender: Sendable {
         }
     }
 
-    /// Whether a wait is the gap between two batches, which ends neither a flush nor the system's time in the background.
+    /// Whether a wait is the gap between two batches, which ends neither a flush nor the system's time in the
+    /// background.
     private func isGap(until instant: Duration?) -> Bool { instant.map { $0 <= clock.now + options.gap } ?? false }
 
     /// Ends the flushes that came before the last decision, or all.
@@ -244,11 +247,13 @@ final class ActionLogSender: Sendable {
 
     /// How much may be sent now.
     struct Waiting: Sendable {
-        /// By scope: the records of nobody, those of the account that is signed in, and the erasures that the server is asked for.
+        /// By scope: the records of nobody, those of the account that is signed in, and the erasures that the server is
+        /// asked for.
         var counts: [String: Int]
         /// See ``State/ended``.
         var ended: [String: Int] = [:]
-        /// How long the oldest of these records waited at ``instant``; zero if the log has no interval, for which alone it matters.
+        /// How long the oldest of these records waited at ``instant``; zero if the log has no interval, for which alone
+        /// it matters.
         var age: Duration
         /// When it was read, by the layer's clock: a reader may use it later, and the oldest is older then.
         var instant: Duration

@@ -12,7 +12,8 @@ struct ActionLogWriter: Sendable {
 
     /// Runs until the buffer is finished and what it held is written, or can't be.
     ///
-    /// If the disk fails, records stay in the buffer. The next record, a flush, or a timer whose wait doubles has them written again.
+    /// If the disk fails, records stay in the buffer. The next record, a flush, or a timer whose wait doubles has them
+    /// written again.
     func run() async {
         var failures = 0
         var alarm: Task<Void, any Error>?

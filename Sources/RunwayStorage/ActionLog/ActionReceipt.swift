@@ -23,9 +23,9 @@ public final class ActionReceipt: Sendable {
 
     /// Waits until the record is committed to disk.
     ///
-    /// - Throws: ``StorageError``. For the kinds `rejected` and `full` of a bound the record is gone; for the others it stays in memory until the
-    ///   log is closed, and its commit is repeated: another call of this function returns the latest outcome. The kind is `cancelled` if the
-    ///   task is cancelled before the first attempt to commit has ended.
+    /// - Throws: ``StorageError``. For the kinds `rejected` and `full` of a bound the record is gone; for the others it
+    ///   stays in memory until the log is closed, and its commit is repeated: another call of this function returns the
+    ///   latest outcome. The kind is `cancelled` if the task is cancelled before the first attempt to commit has ended.
     public func committed() async throws(StorageError) {
         let waiter = Race<Result<Void, StorageError>>()
         let settled: Result<Void, StorageError>? = state.withLock { state in

@@ -20,15 +20,16 @@ struct ActionRecord: Sendable {
     /// See ``leastByteCount(_:_:)``.
     var byteCount = 0
 
-    /// How many bytes a record has at least as JSON, without what it has beside its name and its properties. It costs little.
+    /// How many bytes a record has at least as JSON, without what it has beside its name and its properties. It costs
+    /// little.
     static func leastByteCount(_ name: String, _ properties: Parameters) -> Int {
         properties.reduce(name.utf8.count) { $0 + $1.name.utf8.count + $1.value.leastByteCount }
     }
 
     /// The record as it is stored and sent, without its sequence number: a JSON object, secrets redacted.
     ///
-    /// - Throws: ``StorageError/Kind/rejected`` if a property can't be written, if the name of the account has the character U+0000, or if
-    ///   there are too many bytes.
+    /// - Throws: ``StorageError/Kind/rejected`` if a property can't be written, if the name of the account has the
+    ///   character U+0000, or if there are too many bytes.
     func entry(boot: String, redaction: Redaction, maximumByteCount: Int) throws(StorageError) -> JournalEntry {
         guard account.isScope else {
             throw StorageError(.rejected, "The name of the record's account has the character U+0000.")

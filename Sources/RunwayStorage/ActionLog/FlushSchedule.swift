@@ -1,14 +1,15 @@
 import Foundation
 
-/// Decides which scope's batch a log sends next, when, and how large it may be. A pure state machine; ``ActionLogSender`` performs.
+/// Decides which scope's batch a log sends next, when, and how large it may be. A pure state machine;
+/// ``ActionLogSender`` performs.
 ///
-/// A batch is sent when enough records wait, when the app asks, when the interval has passed since the oldest was recorded, at launch if
-/// anything waits, when a network comes back, and when somebody signs in. What is left of enough records waits for the next; for every
-/// other cause, and after a failure, batches follow until all is sent that waited then. Records that come meanwhile wait for a cause of their
-/// own.
+/// A batch is sent when enough records wait, when the app asks, when the interval has passed since the oldest was
+/// recorded, at launch if anything waits, when a network comes back, and when somebody signs in. What is left of enough
+/// records waits for the next; for every other cause, and after a failure, batches follow until all is sent that waited
+/// then. Records that come meanwhile wait for a cause of their own.
 ///
-/// Each scope has a backoff of its own, so that a server that refuses one account does not hold up the records of another. A wait that the
-/// server asks for holds for all of them.
+/// Each scope has a backoff of its own, so that a server that refuses one account does not hold up the records of
+/// another. A wait that the server asks for holds for all of them.
 struct FlushSchedule: Sendable {
     /// What happens next.
     enum Step: Equatable, Sendable {
@@ -56,7 +57,8 @@ struct FlushSchedule: Sendable {
         case setAside
     }
 
-    /// How long nothing of a scope is sent after the server asked for its account, unless an account signs in or the app calls `flush()`.
+    /// How long nothing of a scope is sent after the server asked for its account, unless an account signs in or the
+    /// app calls `flush()`.
     static let credentialsWait = Duration.seconds(300)
     /// The longest wait that a server can ask for.
     static let longestServerWait = Duration.seconds(86_400)
@@ -87,7 +89,8 @@ struct FlushSchedule: Sendable {
     private var turn: UInt64 = 0
     /// How many records wait that may be sent now, by scope.
     private var waiting: [String: Int] = [:]
-    /// How many records of each scope the server has accepted or refused in this run, without those that wait again after a series of refusals.
+    /// How many records of each scope the server has accepted or refused in this run, without those that wait again
+    /// after a series of refusals.
     private var ended: [String: Int] = [:]
     /// The value of ``ended`` at which everything is sent that waited at the last cause.
     private var dueEnds: [String: Int] = [:]
@@ -105,7 +108,8 @@ struct FlushSchedule: Sendable {
         wasNetworkAllowed = isNetworkAllowed
     }
 
-    /// Whether the server has refused, or failed on, one record of a scope after the other: it may be refusing everything.
+    /// Whether the server has refused, or failed on, one record of a scope after the other: it may be refusing
+    /// everything.
     var isRefusingAll: Bool { lanes.values.contains { $0.refusals >= Self.refusalLimit } }
 
     /// How many single records of a scope were set aside since its last batch that was accepted.
@@ -124,7 +128,8 @@ struct FlushSchedule: Sendable {
     ///
     /// - Parameters:
     ///   - counts: How many wait, by scope.
-    ///   - ended: How many of each scope the server has accepted or refused in this run until then. The default is zero.
+    ///   - ended: How many of each scope the server has accepted or refused in this run until then. The default is
+    ///     zero.
     ///   - age: How long the oldest of them waits. The default is that it was stored now.
     ///   - isUrgent: Whether all that waits is to be sent. The default is `false`.
     mutating func noteWaiting(
@@ -164,8 +169,9 @@ struct FlushSchedule: Sendable {
 
     /// Decides what becomes of a batch of so many records.
     ///
-    /// - Parameter isFault: Whether the server failed by a fault of its own, which may be over at the next attempt. A batch is repeated
-    ///   then, as often as the options allow, before it is halved. The halves are halved at once, down to single records.
+    /// - Parameter isFault: Whether the server failed by a fault of its own, which may be over at the next attempt. A
+    ///   batch is repeated then, as often as the options allow, before it is halved. The halves are halved at once,
+    ///   down to single records.
     mutating func treat(_ scope: String, count: Int, isFault: Bool) -> Treatment {
         if isFault {
             var lane = lane(scope)
@@ -267,7 +273,8 @@ struct FlushSchedule: Sendable {
 
     private func lane(_ scope: String) -> Lane { lanes[scope] ?? Lane(limit: batchSize) }
 
-    /// Half of the wait is certain, and half random, after the bound was applied: devices that failed together do not return together.
+    /// Half of the wait is certain, and half random, after the bound was applied: devices that failed together do not
+    /// return together.
     private func wait(after failures: Int, _ jitter: Double) -> Duration {
         let wait = Backoff.wait(after: failures, base: options.baseWait, longest: options.longestWait)
         return wait / 2 + wait / 2 * jitter

@@ -98,7 +98,8 @@ final class RecordBuffer: Sendable {
     /// How often records were erased: those that were read before may be among them.
     var erasures: Int { state.withLock { $0.erasures } }
 
-    /// Takes the oldest records to write them, until ``removeTaken(rejected:)`` or ``restoreTaken()``, and returns ``erasures``, too.
+    /// Takes the oldest records to write them, until ``removeTaken(rejected:)`` or ``restoreTaken()``, and returns
+    /// ``erasures``, too.
     func take(_ maximumCount: Int) -> ([ActionRecord], erasures: Int) {
         state.withLock { ($0.records.take(maximumCount), $0.erasures) }
     }
@@ -149,7 +150,8 @@ final class RecordBuffer: Sendable {
         return result
     }
 
-    /// Removes what could not be written before the log ended, and counts it. ``ActionReceipt/committed()`` throws for it.
+    /// Removes what could not be written before the log ended, and counts it. ``ActionReceipt/committed()`` throws for
+    /// it.
     func abandon() {
         let abandoned = state.withLock { state in
             let abandoned = state.records.removeAll { _ in true }
@@ -199,7 +201,8 @@ extension RecordBuffer.State {
 struct ActionLogPace: Sendable, Equatable {
     /// From 0 to 1.
     var sampleRate = 1.0
-    /// When the fraction is over, by the clock of the log: all records are recorded then, so that the server's next response can renew it.
+    /// When the fraction is over, by the clock of the log: all records are recorded then, so that the server's next
+    /// response can renew it.
     var end = Duration.zero
     /// Nothing is sent before, by the same clock.
     var pause = Duration.zero

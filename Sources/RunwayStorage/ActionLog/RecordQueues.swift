@@ -19,7 +19,8 @@ struct RecordQueues: Sendable {
     }
 
     private var queues: [ActionPriority: Queue] = [:]
-    /// The records that are being written, in the order in which they came. They are not evicted: each is stored or lost, and not both.
+    /// The records that are being written, in the order in which they came. They are not evicted: each is stored or
+    /// lost, and not both.
     private var taken: [ActionRecord] = []
     private(set) var count = 0
     private(set) var byteCount = 0
@@ -41,7 +42,8 @@ struct RecordQueues: Sendable {
         return nil
     }
 
-    /// Takes the oldest records to write them, in the order in which they came, until ``removeTaken()`` or ``restoreTaken()``.
+    /// Takes the oldest records to write them, in the order in which they came, until ``removeTaken()`` or
+    /// ``restoreTaken()``.
     mutating func take(_ maximumCount: Int) -> [ActionRecord] {
         precondition(taken.isEmpty, "one group is written at a time")
         while taken.count < maximumCount,

@@ -1,7 +1,8 @@
-/// A checksum of 64 bits that detects damage to files: fast, and no protection against someone who changes them on purpose.
+/// A checksum of 64 bits that detects damage to files: fast, and no protection against someone who changes them on
+/// purpose.
 ///
-/// It reads 64 bytes at a time in four lanes, whose products one core computes in parallel. Each product of 128 bits is folded into 64 bits, the
-/// lane's new value, as wyhash does. It is the project's own format.
+/// It reads 64 bytes at a time in four lanes, whose products one core computes in parallel. Each product of 128 bits is
+/// folded into 64 bits, the lane's new value, as wyhash does. It is the project's own format.
 struct Checksum {
     private(set) var value: UInt64
 

@@ -35,7 +35,8 @@ struct ContentFiles: Sendable {
         }
     }
 
-    /// The content of an entry, if the system has all of its file in memory; `nil` otherwise, and on systems other than Linux.
+    /// The content of an entry, if the system has all of its file in memory; `nil` otherwise, and on systems other than
+    /// Linux.
     ///
     /// It does not wait for the drive, so that any thread may call it.
     func readFromMemory(_ entry: DiskCacheEntry) -> CacheTierEntry? {

@@ -10,24 +10,28 @@ import Synchronization
 /// let network = NetworkLayer(transport: transport, diskCache: DiskCache(in: folder))
 /// ```
 ///
-/// It is used for endpoints whose cache policy says so: `.timeToLive(onDisk: true)`, `.timeToLive(diskLifetime: .seconds(86_400))`,
-/// `.untilEvicted(onDisk: true)` or `.http(onDisk: true)`. Small responses are rows of an SQLite database, larger ones files beside it.
+/// It is used for endpoints whose cache policy says so: `.timeToLive(onDisk: true)`,
+/// `.timeToLive(diskLifetime: .seconds(86_400))`, `.untilEvicted(onDisk: true)` or `.http(onDisk: true)`. Small
+/// responses are rows of an SQLite database, larger ones files beside it.
 ///
-/// **Bounds.** ``DiskCacheLimits`` hold after every write. The least recently used responses are evicted first, also across launches: of
-/// the last second before the process was killed, stored responses are known and mere uses may not be.
+/// **Bounds.** ``DiskCacheLimits`` hold after every write. The least recently used responses are evicted first, also
+/// across launches: of the last second before the process was killed, stored responses are known and mere uses may not
+/// be.
 ///
-/// **Failures.** None fails a call: what can't be read was not found. Every body is checked against a checksum. A database that is damaged,
-/// or was written by a newer version of the app, is set aside, reported, and begun anew. That the disk is full, or that the
-/// folder can't be used, is reported once until it is over. A killed process loses at most what was still to be written; a power loss may
-/// lose the last moments.
+/// **Failures.** None fails a call: what can't be read was not found. Every body is checked against a checksum. A
+/// database that is damaged, or was written by a newer version of the app, is set aside, reported, and begun anew. That
+/// the disk is full, or that the folder can't be used, is reported once until it is over. A killed process loses at
+/// most what was still to be written; a power loss may lose the last moments.
 ///
-/// **One process.** The first cache that opens the folder has it until ``close()`` has returned, the cache is released, or the process ends. Any other cache, of this process or
-/// of another one, finds and stores nothing, and its clears wait until the folder is free.
+/// **One process.** The first cache that opens the folder has it until ``close()`` has returned, the cache is released,
+/// or the process ends. Any other cache, of this process or of another one, finds and stores nothing, and its clears
+/// wait until the folder is free.
 ///
-/// **Erasure.** A clear, as at sign-out, removes the rows and the files of all that it covers before it ends; SQLite overwrites the rows
-/// (`secure_delete`) and empties its log. The blocks of removed files are free, and not overwritten. If the disk has no space for that, all
-/// responses are removed. All files are the user's alone, and excluded from backups on Apple's systems. Keys are stored as SHA-256 digests,
-/// and names of services, endpoints and accounts in clear.
+/// **Erasure.** A clear, as at sign-out, removes the rows and the files of all that it covers before it ends; SQLite
+/// overwrites the rows (`secure_delete`) and empties its log. The blocks of removed files are free, and not
+/// overwritten. If the disk has no space for that, all responses are removed. All files are the user's alone, and
+/// excluded from backups on Apple's systems. Keys are stored as SHA-256 digests, and names of services, endpoints and
+/// accounts in clear.
 public final class DiskCache: CacheTier {
     private enum Phase {
         /// Nothing was read yet, or a failure closed it: the next operation opens it.
@@ -66,11 +70,13 @@ public final class DiskCache: CacheTier {
     /// Creates a cache in a folder, which is read at the first lookup.
     ///
     /// - Parameters:
-    ///   - folder: A folder that nothing else uses. It is created if there is none. On iOS a cache in the container of an app group finds
-    ///     and stores nothing, since the system ends an app that is suspended while it holds a lock there.
+    ///   - folder: A folder that nothing else uses. It is created if there is none. On iOS a cache in the container of
+    ///     an app group finds and stores nothing, since the system ends an app that is suspended while it holds a lock
+    ///     there.
     ///   - limits: The bounds of what is stored; see ``DiskCacheLimits`` for the defaults.
-    ///   - sealing: Encrypts metadata and bodies. The default, `nil`, stores them as they are. A response that does not open is not found, and
-    ///     stays; what was stored without a sealing is not found with one, and the other way round.
+    ///   - sealing: Encrypts metadata and bodies. The default, `nil`, stores them as they are. A response that does not
+    ///     open is not found, and stays; what was stored without a sealing is not found with one, and the other way
+    ///     round.
     ///   - report: Receives what went wrong, on a thread of the cache. The default ignores it.
     public init(
         in folder: URL, limits: DiskCacheLimits = DiskCacheLimits(), sealing: (any PayloadSealing)? = nil,
@@ -87,11 +93,12 @@ public final class DiskCache: CacheTier {
     /// The number of responses that are stored; 0 before the first lookup.
     public var count: Int { index?.count ?? 0 }
 
-    /// The bytes of the responses that are stored, as ``DiskCacheLimits/maximumByteCount`` counts them; 0 before the first lookup.
+    /// The bytes of the responses that are stored, as ``DiskCacheLimits/maximumByteCount`` counts them; 0 before the
+    /// first lookup.
     public var byteCount: Int { index?.byteCount ?? 0 }
 
-    /// The bytes of the write-ahead log of the index. SQLite moves them to its file when they are about 4 MiB; more than that for long means
-    /// that it can't.
+    /// The bytes of the write-ahead log of the index. SQLite moves them to its file when they are about 4 MiB; more
+    /// than that for long means that it can't.
     public var logByteCount: Int { SQLiteFile.logByteCount(of: database) }
 
     private var database: URL { folder.appending(path: DiskCacheStore.databaseName) }
@@ -139,7 +146,8 @@ public final class DiskCache: CacheTier {
     ///
     /// If the disk has no space for a clear, all stored responses are removed, since that needs none.
     ///
-    /// - Throws: An error of SQLite or of the file system, or that another cache uses the folder. Nothing was stored then.
+    /// - Throws: An error of SQLite or of the file system, or that another cache uses the folder. Nothing was stored
+    ///   then.
     public func apply(_ changes: [CacheTierChange]) async throws {
         try await run(on: writing) { cache in
             let sealed = changes.map { Self.sealed($0, with: cache.sealing, cache.report) }
@@ -158,7 +166,8 @@ public final class DiskCache: CacheTier {
         }
     }
 
-    /// Writes what is still to be written, and releases the folder for another cache. Nothing is found or stored from then on.
+    /// Writes what is still to be written, and releases the folder for another cache. Nothing is found or stored from
+    /// then on.
     public func close() async { try? await run(on: writing) { $0.end() } }
 
     /// See ``DiskCacheStore/limit(toPages:)``.
@@ -347,8 +356,8 @@ extension DiskCache {
 }
 
 extension DiskCache {
-    /// Whether changes that a full disk prevents are a reason to remove all responses: those of an account must not stay, and what is to be
-    /// stored must not be lost.
+    /// Whether changes that a full disk prevents are a reason to remove all responses: those of an account must not
+    /// stay, and what is to be stored must not be lost.
     private static func mayRemoveAll(for changes: [CacheTierChange]) -> Bool {
         changes.contains(where: \.clearsAccount) && !changes.contains(where: \.isStoring)
     }

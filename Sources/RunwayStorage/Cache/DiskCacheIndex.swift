@@ -76,7 +76,8 @@ struct DiskCacheEntry: Sendable {
     }
 }
 
-/// Decides which responses a ``DiskCache`` stores and evicts. It performs nothing: ``plan(_:)`` returns what has to be written.
+/// Decides which responses a ``DiskCache`` stores and evicts. It performs nothing: ``plan(_:)`` returns what has to be
+/// written.
 // Unchecked: a value whose members are values, of which `ValuesByKind` does not state that it is sendable.
 struct DiskCacheIndex: @unchecked Sendable {
     /// What one transaction changes.
@@ -87,7 +88,8 @@ struct DiskCacheIndex: @unchecked Sendable {
         var isEmpty: Bool { stored.isEmpty && removed.isEmpty }
     }
 
-    /// Whether contents are encrypted: their keys have other digests, so that a run without the key finds nothing that it can't read.
+    /// Whether contents are encrypted: their keys have other digests, so that a run without the key finds nothing that
+    /// it can't read.
     let isSealed: Bool
     private var entries: ValuesByKind<CacheKind, CacheDigest, DiskCacheEntry>
     /// The keys of each target.
@@ -180,7 +182,8 @@ struct DiskCacheIndex: @unchecked Sendable {
         }
     }
 
-    /// Inserts an entry in place of its key's last one, and evicts others for it. Returns `false` if it is larger than the limit.
+    /// Inserts an entry in place of its key's last one, and evicts others for it. Returns `false` if it is larger than
+    /// the limit.
     @discardableResult
     private mutating func insert(_ entry: DiskCacheEntry, _ plan: inout Plan) -> Bool {
         remove(entry.key, &plan)

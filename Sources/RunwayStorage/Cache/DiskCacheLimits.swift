@@ -1,22 +1,26 @@
 public import Runway
 
-/// The bounds of a ``DiskCache``, in all and for each `CacheKind`. They hold after every write; least recently used responses are evicted first.
+/// The bounds of a ``DiskCache``, in all and for each `CacheKind`. They hold after every write; least recently used
+/// responses are evicted first.
 public struct DiskCacheLimits: Sendable, Hashable {
     /// The most responses. The default is 10,000.
     public let maximumCount: Int
-    /// The most bytes of all responses together: bodies, header fields, and 512 bytes for each response. The default is 256 MiB.
+    /// The most bytes of all responses together: bodies, header fields, and 512 bytes for each response. The default is
+    /// 256 MiB.
     ///
-    /// A larger response is not stored. The file of the index and of small responses has some 300 bytes more for each response. What is
-    /// removed from it stays in it as free space for other small responses, so that the file has its largest size until a clear leaves
-    /// nothing: then at most 1 MiB is left of it. If responses were small at one time and large at another, the disk has up to twice as much.
+    /// A larger response is not stored. The file of the index and of small responses has some 300 bytes more for each
+    /// response. What is removed from it stays in it as free space for other small responses, so that the file has its
+    /// largest size until a clear leaves nothing: then at most 1 MiB is left of it. If responses were small at one time
+    /// and large at another, the disk has up to twice as much.
     public let maximumByteCount: Int
-    /// The most bytes of the responses of each kind that has a budget of its own, counted in the same way. The default is empty: all kinds
-    /// share ``maximumByteCount``.
+    /// The most bytes of the responses of each kind that has a budget of its own, counted in the same way. The default
+    /// is empty: all kinds share ``maximumByteCount``.
     ///
     /// Each budget also has a ``maximumCount`` of its own. A response evicts none of another budget.
     public let maximumByteCountByKind: [CacheKind: Int]
 
-    /// Creates limits; see the properties for the defaults. With a bound of 0, nothing is stored; a negative bound counts as 0.
+    /// Creates limits; see the properties for the defaults. With a bound of 0, nothing is stored; a negative bound
+    /// counts as 0.
     public init(
         maximumCount: Int = 10_000, maximumByteCount: Int = 256 << 20, maximumByteCountByKind: [CacheKind: Int] = [:]
     ) {
@@ -35,10 +39,11 @@ public struct DiskCacheProblem: Sendable, CustomStringConvertible {
 
         /// Files were damaged, or were written by a later version. What they had is not found any more.
         public static let damage = Kind(description: "damage")
-        /// The key of the app's ``PayloadSealing`` can't be read, or is not the one of what is stored. Stored responses stay, and are found
-        /// again with their key.
+        /// The key of the app's ``PayloadSealing`` can't be read, or is not the one of what is stored. Stored responses
+        /// stay, and are found again with their key.
         public static let key = Kind(description: "key")
-        /// The disk is full, the folder can't be read or written, or another cache uses it. It is reported once until it is over.
+        /// The disk is full, the folder can't be read or written, or another cache uses it. It is reported once until
+        /// it is over.
         public static let unavailable = Kind(description: "unavailable")
     }
 

@@ -3,7 +3,8 @@ import GRDB
 import Runway
 import RunwaySQLite
 
-/// The files of a ``DiskCache`` while it is open: a lock, the database of its index and of small responses, and a file for each large one.
+/// The files of a ``DiskCache`` while it is open: a lock, the database of its index and of small responses, and a file
+/// for each large one.
 ///
 /// Only one thread at a time uses it, except for ``read(_:)`` and ``readFromMemory(_:)``.
 final class DiskCacheStore: Sendable {
@@ -18,7 +19,8 @@ final class DiskCacheStore: Sendable {
     static let databaseName = "cache.sqlite"
     private static let setAsideName = "set-aside"
 
-    /// Opens a folder, and creates it if there is none. A database that can't be read is set aside, and a new one begun.
+    /// Opens a folder, and creates it if there is none. A database that can't be read is set aside, and a new one
+    /// begun.
     init(_ folder: URL, _ report: (DiskCacheProblem) -> Void) throws {
         self.folder = folder
         if AppGroup.contains(folder.path) { throw DiskCacheError.shared }
@@ -74,7 +76,8 @@ final class DiskCacheStore: Sendable {
         return database
     }
 
-    /// Sets what remains of the database aside, in place of what was set aside before, and removes the files of responses.
+    /// Sets what remains of the database aside, in place of what was set aside before, and removes the files of
+    /// responses.
     private static func setAside(_ folder: URL, _ files: ContentFiles) throws {
         let manager = FileManager.default
         let place = folder.appending(path: setAsideName)
@@ -113,8 +116,8 @@ final class DiskCacheStore: Sendable {
     /// Returns whether an error says that the disk has no space for the database.
     static func isFull(_ error: any Error, in folder: URL) -> Bool { failure(error, in: folder) == .full }
 
-    /// Returns whether an error says that the database is damaged, or that a newer version of the app wrote it. All others, such as a full
-    /// disk, pass.
+    /// Returns whether an error says that the database is damaged, or that a newer version of the app wrote it. All
+    /// others, such as a full disk, pass.
     static func isDamage(_ error: any Error, in folder: URL) -> Bool {
         if error is NewerSchema { return true }
         return failure(error, in: folder) == .damaged
@@ -250,8 +253,8 @@ extension DiskCacheStore {
         }
     }
 
-    /// Overwrites what was deleted, also in the write-ahead log, and removes what was set aside. If no response is left, the database is cut
-    /// to what it has.
+    /// Overwrites what was deleted, also in the write-ahead log, and removes what was set aside. If no response is
+    /// left, the database is cut to what it has.
     func erase() throws {
         try database.moveLog()
         database.shrink(ifEmpty: "entries")

@@ -4,12 +4,13 @@ import Runway
 
 /// Proves to a server that the records of an installation are those of this file.
 ///
-/// The id of the installation is computed from it and proves nothing, since it is in every batch. The secret is sent only to have the
-/// server erase the records without an account that have this id.
+/// The id of the installation is computed from it and proves nothing, since it is in every batch. The secret is sent
+/// only to have the server erase the records without an account that have this id.
 struct InstallationSecret: Sendable, Equatable {
     /// The 32 random bytes in Base64, as they are stored and sent.
     let text: String
-    /// The id: the start of the SHA-256 of the bytes, with version and variant of a UUID of version 8 in place of six bits (RFC 9562 §5.8).
+    /// The id: the start of the SHA-256 of the bytes, with version and variant of a UUID of version 8 in place of six
+    /// bits (RFC 9562 §5.8).
     let installation: UUID
 
     /// Creates another secret.

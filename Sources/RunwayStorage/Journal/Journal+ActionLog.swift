@@ -24,7 +24,8 @@ extension Journal {
 
     /// Whether the user opted out.
     ///
-    /// - Throws: ``StorageError/Kind/corrupted`` if the file does not say so. ``JournalFile`` then replaces it, and ``JournalSalvage`` decides.
+    /// - Throws: ``StorageError/Kind/corrupted`` if the file does not say so. ``JournalFile`` then replaces it, and
+    ///   ``JournalSalvage`` decides.
     func isOptedOut() throws(StorageError) -> Bool {
         guard let decision = try setting(Self.optOutName) else {
             throw StorageError(.corrupted, "\(url.lastPathComponent) does not say whether the user opted out.")
@@ -32,13 +33,14 @@ extension Journal {
         return decision != "0"
     }
 
-    /// Stores whether nothing is recorded. When it begins, all entries are removed, and the accounts are forgotten that have recorded.
+    /// Stores whether nothing is recorded. When it begins, all entries are removed, and the accounts are forgotten that
+    /// have recorded.
     ///
-    /// If it ends in between, the decision is stored, and ``completeOptOut()`` removes the rest: at the latest before recording resumes, or what
-    /// is left would be sent then.
+    /// If it ends in between, the decision is stored, and ``completeOptOut()`` removes the rest: at the latest before
+    /// recording resumes, or what is left would be sent then.
     ///
-    /// - Parameter accounts: The accounts that the server is asked to erase because of an opt-out; an empty one stands for the records of
-    ///   nobody. They are ignored if recording resumes. The default is an empty set.
+    /// - Parameter accounts: The accounts that the server is asked to erase because of an opt-out; an empty one stands
+    ///   for the records of nobody. They are ignored if recording resumes. The default is an empty set.
     func setOptedOut(_ isOptedOut: Bool, erasingAtServer accounts: Set<String> = []) throws(StorageError) {
         guard isOptedOut else {
             try completeOptOut()
@@ -74,8 +76,8 @@ extension Journal {
         try set(Self.refusalsPrefix + scope, count > 0 ? "\(count)" : nil)
     }
 
-    /// The server has accepted a batch of a scope. If it had refused so many single records in a row that it seemed to refuse everything,
-    /// those of this series wait again, from now on.
+    /// The server has accepted a batch of a scope. If it had refused so many single records in a row that it seemed to
+    /// refuse everything, those of this series wait again, from now on.
     ///
     /// - Returns: How many wait again.
     @discardableResult
@@ -87,8 +89,8 @@ extension Journal {
         return returned
     }
 
-    /// Each is followed by a scope, with which the setting is erased. Which accounts have recorded stays, since the server has what they
-    /// sent.
+    /// Each is followed by a scope, with which the setting is erased. Which accounts have recorded stays, since the
+    /// server has what they sent.
     private static let scopePrefixes = [refusalsPrefix, lossesPrefix, pausesPrefix]
 
     /// The scopes of which something is stored beside entries that ``erase(_:alongside:)`` removes.
@@ -147,7 +149,8 @@ extension Journal {
         try set(Self.erasurePrefix + account, isPending ? "0" : nil)
     }
 
-    /// The server has refused an erasure. After so many refusals it is not asked for any more, and the reason is stored.
+    /// The server has refused an erasure. After so many refusals it is not asked for any more, and the reason is
+    /// stored.
     ///
     /// - Returns: Whether that is so.
     func refuseErasure(
@@ -196,8 +199,8 @@ extension Journal {
         try set(Self.paceName, "\(pace.sampleRate) \(stored(pace.end)) \(stored(pace.pause))")
     }
 
-    /// The batch of a scope that is to be sent, as ``claim(_:maximumCount:maximumByteCount:skipping:)``, without records of another key: these
-    /// wait for it.
+    /// The batch of a scope that is to be sent, as ``claim(_:maximumCount:maximumByteCount:skipping:)``, without
+    /// records of another key: these wait for it.
     ///
     /// - Throws: ``StorageError/Kind/keyUnavailable`` if the key can't be read now. Nothing is changed then.
     func claimOpened(

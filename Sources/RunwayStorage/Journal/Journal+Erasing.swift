@@ -5,17 +5,18 @@ import RunwaySQLite
 extension Journal {
     /// The most entries of one scope that one transaction erases: each may be in a page of its own.
     static let maximumErasureCount = 250
-    /// The most entries that one transaction erases if all scopes are erased. They are in consecutive pages, so that mostly their bytes count;
-    /// this bounds what the indices have of small entries.
+    /// The most entries that one transaction erases if all scopes are erased. They are in consecutive pages, so that
+    /// mostly their bytes count; this bounds what the indices have of small entries.
     private static let maximumTotalErasureCount = 5000
     /// An erasing transaction ends with the entry with which its payloads reach 1 MiB.
     private static let maximumErasureByteCount = 1 << 20
 
-    /// Removes every entry of a scope, set aside or not, and overwrites their bytes in the file; with `nil`, of all scopes. If no entry is
-    /// left, the file is cut to what it has.
+    /// Removes every entry of a scope, set aside or not, and overwrites their bytes in the file; with `nil`, of all
+    /// scopes. If no entry is left, the file is cut to what it has.
     ///
-    /// The newest entries are removed first. If the process ends in between, the oldest are still there, and are sent in a new stream.
-    /// Files that could not be read, and were set aside, may have entries of the scope: they are removed, too.
+    /// The newest entries are removed first. If the process ends in between, the oldest are still there, and are sent
+    /// in a new stream. Files that could not be read, and were set aside, may have entries of the scope: they are
+    /// removed, too.
     ///
     /// - Parameter change: Is part of the first transaction, which removes no entry. The default does nothing.
     func erase(

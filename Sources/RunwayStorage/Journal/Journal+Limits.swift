@@ -65,7 +65,8 @@ extension Journal {
     ///
     /// - Parameters:
     ///   - reasons: Why, by id. A reason is a few words of the server's, which the app shows.
-    ///   - isInSeries: Whether ``endSeries(of:isSentAgain:at:)`` may have them wait again, once. The default is `false`.
+    ///   - isInSeries: Whether ``endSeries(of:isSentAgain:at:)`` may have them wait again, once. The default is
+    ///     `false`.
     /// - Returns: How many were set aside. Others are not in the file any more, or not in its present batch.
     @discardableResult
     func setAside(
@@ -134,8 +135,9 @@ extension Journal {
         }
     }
 
-    /// Has the entries wait since a moment that are set aside and for which a condition holds. They may have been stored longer ago than an entry
-    /// may wait, since those that are set aside have no limit of age. Those that are damaged are removed.
+    /// Has the entries wait since a moment that are set aside and for which a condition holds. They may have been
+    /// stored longer ago than an entry may wait, since those that are set aside have no limit of age. Those that are
+    /// damaged are removed.
     ///
     /// - Returns: How many wait again.
     @discardableResult

@@ -41,7 +41,8 @@ extension Journal {
     ///
     /// - Parameter state: What it waits for. The default is to be claimed.
     /// - Returns: The place.
-    /// - Throws: ``StorageError/Kind/full`` if there would be more entries or bytes than allowed, those that are set aside included.
+    /// - Throws: ``StorageError/Kind/full`` if there would be more entries or bytes than allowed, those that are set
+    ///   aside included.
     func insert(
         _ entry: JournalEntry, at sequence: Int64, _ time: JournalTime, as state: PlacedEntry.State = .waiting
     ) throws(StorageError) -> Int64 {

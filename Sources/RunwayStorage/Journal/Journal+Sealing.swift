@@ -7,14 +7,16 @@ extension Journal {
     /// How many entries one transaction decrypts.
     private static let sealingGroupSize = 1000
 
-    /// Marks the waiting entries of a scope that can't be decrypted as sealed: no claim returns them until ``unseal()``.
+    /// Marks the waiting entries of a scope that can't be decrypted as sealed: no claim returns them until
+    /// ``unseal()``.
     ///
     /// Call it only while the key can be read (``PayloadCoder/checkKey()``).
     func seal(_ scope: String) throws(StorageError) {
         try change(state: .waiting, of: scope) { $0.isSealed ? .sealed : nil }
     }
 
-    /// Marks the sealed entries that can be decrypted now as waiting to be sent. Entries whose key can't be read stay sealed.
+    /// Marks the sealed entries that can be decrypted now as waiting to be sent. Entries whose key can't be read stay
+    /// sealed.
     func unseal() throws(StorageError) {
         guard try counts().sealed > 0 else { return }
         try change(state: .sealed, of: nil) { $0.isSealed ? nil : .waiting }

@@ -50,7 +50,8 @@ extension JournalSetting {
 
 /// What the owner of a journal sets, and must not forget at the end of the process.
 ///
-/// A damaged setting is never returned: it is an error of the kind ``StorageError/Kind/corrupted``, as damage to the structure of the file is.
+/// A damaged setting is never returned: it is an error of the kind ``StorageError/Kind/corrupted``, as damage to the
+/// structure of the file is.
 extension Journal {
     /// The value of a setting; `nil` if there is none.
     func setting(_ name: String) throws(StorageError) -> String? {

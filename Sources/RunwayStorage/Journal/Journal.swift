@@ -7,20 +7,23 @@ import RunwaySQLite
 /// What it promises:
 /// - An entry for which ``append(_:at:lost:)`` returned survives the end of the process, however it ends. Under
 ///   ``StorageDatabase/Durability/full`` it survives a power loss.
-/// - Either all entries of one `append` are stored or none. An entry whose id is stored already is ignored, so that an append whose
-///   outcome is unknown can be repeated.
-/// - ``claim(_:maximumCount:maximumByteCount:skipping:)`` returns the entries of a scope in the order in which they were appended, in batches.
-///   Until a batch is over, every claim of its scope returns the same batch, in this run and in later ones.
+/// - Either all entries of one `append` are stored or none. An entry whose id is stored already is ignored, so that an
+///   append whose outcome is unknown can be repeated.
+/// - ``claim(_:maximumCount:maximumByteCount:skipping:)`` returns the entries of a scope in the order in which they
+///   were appended, in batches. Until a batch is over, every claim of its scope returns the same batch, in this run and
+///   in later ones.
 /// - A number of a stream identifies one batch for ever. What a refused batch held is claimed again in a new stream.
-/// - An entry leaves the file only because it was acknowledged, discarded, erased or evicted; evictions are counted by their reason,
-///   in the transaction that makes them. Entries of a batch that was claimed are not evicted.
-/// - A damaged entry is never returned: it is removed and counted. One that can't be decrypted is not damaged: it is returned as such
-///   (``JournalEntry/isSealed``), and waits for its key in a state of its own (``seal(_:)``, ``unseal()``).
+/// - An entry leaves the file only because it was acknowledged, discarded, erased or evicted; evictions are counted by
+///   their reason, in the transaction that makes them. Entries of a batch that was claimed are not evicted.
+/// - A damaged entry is never returned: it is removed and counted. One that can't be decrypted is not damaged: it is
+///   returned as such (``JournalEntry/isSealed``), and waits for its key in a state of its own (``seal(_:)``,
+///   ``unseal()``).
 ///
-/// What it does not promise: that an entry is claimed only once. Who claims a batch and ends before it acknowledges it gets it again.
+/// What it does not promise: that an entry is claimed only once. Who claims a batch and ends before it acknowledges it
+/// gets it again.
 ///
-/// One object has a file open at a time; a second one, of any process, gets ``StorageError/Kind/locked``. All functions block while
-/// the disk works, and run one after another: call them on a queue of their own.
+/// One object has a file open at a time; a second one, of any process, gets ``StorageError/Kind/locked``. All functions
+/// block while the disk works, and run one after another: call them on a queue of their own.
 final class Journal: Sendable {
     /// A new one for each file that is begun.
     let secret: InstallationSecret
@@ -33,8 +36,8 @@ final class Journal: Sendable {
 
     /// Opens the file at a URL, and creates it if there is none.
     ///
-    /// - Throws: ``StorageError/Kind/corrupted`` or ``StorageError/Kind/newerSchema`` for a file that must be set aside (``JournalFile``
-    ///   does); any other kind for one that may be opened later.
+    /// - Throws: ``StorageError/Kind/corrupted`` or ``StorageError/Kind/newerSchema`` for a file that must be set aside
+    ///   (``JournalFile`` does); any other kind for one that may be opened later.
     init(
         at url: URL, limits: JournalLimits = JournalLimits(), durability: StorageDatabase.Durability = .full,
         sealing: (any PayloadSealing)? = nil, time: JournalTime
@@ -82,8 +85,8 @@ final class Journal: Sendable {
         do { try queue.close() } catch { throw StorageError(error, at: url) }
     }
 
-    /// Runs one transaction, or a part of the present ``transaction(_:)``, which must not catch the error of a part and go on: SQLite may have
-    /// undone what came before. If the disk is full, it may run `change` twice.
+    /// Runs one transaction, or a part of the present ``transaction(_:)``, which must not catch the error of a part and
+    /// go on: SQLite may have undone what came before. If the disk is full, it may run `change` twice.
     func write<Value>(_ change: (Database) throws -> Value) throws(StorageError) -> Value {
         do {
             let isPart = queue.unsafeReentrantWrite(\.isInsideTransaction)

@@ -16,7 +16,8 @@ struct JournalEntry: Sendable, Equatable {
 }
 
 extension String {
-    /// Whether the text can be the scope of an entry. SQLite cuts a text at the character U+0000, and would store another scope.
+    /// Whether the text can be the scope of an entry. SQLite cuts a text at the character U+0000, and would store
+    /// another scope.
     var isScope: Bool { !utf8.contains(0) }
 }
 
@@ -28,7 +29,8 @@ struct SequencedEntry: Sendable, Equatable {
 
 /// Entries of one scope that are sent together.
 struct JournalBatch: Sendable, Equatable {
-    /// Identifies the numbering. A new stream begins with the file, for each scope, after a refusal and after an erasure.
+    /// Identifies the numbering. A new stream begins with the file, for each scope, after a refusal and after an
+    /// erasure.
     var stream: UUID
     /// Counts up by one in its stream, from 1. A number is never used for other entries.
     var number: Int64
@@ -79,7 +81,8 @@ struct JournalCounts: Sendable, Equatable {
 extension RowChecksum {
     /// The sum of the row of an entry.
     ///
-    /// - Parameter moment: When it was stored. The default, `nil`, is the sum of rows of the first three versions of the schema.
+    /// - Parameter moment: When it was stored. The default, `nil`, is the sum of rows of the first three versions of
+    ///   the schema.
     static func of(_ entry: JournalEntry, _ sequence: Int64, at moment: Int64? = nil) -> Int64 {
         var sum = RowChecksum()
         sum.add(sequence)

@@ -1,7 +1,7 @@
 import Foundation
 
-/// Opens the file of a ``Journal``, whatever state it is in, and has its lock: no other process uses, renames or replaces the file as long as
-/// the value exists, also while the journal is closed.
+/// Opens the file of a ``Journal``, whatever state it is in, and has its lock: no other process uses, renames or
+/// replaces the file as long as the value exists, also while the journal is closed.
 ///
 /// A file that can't be read is renamed. What is sound of a damaged one is copied to the new file (``JournalSalvage``).
 final class JournalFile: Sendable {
@@ -16,8 +16,8 @@ final class JournalFile: Sendable {
 
     /// Locks the file by another one beside it, and creates their folder unless it exists.
     ///
-    /// - Throws: ``StorageError/Kind/locked`` if another value, of any process, has the lock; ``StorageError/Kind/unavailable`` if the folder
-    ///   can't be written.
+    /// - Throws: ``StorageError/Kind/locked`` if another value, of any process, has the lock;
+    ///   ``StorageError/Kind/unavailable`` if the folder can't be written.
     init(
         at url: URL, limits: JournalLimits, durability: StorageDatabase.Durability,
         sealing: (any PayloadSealing)? = nil
@@ -45,7 +45,8 @@ final class JournalFile: Sendable {
     /// Opens the file. One that is damaged, or that a later version wrote, is replaced first.
     ///
     /// - Parameter report: Receives why the file was renamed, and the new name.
-    /// - Throws: ``StorageError`` if the file may be opened later: it is locked, the disk is full, the folder can't be written.
+    /// - Throws: ``StorageError`` if the file may be opened later: it is locked, the disk is full, the folder can't be
+    ///   written.
     func open(time: JournalTime, report: (StorageError, URL) -> Void) throws(StorageError) -> Journal {
         try finishReplacement()
         do throws(StorageError) {
@@ -58,12 +59,12 @@ final class JournalFile: Sendable {
 
     /// Replaces a file whose journal is closed by a new one with what is sound of it, and renames it.
     ///
-    /// The old file stays in its place until the new one is complete: after an error, and after the end of the process, the next opening
-    /// begins anew.
+    /// The old file stays in its place until the new one is complete: after an error, and after the end of the process,
+    /// the next opening begins anew.
     ///
     /// - Parameters:
-    ///   - isNewer: Whether a later version wrote the file. It may mean something else by the same columns: only whether the user opted out
-    ///     is read of it. The default is `false`: it is damaged.
+    ///   - isNewer: Whether a later version wrote the file. It may mean something else by the same columns: only
+    ///     whether the user opted out is read of it. The default is `false`: it is damaged.
     ///   - report: Receives the new name of the old file.
     /// - Throws: As ``open(time:report:)``.
     func replace(isNewer: Bool = false, time: JournalTime, report: (URL) -> Void) throws(StorageError) -> Journal {

@@ -4,12 +4,13 @@ import RunwaySQLite
 
 /// Copies what is sound of a damaged file of a ``Journal`` to a new one.
 ///
-/// An entry is copied with its id, its place, its state and its age, so that it is sent once, in its order, and by the same key. Numbers of
-/// streams are not copied: batches are sent in new ones, and the server recognises the entries by their ids. The rest is counted as damaged.
+/// An entry is copied with its id, its place, its state and its age, so that it is sent once, in its order, and by the
+/// same key. Numbers of streams are not copied: batches are sent in new ones, and the server recognises the entries by
+/// their ids. The rest is counted as damaged.
 ///
-/// Settings are copied whose checksums hold. A damaged one could name another account, or undo a decision. Those of the installation
-/// (``Journal/installationSettings``) are not copied: the new file is another installation. Damaged clocks are replaced by the time of the
-/// newest entry, so that no entry becomes older.
+/// Settings are copied whose checksums hold. A damaged one could name another account, or undo a decision. Those of the
+/// installation (``Journal/installationSettings``) are not copied: the new file is another installation. Damaged clocks
+/// are replaced by the time of the newest entry, so that no entry becomes older.
 enum JournalSalvage {
     /// What was read of a damaged file.
     struct Contents {
@@ -26,16 +27,19 @@ enum JournalSalvage {
         fileprivate var clocks: JournalFileRow?
         /// How many entries the file had; `nil` if that can't be read.
         fileprivate var total: Int?
-        /// How many rows were read that are not sound entries. On a damaged page SQLite may find rows that were never written.
+        /// How many rows were read that are not sound entries. On a damaged page SQLite may find rows that were never
+        /// written.
         fileprivate var damaged = 0
 
-        /// How many entries were lost, as far as the file says. Damaged rows count only if the total can't be read or is too small.
+        /// How many entries were lost, as far as the file says. Damaged rows count only if the total can't be read or
+        /// is too small.
         var lostCount: Int {
             guard let total, total >= entries.count else { return damaged }
             return total - entries.count
         }
 
-        /// Whether the user opted out. If that can't be read, it counts as an opt-out, unless there are entries: an opt-out removes all.
+        /// Whether the user opted out. If that can't be read, it counts as an opt-out, unless there are entries: an
+        /// opt-out removes all.
         var isOptedOut: Bool {
             settings.first { $0.name == Journal.optOutName }.map { $0.value != "0" } ?? entries.isEmpty
         }

@@ -70,7 +70,8 @@ enum JournalSchema {
                 """)
     }
 
-    /// The third version: entries that can't be decrypted have a state of their own. They are evicted with those that wait.
+    /// The third version: entries that can't be decrypted have a state of their own. They are evicted with those that
+    /// wait.
     private static func addSealedState(_ database: Database) throws {
         try database.execute(
             sql: """
@@ -83,8 +84,8 @@ enum JournalSchema {
                 """)
     }
 
-    /// The fourth version adds checksums to settings and clocks. Whether the user opted out is always stored from then on, so that its absence
-    /// is damage. The checksums of entries from before do not cover their moments.
+    /// The fourth version adds checksums to settings and clocks. Whether the user opted out is always stored from then
+    /// on, so that its absence is damage. The checksums of entries from before do not cover their moments.
     private static func addChecksums(_ database: Database) throws {
         try database.execute(
             sql: """
@@ -103,9 +104,9 @@ enum JournalSchema {
         try stored.update(database)
     }
 
-    /// The fifth version computes the id of the file from a secret. A file of an earlier version gets another id: its batches are sent in
-    /// new streams, in which a server recognises by their ids the entries that it has. Only a batch that is not over stays in its stream,
-    /// until it ends or the server refuses its number.
+    /// The fifth version computes the id of the file from a secret. A file of an earlier version gets another id: its
+    /// batches are sent in new streams, in which a server recognises by their ids the entries that it has. Only a batch
+    /// that is not over stays in its stream, until it ends or the server refuses its number.
     private static func addSecret(_ database: Database) throws {
         guard var row = try JournalFileRow.read(database) else { return }
         let secret = InstallationSecret()
@@ -121,7 +122,8 @@ enum JournalSchema {
 
     /// Counts the entries anew, which also reads every page that holds one.
     ///
-    /// - Throws: `SQLITE_CORRUPT` if an entry has an unknown state, or if the index by which entries are claimed disagrees with the table.
+    /// - Throws: `SQLITE_CORRUPT` if an entry has an unknown state, or if the index by which entries are claimed
+    ///   disagrees with the table.
     static func recount(_ database: Database) throws {
         try database.execute(
             sql: """

@@ -49,7 +49,8 @@ final class JournalStore: Sendable {
         reserve = SpaceReserve(for: url) { try StorageFolder.protect([$0]) }
     }
 
-    /// Why the file could not be written, until a write succeeds, or else read, until any operation succeeds; otherwise `nil`.
+    /// Why the file could not be written, until a write succeeds, or else read, until any operation succeeds; otherwise
+    /// `nil`.
     var problem: StorageError? { state.withLock { $0.problem } }
 
     /// The bytes of the write-ahead log, in which SQLite has what it has not moved to the database file yet.
@@ -70,11 +71,13 @@ final class JournalStore: Sendable {
 
     /// Runs an operation on the journal, after those that were begun before.
     ///
-    /// If the file turns out to be damaged, it is set aside, and the operation runs once more on a new one, with what is sound of the old.
-    /// If the disk is full, an operation that erases runs once more with the space of the ``SpaceReserve``.
+    /// If the file turns out to be damaged, it is set aside, and the operation runs once more on a new one, with what
+    /// is sound of the old. If the disk is full, an operation that erases runs once more with the space of the
+    /// ``SpaceReserve``.
     ///
     /// - Parameter access: What the operation does with the file. The default is to change it.
-    /// - Throws: ``StorageError`` if the file can't be opened or was closed by ``close()``, or what the operation throws.
+    /// - Throws: ``StorageError`` if the file can't be opened or was closed by ``close()``, or what the operation
+    ///   throws.
     func run<Value: Sendable>(
         _ access: Access = .writing, _ operation: @escaping @Sendable (Journal) throws(StorageError) -> Value
     ) async throws(StorageError) -> Value {

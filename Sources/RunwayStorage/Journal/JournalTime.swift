@@ -10,7 +10,8 @@ struct JournalTime: Sendable {
     /// The date, which a person may have set wrong.
     var date: Date
 
-    /// The time that a journal counts, in milliseconds. It never goes back, and jumps of the date move it by a week at most.
+    /// The time that a journal counts, in milliseconds. It never goes back, and jumps of the date move it by a week at
+    /// most.
     ///
     /// - Parameters:
     ///   - last: The last moment that was stored.

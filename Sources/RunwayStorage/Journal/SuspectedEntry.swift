@@ -1,10 +1,12 @@
 import Foundation
 
-/// An entry on which the server may fail in such a way that no response of its own comes: it crashes, hangs, or a gateway gives up. Pure.
+/// An entry on which the server may fail in such a way that no response of its own comes: it crashes, hangs, or a
+/// gateway gives up. Pure.
 ///
-/// A single attempt does not distinguish that from a server or a network that is down. So another entry is sent in between. If the server takes
-/// that one and the suspected entry is lost again, three times in a row, the server fails on the entry. If the other one is lost, too, the
-/// server is down. See `docs/decisions/0118-entries-without-a-response.md`.
+/// A single attempt does not distinguish that from a server or a network that is down. So another entry is sent in
+/// between. If the server takes that one and the suspected entry is lost again, three times in a row, the server fails
+/// on the entry. If the other one is lost, too, the server is down. See
+/// `docs/decisions/0118-entries-without-a-response.md`.
 struct SuspectedEntry: Sendable, Equatable {
     /// What follows from an attempt that was lost.
     enum Conclusion: Equatable, Sendable {

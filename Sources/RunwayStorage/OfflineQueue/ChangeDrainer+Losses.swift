@@ -25,7 +25,8 @@ extension ChangeDrainer {
         }
     }
 
-    /// Decides what follows a change to which no response came: it is sent again, others are sent before it, or it is set aside.
+    /// Decides what follows a change to which no response came: it is sent again, others are sent before it, or it is
+    /// set aside.
     func treatLoss(
         of claim: ChangeJournal.Claim, _ error: NetworkError
     ) async throws(StorageError) -> DrainSchedule.Outcome {

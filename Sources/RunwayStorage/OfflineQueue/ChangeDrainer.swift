@@ -85,7 +85,8 @@ final class ChangeDrainer: Sendable {
     /// Whether the success of a change was handed over in this run, or is being so.
     func isDelivered(_ id: UUID) -> Bool { state.withLock { $0.delivered.contains(id) } }
 
-    /// Sends what waits, without delays, and returns when nothing can be sent any more now, or when the waiting task is cancelled.
+    /// Sends what waits, without delays, and returns when nothing can be sent any more now, or when the waiting task is
+    /// cancelled.
     func flush() async {
         let end = Race<Void>()
         let waits = state.withLock { state in
@@ -187,7 +188,8 @@ final class ChangeDrainer: Sendable {
         return account == scope.account && environment.name == scope.environment
     }
 
-    /// Whether a wait is the pause between two changes, which ends neither a flush nor the system's time in the background.
+    /// Whether a wait is the pause between two changes, which ends neither a flush nor the system's time in the
+    /// background.
     private func isGap(until instant: Duration?) -> Bool {
         instant.map { $0 <= link.clock.now + options.gap } ?? false
     }
@@ -320,7 +322,8 @@ extension ChangeDrainer {
         return try await acknowledge(claim)
     }
 
-    /// Removes a change whose success was handed over. If the disk fails, the change is claimed again, and this alone is repeated.
+    /// Removes a change whose success was handed over. If the disk fails, the change is claimed again, and this alone
+    /// is repeated.
     private func acknowledge(_ claim: ChangeJournal.Claim) async throws(StorageError) -> DrainSchedule.Outcome {
         try await journal.finish(claim, isProbe: isProbe(claim))
         state.withLock { _ = $0.delivered.remove(claim.id) }

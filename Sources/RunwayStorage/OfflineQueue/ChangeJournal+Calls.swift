@@ -101,8 +101,8 @@ extension ChangeJournal {
         }
     }
 
-    /// Returns a change as it is stored, and its bytes. The call, which only the app reads, is left out if the change is
-    /// too large with it.
+    /// Returns a change as it is stored, and its bytes. The call, which only the app reads, is left out if the change
+    /// is too large with it.
     func encoded(
         _ change: UnsentChange, at date: Date, _ time: JournalTime
     ) throws(StorageError) -> (stored: StoredChange, payload: [UInt8]) {

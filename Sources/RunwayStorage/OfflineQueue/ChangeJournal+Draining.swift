@@ -6,7 +6,8 @@ import Synchronization
 extension ChangeJournal {
     /// Claims the first change of a scope; `nil` if none waits, or its call has not ended.
     ///
-    /// - Parameter passed: Changes that are passed over, with those that depend on them, unless one is claimed already. The default is none.
+    /// - Parameter passed: Changes that are passed over, with those that depend on them, unless one is claimed already.
+    ///   The default is none.
     func claim(_ scope: String, passing passed: Set<UUID> = []) async throws(StorageError) -> Claim? {
         let time = time()
         return try await run(changes: true) { journal throws(StorageError) in
@@ -75,7 +76,8 @@ extension ChangeJournal {
         return try await run { journal throws(StorageError) in try journal.pauses(at: time) }
     }
 
-    /// Counts an attempt to which no response came, and returns whether the change is suspected; see ``SuspectedEntry``.
+    /// Counts an attempt to which no response came, and returns whether the change is suspected; see
+    /// ``SuspectedEntry``.
     func noteLoss(_ claim: Claim) async throws(StorageError) -> Bool {
         let time = time()
         return try await run { journal throws(StorageError) in

@@ -3,8 +3,8 @@ import Synchronization
 
 // Changes that can't be decrypted, and those of a later version of the app.
 extension ChangeJournal {
-    /// Finds out which changes this run can read, and what is held. An earlier run may have had another key, or ended between two
-    /// transactions.
+    /// Finds out which changes this run can read, and what is held. An earlier run may have had another key, or ended
+    /// between two transactions.
     func review(_ journal: Journal) throws(StorageError) {
         var entries = try journal.entries()
         // The key may have become readable since they were read.

@@ -28,7 +28,8 @@ final class ChangeJournal: Sendable {
         var removals: Set<UUID> = []
         /// Added to the number of a call to get its place. Places of this run follow those of earlier ones.
         var firstPlace: Int64?
-        /// Whether changes can't be decrypted, since the key can't be read now: what is known of them is of an earlier run.
+        /// Whether changes can't be decrypted, since the key can't be read now: what is known of them is of an earlier
+        /// run.
         var isKeyMissing = false
         var queueState = OfflineQueueState()
         /// The ``queueState`` of the last call of ``onChange``.
@@ -66,7 +67,8 @@ final class ChangeJournal: Sendable {
         }
     }
 
-    /// Whether a new change must not be sent yet: others of its scope wait, or one that is set aside has a common subject.
+    /// Whether a new change must not be sent yet: others of its scope wait, or one that is set aside has a common
+    /// subject.
     func hasToWait(_ scope: String, _ subjects: Set<String>) async throws(StorageError) -> Bool {
         let (waiting, setAsideCount) = state.withLock { state in
             (state.waiting, state.queueState.undecidedCount + state.queueState.heldCount)
@@ -217,7 +219,8 @@ extension ChangeJournal {
 
     /// Removes all changes of an account, and overwrites their bytes in the file.
     ///
-    /// - Parameter onRemoval: Called with the changes that were removed, before it returns or throws: it may fail half-way.
+    /// - Parameter onRemoval: Called with the changes that were removed, before it returns or throws: it may fail
+    ///   half-way.
     func erase(account: String?, onRemoval: (Set<UUID>) -> Void) async throws(StorageError) {
         // Collects the ids of both attempts: the first may have removed some before the disk was full.
         let found = Mutex<Set<UUID>>([])
@@ -271,7 +274,8 @@ extension ChangeJournal {
     /// key has it and its age still; any other gets a new key, since the server may have stored a refusal under the
     /// last one.
     ///
-    /// - Throws: ``StorageError/Kind/rejected``, and changes nothing, if the server may have forgotten the key of one of them.
+    /// - Throws: ``StorageError/Kind/rejected``, and changes nothing, if the server may have forgotten the key of one
+    ///   of them.
     func retry(_ ids: Set<UUID>) async throws(StorageError) {
         let time = time()
         try await run(changes: true) { journal throws(StorageError) in

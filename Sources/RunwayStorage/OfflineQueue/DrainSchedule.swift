@@ -3,7 +3,8 @@ import Runway
 
 /// Decides which scope sends its next change, and when. A pure state machine: ``ChangeDrainer`` performs.
 ///
-/// Each scope has a backoff of its own, so that a server that is down does not hold up the changes for another. They take turns.
+/// Each scope has a backoff of its own, so that a server that is down does not hold up the changes for another. They
+/// take turns.
 struct DrainSchedule: Sendable {
     /// What happens next.
     enum Step: Equatable, Sendable {
@@ -77,7 +78,8 @@ struct DrainSchedule: Sendable {
         wasNetworkAllowed = isAllowed
     }
 
-    /// Delays a scope, once it could send, unless the owner delays it already. A delay of another scope by the same owner ends.
+    /// Delays a scope, once it could send, unless the owner delays it already. A delay of another scope by the same
+    /// owner ends.
     ///
     /// - Parameter limit: The longest delay; `nil` ends the delay of the owner, whichever scope it is for.
     /// - Returns: Whether a delay has ended.
@@ -120,7 +122,8 @@ struct DrainSchedule: Sendable {
         for (owner, delay) in delays where delay.scope == scope { delays[owner]?.end = nil }
     }
 
-    /// Half of the wait is certain and half random, after the bound was applied: devices that failed together do not return together.
+    /// Half of the wait is certain and half random, after the bound was applied: devices that failed together do not
+    /// return together.
     private func wait(after failures: Int, _ jitter: Double) -> Duration {
         let wait = Backoff.wait(
             after: failures, base: options.baseWait, longest: max(options.baseWait, options.longestWait))
@@ -165,7 +168,8 @@ struct DrainSchedule: Sendable {
         return .wait(until: min(timer, starts.map(\.start).min() ?? timer))
     }
 
-    /// When a scope sends that could send now. A delay that began while nobody was signed in is for its account from now on.
+    /// When a scope sends that could send now. A delay that began while nobody was signed in is for its account from
+    /// now on.
     private mutating func delayEnd(of scope: String, at now: Duration) -> Duration {
         if ignoresDelays || delays.isEmpty { return now }
         let former = ChangeScope(scope)?.ofNobody.text

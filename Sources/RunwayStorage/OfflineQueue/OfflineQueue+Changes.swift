@@ -3,8 +3,8 @@ public import Runway
 
 // What waits, and what the app does with it.
 extension OfflineQueue {
-    /// All changes, of all services and accounts, in the order of their calls. One that has succeeded is not among them any more when its
-    /// handler is called.
+    /// All changes, of all services and accounts, in the order of their calls. One that has succeeded is not among them
+    /// any more when its handler is called.
     ///
     /// - Throws: ``StorageError`` if the file can't be read.
     public func changes() async throws(StorageError) -> [QueuedChange] { try await list() }
@@ -29,14 +29,17 @@ extension OfflineQueue {
 
     /// Sends what waits, for an app that was asked to or that goes to the background.
     ///
-    /// It returns when all is sent, or as soon as that can't go on now: an attempt failed, or there is no network. A wait that a server
-    /// asked for still holds; the delay by a `ChatClient` whose stream has not caught up does not (``delayChanges(of:in:for:owner:upTo:)``).
-    /// It also returns when the waiting task is cancelled; sending continues.
+    /// It returns when all is sent, or as soon as that can't go on now: an attempt failed, or there is no network. A
+    /// wait that a server asked for still holds; the delay by a `ChatClient` whose stream has not caught up does not
+    /// (``delayChanges(of:in:for:owner:upTo:)``). It also returns when the waiting task is cancelled; sending
+    /// continues.
     ///
-    /// While a handler of a result runs, its calls, and those of tasks that it has started, do not wait: the next change is sent after the
-    /// handler has returned. The call of a detached task waits, so that the handler must not wait for that task.
+    /// While a handler of a result runs, its calls, and those of tasks that it has started, do not wait: the next
+    /// change is sent after the handler has returned. The call of a detached task waits, so that the handler must not
+    /// wait for that task.
     ///
-    /// The system's time in the background (`BackgroundGrace`) is taken before anything is read, and ended when it returns.
+    /// The system's time in the background (`BackgroundGrace`) is taken before anything is read, and ended when it
+    /// returns.
     public func flush() async {
         guard let (_, drainer, link) = try? parts() else { return }
         let grace = link.beginGrace("OfflineQueue")
@@ -46,8 +49,8 @@ extension OfflineQueue {
 
     /// Removes a change that waits. One that is being sent is cancelled.
     ///
-    /// - Returns: Whether the change certainly has no effect; `false` if it is being sent or the server may have taken it, if it can't be
-    ///   decrypted, or if it is gone already.
+    /// - Returns: Whether the change certainly has no effect; `false` if it is being sent or the server may have taken
+    ///   it, if it can't be decrypted, or if it is gone already.
     /// - Throws: ``StorageError`` if the file can't be written.
     @discardableResult
     public func cancel(_ id: UUID) async throws(StorageError) -> Bool {
@@ -63,8 +66,8 @@ extension OfflineQueue {
     /// - Parameters:
     ///   - id: The change.
     ///   - endpoint: The call in place of the former one, of an endpoint of the same service.
-    /// - Throws: ``StorageError/Kind/rejected`` for a change that may have reached the server, that is gone or that another account made, and
-    ///   for a call that can't be stored; other kinds if the file can't be written.
+    /// - Throws: ``StorageError/Kind/rejected`` for a change that may have reached the server, that is gone or that
+    ///   another account made, and for a call that can't be stored; other kinds if the file can't be written.
     public func edit<E: Endpoint>(_ id: UUID, to endpoint: E) async throws(StorageError) {
         let (journal, drainer, link) = try parts()
         guard accepts(E.self) else {
@@ -88,8 +91,8 @@ extension OfflineQueue {
     /// the key, and would execute it again. The app then decides whether it only discards the change, or makes its call
     /// anew. All other changes get a new key.
     ///
-    /// - Throws: ``StorageError/Kind/rejected`` if one of the changes may have been executed and is older than that, and then none is sent
-    ///   again; other kinds if the file can't be written.
+    /// - Throws: ``StorageError/Kind/rejected`` if one of the changes may have been executed and is older than that,
+    ///   and then none is sent again; other kinds if the file can't be written.
     public func retry(_ ids: Set<UUID>) async throws(StorageError) {
         let (journal, drainer, _) = try parts()
         try await journal.retry(ids)
@@ -100,7 +103,8 @@ extension OfflineQueue {
     ///
     /// - Parameters:
     ///   - ids: The changes.
-    ///   - dependents: Whether the changes that are held because of them are removed, too; otherwise they are sent. The default is `true`.
+    ///   - dependents: Whether the changes that are held because of them are removed, too; otherwise they are sent. The
+    ///     default is `true`.
     /// - Throws: ``StorageError`` if the file can't be written.
     public func discard(_ ids: Set<UUID>, withDependents dependents: Bool = true) async throws(StorageError) {
         if dependents {
@@ -112,12 +116,13 @@ extension OfflineQueue {
 
     /// Removes all changes of an account, and overwrites their bytes in the file. What the server has stays there.
     ///
-    /// Call it after a sign-out, since the queue stores what waits until the account signs in again. The system's time in the background
-    /// (`BackgroundGrace`) is taken before anything is removed, and ended when it returns.
+    /// Call it after a sign-out, since the queue stores what waits until the account signs in again. The system's time
+    /// in the background (`BackgroundGrace`) is taken before anything is removed, and ended when it returns.
     ///
-    /// - Parameter account: The account, as in `ServiceSettings.account`; `nil` for changes that were made while nobody was signed in.
-    /// - Throws: ``StorageError`` if the file can't be written; some changes may be removed then. On a full disk the queue has space of its
-    ///   own for this; `docs/storage.md` says when that is not enough.
+    /// - Parameter account: The account, as in `ServiceSettings.account`; `nil` for changes that were made while nobody
+    ///   was signed in.
+    /// - Throws: ``StorageError`` if the file can't be written; some changes may be removed then. On a full disk the
+    ///   queue has space of its own for this; `docs/storage.md` says when that is not enough.
     public func erase(account: String?) async throws(StorageError) {
         let (journal, drainer, link) = try parts()
         let grace = link.beginGrace("OfflineQueue")

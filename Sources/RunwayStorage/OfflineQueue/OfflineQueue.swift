@@ -11,20 +11,22 @@ import Synchronization
 /// let network = NetworkLayer(transport: transport, offlineQueue: queue)
 /// ```
 ///
-/// `OfflinePolicy` says which calls are stored, and `docs/storage.md` what holds. Changes of an account are sent in the order of their
-/// calls, one at a time, and only while the account is signed in; all attempts of one have the same `Idempotency-Key`. They are sent at
-/// launch, when a network comes back, when an account signs in, by a timer, and when the app asks.
+/// `OfflinePolicy` says which calls are stored, and `docs/storage.md` what holds. Changes of an account are sent in the
+/// order of their calls, one at a time, and only while the account is signed in; all attempts of one have the same
+/// `Idempotency-Key`. They are sent at launch, when a network comes back, when an account signs in, by a timer, and
+/// when the app asks.
 ///
 /// A call is stored before it is sent, and removed when it has ended: if the process ends in between, the next run
 /// sends it.
 ///
-/// A change leaves the queue only because the server has taken it, or because the app cancels, discards or erases it. One that the server
-/// refuses, one that waited too long, and one to which no response comes while the server takes others (`expired`, too) stays until the app
-/// decides: ``retry(_:)``, ``edit(_:to:)`` or ``discard(_:withDependents:)``.
-/// Later changes with a common subject (`Endpoint.offlineSubjects`) are held until then, also those of calls that are made online.
+/// A change leaves the queue only because the server has taken it, or because the app cancels, discards or erases it.
+/// One that the server refuses, one that waited too long, and one to which no response comes while the server takes
+/// others (`expired`, too) stays until the app decides: ``retry(_:)``, ``edit(_:to:)`` or
+/// ``discard(_:withDependents:)``. Later changes with a common subject (`Endpoint.offlineSubjects`) are held until
+/// then, also those of calls that are made online.
 ///
-/// The file, whose folder should contain nothing else, can be read by the user alone. It has requests without tokens, cookies and
-/// signatures, and their bodies as they are. One process at a time can have it open.
+/// The file, whose folder should contain nothing else, can be read by the user alone. It has requests without tokens,
+/// cookies and signatures, and their bodies as they are. One process at a time can have it open.
 public final class OfflineQueue: ChangeQueue {
     private struct State {
         var journal: ChangeJournal?
@@ -46,10 +48,10 @@ public final class OfflineQueue: ChangeQueue {
     /// Opens a queue for one layer. The file is opened by a task as soon as the layer exists.
     ///
     /// - Parameters:
-    ///   - file: The SQLite file, which is created if it does not exist. On iOS not in the container of an app group: the system ends an
-    ///     app that is suspended while SQLite holds a lock there.
-    ///   - endpoints: All endpoints with an offline policy, each with what the app does with results. A call of any other endpoint with such
-    ///     a policy fails as `NetworkError.Kind.invalidConfiguration`.
+    ///   - file: The SQLite file, which is created if it does not exist. On iOS not in the container of an app group:
+    ///     the system ends an app that is suspended while SQLite holds a lock there.
+    ///   - endpoints: All endpoints with an offline policy, each with what the app does with results. A call of any
+    ///     other endpoint with such a policy fails as `NetworkError.Kind.invalidConfiguration`.
     ///   - options: The bounds, and when changes are sent.
     /// - Precondition: No two endpoints of one service have the same name.
     public init(
@@ -73,10 +75,12 @@ public final class OfflineQueue: ChangeQueue {
         for reader in readers { reader.finish() }
     }
 
-    /// Ends sending, and closes the file. Changes that come later are not stored. Does nothing before the queue has a layer.
+    /// Ends sending, and closes the file. Changes that come later are not stored. Does nothing before the queue has a
+    /// layer.
     ///
-    /// While a handler of a result runs, its calls of this function, and those of tasks that it has started, do not wait: the file is closed
-    /// after the handler has returned. The call of a detached task waits, so that the handler must not wait for that task.
+    /// While a handler of a result runs, its calls of this function, and those of tasks that it has started, do not
+    /// wait: the file is closed after the handler has returned. The call of a detached task waits, so that the handler
+    /// must not wait for that task.
     public func close() async {
         let (closing, isDelivering) = state.withLock { state -> (Task<Void, Never>?, Bool) in
             let isDelivering = ChangeDrainer.delivery?.isOpen(of: state.journal) ?? false
@@ -103,7 +107,8 @@ public final class OfflineQueue: ChangeQueue {
     /// for await state in queue.states { badge.count = state.waitingCount }
     /// ```
     ///
-    /// Every access returns an independent sequence. A slow reader receives the newest state and not the ones in between.
+    /// Every access returns an independent sequence. A slow reader receives the newest state and not the ones in
+    /// between.
     public var states: AsyncStream<OfflineQueueState> {
         let (states, reader) = AsyncStream.makeStream(
             of: OfflineQueueState.self, bufferingPolicy: .bufferingNewest(1))
@@ -118,7 +123,8 @@ public final class OfflineQueue: ChangeQueue {
         return states
     }
 
-    /// Posted to the default notification centre after every change of ``currentState``, on any thread. Its object is the queue.
+    /// Posted to the default notification centre after every change of ``currentState``, on any thread. Its object is
+    /// the queue.
     public static let didChange = Notification.Name("RunwayOfflineQueueDidChange")
 
     private func didChange() {
@@ -195,8 +201,8 @@ extension OfflineQueue {
 
     /// Stores a change, in place of what was written ahead of its call.
     ///
-    /// - Throws: ``StorageError/Kind/full`` if the queue or the disk has no room, ``StorageError/Kind/rejected`` for a change that is too
-    ///   large, and other kinds if the file can't be written.
+    /// - Throws: ``StorageError/Kind/full`` if the queue or the disk has no room, ``StorageError/Kind/rejected`` for a
+    ///   change that is too large, and other kinds if the file can't be written.
     public func store(_ change: UnsentChange) async throws -> QueuedChange {
         let (journal, drainer, link) = try parts()
         guard let flight = change.flight else {
@@ -220,8 +226,8 @@ extension OfflineQueue {
     /// Sends what waits for an account that is signed in by now.
     public func servicesDidChange() { state.withLock { $0.drainer }?.review() }
 
-    /// Delays the changes of an account, except during a ``flush()``. The wait begins anew after an attempt that failed and when a network
-    /// comes back.
+    /// Delays the changes of an account, except during a ``flush()``. The wait begins anew after an attempt that failed
+    /// and when a network comes back.
     public func delayChanges(
         of service: any APIService.Type, in environment: ServiceEnvironment, for account: String?, owner: UUID,
         upTo limit: Duration?
@@ -243,15 +249,18 @@ public struct OfflineQueueState: Sendable, Hashable {
     public internal(set) var heldCount = 0
     /// Whether a change is being sent.
     public internal(set) var isSending = false
-    /// Changes that were lost in all runs, because their bytes on disk were damaged; as far as the damaged file says how many it had.
+    /// Changes that were lost in all runs, because their bytes on disk were damaged; as far as the damaged file says
+    /// how many it had.
     public internal(set) var damagedCount = 0
     /// Why the latest write to the file failed, until a write succeeds; why the file can't be read; or
-    /// ``StorageError/Kind/keyUnavailable`` while the key of the app's ``PayloadSealing`` can't be read. Otherwise `nil`.
+    /// ``StorageError/Kind/keyUnavailable`` while the key of the app's ``PayloadSealing`` can't be read. Otherwise
+    /// `nil`.
     public internal(set) var problem: StorageError?
-    /// Damaged files, or files of a later version, that were renamed in this run. New ones were begun, with what is sound of the damaged.
+    /// Damaged files, or files of a later version, that were renamed in this run. New ones were begun, with what is
+    /// sound of the damaged.
     public internal(set) var unreadableFiles: [URL] = []
-    /// The bytes of the file's write-ahead log after the last change of the queue. SQLite moves them to the file when they are about 4 MiB;
-    /// more than that for long means that it can't.
+    /// The bytes of the file's write-ahead log after the last change of the queue. SQLite moves them to the file when
+    /// they are about 4 MiB; more than that for long means that it can't.
     public internal(set) var logByteCount = 0
     /// Counts what changed, so that a change of contents alone is a change of the state.
     var revision = 0

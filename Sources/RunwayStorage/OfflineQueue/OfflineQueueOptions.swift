@@ -8,8 +8,8 @@ public import Runway
 /// options.allowsNetwork = { $0.isReachable && !$0.isConstrained }
 /// ```
 public struct OfflineQueueOptions: Sendable {
-    /// The most changes in the queue, those that the app has to decide about included. The default is 1,000. A full queue refuses
-    /// further changes, whose calls fail; it removes none.
+    /// The most changes in the queue, those that the app has to decide about included. The default is 1,000. A full
+    /// queue refuses further changes, whose calls fail; it removes none.
     public var maximumCount = 1000
     /// The most bytes of all changes. The default is 16 MiB.
     public var maximumByteCount = 16 << 20
@@ -20,11 +20,11 @@ public struct OfflineQueueOptions: Sendable {
     /// received the change. If it may have, or the system was started since the change was stored, as before a backup
     /// was restored, one that is older by the date, or that much younger, is handed over, too, when its turn comes.
     ///
-    /// It must be shorter than the server stores responses under their keys: `IdempotencyMiddleware` does for 31 days. A change that is sent
-    /// again after that has a second effect.
+    /// It must be shorter than the server stores responses under their keys: `IdempotencyMiddleware` does for 31 days.
+    /// A change that is sent again after that has a second effect.
     public var maximumAge = Duration.seconds(30 * 86_400)
-    /// How often in one run a server may fail on one change by a fault of its own, such as status 500, before the change is handed to the
-    /// app. The default is 5. If no response comes to a change, see `docs/storage.md`.
+    /// How often in one run a server may fail on one change by a fault of its own, such as status 500, before the
+    /// change is handed to the app. The default is 5. If no response comes to a change, see `docs/storage.md`.
     public var maximumServerFaults = 5
     /// The pause between two changes. The default is 50 ms.
     public var gap = Duration.milliseconds(50)
@@ -38,8 +38,8 @@ public struct OfflineQueueOptions: Sendable {
     public var sealing: (any PayloadSealing)?
     /// Whether changes may be sent over a network. The default is any that reaches a host.
     public var allowsNetwork: @Sendable (NetworkStatus) -> Bool = { $0.isReachable }
-    /// Whether a stored change survives a power loss, for which every commit waits for the drive. The default is `true`. Changes survive
-    /// the end of the process either way.
+    /// Whether a stored change survives a power loss, for which every commit waits for the drive. The default is
+    /// `true`. Changes survive the end of the process either way.
     public var survivesPowerLoss = true
 
     /// Creates options with their defaults.
@@ -89,13 +89,14 @@ public struct ReplayedEndpoint: Sendable {
     /// Names an endpoint by its type.
     ///
     /// - Parameters:
-    ///   - endpoint: The endpoint. Of those of one service, each must have a name of its own, which must not change from one version of
-    ///     the app to the next.
-    ///   - onResult: Called when a change was sent and has succeeded, when the server refused it, and when it expired; in this run of the
-    ///     app or a later one. The queue sends nothing until it returns. A success is reported once in a run and, if the app ends before
-    ///     this returns or before the change could be removed from disk, again in the next. If the server has executed the change and does
-    ///     not have its response any more, that is a success whose response has status 409 and says so. It is not called for a change that
-    ///     the app cancels, discards or erases.
+    ///   - endpoint: The endpoint. Of those of one service, each must have a name of its own, which must not change
+    ///     from one version of the app to the next.
+    ///   - onResult: Called when a change was sent and has succeeded, when the server refused it, and when it expired;
+    ///     in this run of the app or a later one. The queue sends nothing until it returns. A success is reported once
+    ///     in a run and, if the app ends before this returns or before the change could be removed from disk, again in
+    ///     the next. If the server has executed the change and does not have its response any more, that is a success
+    ///     whose response has status 409 and says so. It is not called for a change that the app cancels, discards or
+    ///     erases.
     public init<E: Endpoint>(_ endpoint: E.Type, onResult: @escaping Handler = { _, _ in }) {
         self.endpoint = endpoint
         self.onResult = onResult

@@ -7,8 +7,8 @@ public import Runway
 /// let shown = OptimisticChange.preview(list, with: try await queue.changes(of: Notes.self, on: network), [rename])
 /// ```
 ///
-/// The response itself is not changed, so that nothing has to be undone: a change that the server refuses is not in the next preview, nor
-/// are those that are held because of it. Make a preview whenever the list or the queue changes.
+/// The response itself is not changed, so that nothing has to be undone: a change that the server refuses is not in the
+/// next preview, nor are those that are held because of it. Make a preview whenever the list or the queue changes.
 public struct OptimisticChange: Sendable {
     /// Returns a response with a change applied.
     public typealias Apply = @Sendable (QueuedChange, RawData) -> RawData
@@ -21,9 +21,10 @@ public struct OptimisticChange: Sendable {
     ///
     /// - Parameters:
     ///   - endpoint: The endpoint of the changes.
-    ///   - apply: Returns the response with one change applied. It must depend on nothing but its parameters, and must be idempotent: it
-    ///     leaves a response as it is that has the effect of the change already. The server may have taken a change whose response was
-    ///     lost. Set a title, or insert a note by its id if there is none with it; do not append.
+    ///   - apply: Returns the response with one change applied. It must depend on nothing but its parameters, and must
+    ///     be idempotent: it leaves a response as it is that has the effect of the change already. The server may have
+    ///     taken a change whose response was lost. Set a title, or insert a note by its id if there is none with it; do
+    ///     not append.
     public init<E: Endpoint>(of endpoint: E.Type, apply: @escaping Apply) {
         service = E.Service.name
         self.endpoint = endpoint.name
@@ -42,8 +43,8 @@ public struct OptimisticChange: Sendable {
         }
     }
 
-    /// Returns a response with all changes applied that wait to be sent, in their order. Changes that were refused, that expired or that
-    /// are held have no effect, nor have those of endpoints without a function.
+    /// Returns a response with all changes applied that wait to be sent, in their order. Changes that were refused,
+    /// that expired or that are held have no effect, nor have those of endpoints without a function.
     public static func preview(
         _ rawData: RawData, with changes: [QueuedChange], _ functions: [OptimisticChange]
     ) -> RawData {

@@ -6,10 +6,11 @@ import RunwayJSON
 enum ReplayVerdict: Equatable {
     /// The same change may succeed later.
     case failed(retryAfter: Duration?)
-    /// The request was sent, and the service's own response was not received: the connection was lost, the call timed out, or a gateway
-    /// responded in place of the service. The same change may succeed later, or never.
+    /// The request was sent, and the service's own response was not received: the connection was lost, the call timed
+    /// out, or a gateway responded in place of the service. The same change may succeed later, or never.
     case lost
-    /// The server reported an internal error, or its response can't be interpreted. The same change may succeed later, or never.
+    /// The server reported an internal error, or its response can't be interpreted. The same change may succeed later,
+    /// or never.
     case faulted(retryAfter: Duration?)
     /// The service asks for a login or another token.
     case unauthorized
@@ -71,10 +72,11 @@ enum ChangeEffect: Sendable {
 }
 
 extension NetworkError {
-    /// The type of a problem with an idempotency key, which is empty if the problem has a title alone; `nil` for any other response.
+    /// The type of a problem with an idempotency key, which is empty if the problem has a title alone; `nil` for any
+    /// other response.
     ///
-    /// Such a status 409 does not say that the change conflicts with another, but that the same request is in progress or, as the type of
-    /// `RunwayServer` that ends in `notStored`, that it was executed and its response is not stored.
+    /// Such a status 409 does not say that the change conflicts with another, but that the same request is in progress
+    /// or, as the type of `RunwayServer` that ends in `notStored`, that it was executed and its response is not stored.
     fileprivate var idempotencyProblem: String? {
         guard let rawData, rawData.response.headerFields[.contentType]?.contains("problem+json") == true else {
             return nil
@@ -84,8 +86,8 @@ extension NetworkError {
         return text.lowercased().contains("idempoten") ? type : nil
     }
 
-    /// Whether the response is the stored one to an earlier attempt. One to a request that followed a redirect by another
-    /// method is not.
+    /// Whether the response is the stored one to an earlier attempt. One to a request that followed a redirect by
+    /// another method is not.
     private var isReplayed: Bool { !followsProcessedRequest && rawData?.response.isReplayed ?? false }
 
     /// Whether that says that the server or a gateway failed: how far it came is not known.

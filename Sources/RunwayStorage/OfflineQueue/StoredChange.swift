@@ -17,7 +17,8 @@ struct StoredChange: Sendable, Codable, Equatable {
     var parameters: Data
     /// ``UnsentChange/call``, which is JSON. Absent if there is none, and in changes of former versions.
     var call: String?
-    /// ``UnsentChange/authorization``, as a word. Absent if it is that of the endpoint, and in changes of former versions.
+    /// ``UnsentChange/authorization``, as a word. Absent if it is that of the endpoint, and in changes of former
+    /// versions.
     var authorization: String?
     var subjects: [String]
     /// The `Idempotency-Key`.
@@ -32,7 +33,8 @@ struct StoredChange: Sendable, Codable, Equatable {
     /// The name of the time since the system was started, at ``date`` or ``keyDate``: ``JournalTime/boot``. Absent in
     /// changes of former versions.
     var boot: String?
-    /// What the call invalidates: the names of services, or of a service and an endpoint. Absent in changes of former versions.
+    /// What the call invalidates: the names of services, or of a service and an endpoint. Absent in changes of former
+    /// versions.
     var invalidates: [[String]]?
 
     /// - Parameter boot: The name of the time since the system was started.

@@ -5,8 +5,9 @@ import RunwayJSON
 
 /// Sends a message of a conversation.
 ///
-/// A layer with an offline queue stores a call that can't reach the server, and sends it later: pass this type to `OfflineQueue` of
-/// `RunwayStorage` as one that it replays. The server recognises a message by its id, so that one that is sent twice is stored once.
+/// A layer with an offline queue stores a call that can't reach the server, and sends it later: pass this type to
+/// `OfflineQueue` of `RunwayStorage` as one that it replays. The server recognises a message by its id, so that one
+/// that is sent twice is stored once.
 public struct ChatSend<Service: APIService>: Endpoint {
     /// The service of the conversation.
     public static var service: Service.Type { Service.self }
@@ -96,7 +97,8 @@ protocol ChatCalls: Sendable {
 struct NetworkChatCalls<Service: APIService>: ChatCalls {
     let network: NetworkLayer
     let base: String
-    /// Whose conversations they are: the account that is signed in when they are opened, or else the first that signs in later.
+    /// Whose conversations they are: the account that is signed in when they are opened, or else the first that signs
+    /// in later.
     let account: StreamAccount
 
     init(network: NetworkLayer, base: String) {

@@ -12,11 +12,11 @@ import RunwayJSON
 /// chat.start()
 /// ```
 ///
-/// The server is `ChatService` of `RunwayServer`. The stream's place is stored after the states of the conversations: an app that is killed
-/// receives what it had not taken. A call in flight when the client is released or stopped is cancelled, and made again after the next start.
+/// The server is `ChatService` of `RunwayServer`. The stream's place is stored after the states of the conversations: an
+/// app that is killed receives what it had not taken. A call in flight at a stop is made again after the next start.
 ///
-/// A client is for one account: if that account signs out, or another signs in, the client ends, and makes no further call. Make another client
-/// for another account. To remove what is stored at the sign-out, call ``stop()``, await ``flush()``, and then remove the folder.
+/// A client is for one account: it ends, and makes no further call, if that account signs out or another signs in. To
+/// remove what is stored at the sign-out, call ``stop()``, await ``flush()``, and then remove the folder.
 @MainActor @Observable
 public final class ChatClient<Stream: EventStreamEndpoint> {
     /// The member.
@@ -27,7 +27,7 @@ public final class ChatClient<Stream: EventStreamEndpoint> {
     public private(set) var state = StreamState.idle
     /// The error with which the stream ended; `nil` if it has not, or ended without one.
     public private(set) var error: NetworkError?
-    /// The error with which the states of conversations could not be stored last; `nil` if they are stored. It is tried again with the next change.
+    /// The error of storing the states of conversations; `nil` if they are stored. The next change tries again.
     public private(set) var storageError: (any Error)?
 
     @ObservationIgnored private let endpoint: Stream
@@ -63,7 +63,7 @@ public final class ChatClient<Stream: EventStreamEndpoint> {
     /// - Parameters:
     ///   - member: The member, as the server names it.
     ///   - network: The layer that carries stream and calls.
-    ///   - stream: The stream, whose service has the conversations. If it names topics, those of the conversations are added.
+    ///   - stream: The stream of the service. If it names topics, those of the conversations are added.
     ///   - path: The path of the server's routes below the service's base URL. The default is `chat`.
     ///   - options: The bounds of a conversation; see ``ChatOptions`` for the defaults.
     ///   - streamOptions: How the stream reconnects; see ``StreamOptions`` for the defaults.
@@ -89,8 +89,8 @@ public final class ChatClient<Stream: EventStreamEndpoint> {
     /// Returns a conversation, which is followed from now on.
     ///
     /// - Parameters:
-    ///   - id: The name of the conversation: 1 to 64 letters, digits and `._-`. A conversation of another name is refused: it is neither followed
-    ///     nor stored; see ``ChatConversation/isRefused``.
+    ///   - id: The name of the conversation: 1 to 64 letters, digits and `._-`. A conversation of another name is
+    ///     refused: it is neither followed nor stored; see ``ChatConversation/isRefused``.
     ///   - delegate: Notified of changes; held weakly. The default, `nil`, leaves the present one.
     public func conversation(_ id: String, delegate: (any ChatConversationDelegate)? = nil) -> ChatConversation {
         let conversation =
@@ -119,9 +119,9 @@ public final class ChatClient<Stream: EventStreamEndpoint> {
         leaving[id] = Task { try? await events.unsubscribe(from: [Self.topic(of: id)]) }
     }
 
-    /// Opens the stream at the stored place. Does nothing if it is open. If the account of the client is not signed in, the client ends with a
-    /// `NetworkError.Kind.cancelled` error; if the layer has an offline queue to which ``ChatSend`` was not passed, with
-    /// `NetworkError.Kind.invalidConfiguration`, since no message could be sent.
+    /// Opens the stream at the stored place. Does nothing if it is open. If the account of the client is not signed in,
+    /// the client ends with a `NetworkError.Kind.cancelled` error; if the layer has an offline queue to which
+    /// ``ChatSend`` was not passed, with `NetworkError.Kind.invalidConfiguration`, since no message could be sent.
     public func start() {
         guard reading == nil else { return }
         let canSend = network.canStoreCalls(of: ChatSend<Stream.Service>.self)
@@ -154,7 +154,7 @@ public final class ChatClient<Stream: EventStreamEndpoint> {
         for conversation in conversations.values { conversation.stop() }
     }
 
-    /// Closes the link until ``resume()``: call it when the app goes into the background. A client that is started meanwhile opens none either.
+    /// Closes the link, and opens none, until ``resume()``: call it when the app goes into the background.
     public func pause() {
         isPaused = true
         events?.pause()
@@ -245,7 +245,7 @@ extension ChatClient {
         for one in ready where one.machine.hasRefusal { Task { [weak self] in await self?.follow(one, start) } }
     }
 
-    /// Whether a conversation was not left since, and the client has not ended. A change of a conversation ends it if the account has left.
+    /// Whether a conversation was not left, and the client has not ended.
     private func isFollowed(_ conversation: ChatConversation, _ start: Int) -> Bool {
         startCount == start && reading != nil && conversations[conversation.id] === conversation
     }
@@ -362,7 +362,7 @@ extension ChatClient {
         }
     }
 
-    /// Stores the states that have changed, and then the place up to which they have taken events. Returns whether there was anything.
+    /// Stores the changed states, and then the place up to which they have taken events. Returns `false` if none was.
     private func writeOnce() async -> Bool {
         let (cursor, ids) = (taken, changed)
         changed = []

@@ -12,8 +12,9 @@ import Runway
 /// }
 /// ```
 ///
-/// A message appears once, in the order of the numbers, also after connections and calls are lost. Messages of this member appear at once, at
-/// the end, and are sent when the stream has caught up. It is `Observable`, so that a SwiftUI view can show it.
+/// A message appears once, in the order of the numbers, also after connections and calls are lost. Messages of this
+/// member appear at once, at the end, and are sent when the stream has caught up. It is `Observable`, so that a SwiftUI
+/// view can show it.
 @MainActor @Observable
 public final class ChatConversation {
     /// The name of the conversation.
@@ -42,8 +43,9 @@ public final class ChatConversation {
     public private(set) var isRefused = false
     /// Why the conversation ``isRefused``, in one sentence; empty if it is not.
     public private(set) var refusalReason = ""
-    /// Why the server refuses how far this member has received and read, as for a member for whom there is no room, in one sentence; empty if
-    /// it does not. It is sent again with the next connection of the stream, and after a sign-in.
+    /// Why the server refuses how far this member has received and read, as for a member for whom there is no room, in
+    /// one sentence; empty if it does not. It is sent again with the next connection of the stream, and after a
+    /// sign-in.
     public private(set) var markRefusalReason = ""
 
     @ObservationIgnored private(set) var machine: ChatMachine
@@ -74,7 +76,8 @@ public final class ChatConversation {
     /// Writes a message. It is shown at once, and stored with the state of the conversation until the server has it.
     ///
     /// - Parameter text: The text, which is not empty.
-    /// - Returns: What identifies the entry; `nil` if the text is empty, too many messages wait, or there can be no conversation of that name.
+    /// - Returns: What identifies the entry; `nil` if the text is empty, too many messages wait, or there can be no
+    ///   conversation of that name.
     @discardableResult
     public func send(_ text: String) -> ChatEntry.ID? {
         let draft = ChatDraft(id: UUID(), text: text, date: clock.date)
@@ -88,17 +91,17 @@ public final class ChatConversation {
 
     /// Removes a message that was not sent, or that the server refused.
     ///
-    /// - Returns: Whether the server certainly does not have it. It is `false`, and the message stays, after a call that timed out, and while
-    ///   the offline queue has the message. It is also `false` if the server refused the message after such a call: the message is removed here,
-    ///   and shown again if the server has it.
+    /// - Returns: Whether the server certainly does not have it. It is `false`, and the message stays, after a call
+    ///   that timed out, and while the offline queue has the message. It is also `false` if the server refused the
+    ///   message after such a call: the message is removed here, and shown again if the server has it.
     @discardableResult
     public func discard(_ entry: ChatEntry.ID) -> Bool {
         defer { perform([]) }
         return machine.discard(entry.message)
     }
 
-    /// Loads messages before those that are shown, if there are any, up to ``ChatOptions/maximumOlderCount``. They stay until the
-    /// member has read the last message, see ``markRead(upTo:)``.
+    /// Loads messages before those that are shown, if there are any, up to ``ChatOptions/maximumOlderCount``. They stay
+    /// until the member has read the last message, see ``markRead(upTo:)``.
     public func loadOlder() { perform(machine.loadOlder(at: clock.now)) }
 
     /// Records that the member has read the messages up to a number.
@@ -128,7 +131,8 @@ extension ChatConversation {
         perform([])
     }
 
-    /// The stream has brought an element that concerns the conversation. One that the member may not follow has no part in the connection.
+    /// The stream has brought an element that concerns the conversation. One that the member may not follow has no part
+    /// in the connection.
     func take(_ element: ChatElement) {
         let now = clock.now
         switch element {

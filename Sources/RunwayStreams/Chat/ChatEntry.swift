@@ -1,6 +1,7 @@
 public import Foundation
 
-/// A line of a conversation as a screen shows it: a message that the server has stored, or one that it has not stored yet.
+/// A line of a conversation as a screen shows it: a message that the server has stored, or one that it has not stored
+/// yet.
 public struct ChatEntry: Sendable, Hashable, Identifiable {
     /// What identifies an entry, from the moment in which it is sent.
     public struct ID: Sendable, Hashable {
@@ -64,7 +65,8 @@ public struct ChatEntry: Sendable, Hashable, Identifiable {
 }
 
 extension ChatMachine {
-    /// The conversation as a screen shows it: stored messages by number, then messages that the server has not stored yet.
+    /// The conversation as a screen shows it: stored messages by number, then messages that the server has not stored
+    /// yet.
     var entries: [ChatEntry] {
         let others = marks.all.filter { $0.key != MemberName(member) }.values
         let (delivered, read) = (others.map(\.delivered).max() ?? 0, others.map(\.read).max() ?? 0)

@@ -1,17 +1,20 @@
 import Foundation
 import Runway
 
-/// Decides about one conversation of a member: what the screen shows, what is fetched, and when a message is sent. Pure: times are passed to it.
+/// Decides about one conversation of a member: what the screen shows, what is fetched, and when a message is sent.
+/// Pure: times are passed to it.
 ///
-/// ``ChatWindow`` has the messages that are shown, ``ChatOutbox`` those that are on their way to the server, ``ChatMarks`` how far the members
-/// are. What the window misses is fetched in pages. Nothing is sent before the stream has caught up on its connection. A shell passes what
-/// comes, performs the returned actions, and calls ``tick(at:)`` at ``deadline``.
+/// ``ChatWindow`` has the messages that are shown, ``ChatOutbox`` those that are on their way to the server,
+/// ``ChatMarks`` how far the members are. What the window misses is fetched in pages. Nothing is sent before the stream
+/// has caught up on its connection. A shell passes what comes, performs the returned actions, and calls ``tick(at:)``
+/// at ``deadline``.
 struct ChatMachine: Sendable {
     /// What the shell has to do.
     enum Action: Sendable, Hashable {
         /// Get a page of messages, and pass it or the failure. One at a time.
         case fetch(ChatPage.Range)
-        /// Send a message, and pass what became of it. One at a time, so that messages arrive in the order in which they were written.
+        /// Send a message, and pass what became of it. One at a time, so that messages arrive in the order in which
+        /// they were written.
         case send(ChatDraft)
         /// Move the mark of the member, and pass what became of it. One at a time.
         case mark(ChatMark)
@@ -38,7 +41,8 @@ struct ChatMachine: Sendable {
     private(set) var isConnected = false
     /// Whether the stream has caught up.
     private(set) var isCaughtUp = false
-    /// Why the member may not follow the conversation: no call is made until the client follows it again. `nil` if the member may.
+    /// Why the member may not follow the conversation: no call is made until the client follows it again. `nil` if the
+    /// member may.
     private var exclusion: String?
     /// Why the server refuses the pages: the only call is for a page, after ``refusalPause``. `nil` if it does not.
     private var pageRefusal: String?
@@ -107,8 +111,8 @@ extension ChatMachine {
     /// The connection of the stream ended.
     mutating func disconnected() { (isConnected, isCaughtUp) = (false, false) }
 
-    /// The server lets the member follow the conversation (`nil`), or not, for this reason. Pages that were refused are fetched without a
-    /// pause.
+    /// The server lets the member follow the conversation (`nil`), or not, for this reason. Pages that were refused are
+    /// fetched without a pause.
     mutating func setExclusion(_ reason: String?) {
         if pageRefusal != nil { (pageRefusal, fetchPause) = (nil, ChatPause()) }
         exclusion = reason
@@ -138,8 +142,8 @@ extension ChatMachine {
         return next(at: now)
     }
 
-    /// The server has named the numbering of its messages. If it is another one than before, as after the restore of a backup, the same number
-    /// may belong to another message: nothing that is shown is continued, and no mark holds.
+    /// The server has named the numbering of its messages. If it is another one than before, as after the restore of a
+    /// backup, the same number may belong to another message: nothing that is shown is continued, and no mark holds.
     private mutating func enter(_ epoch: String?) {
         guard let epoch, epoch != self.epoch else { return }
         let isOther = self.epoch != nil
@@ -174,7 +178,8 @@ extension ChatMachine {
         return next(at: now)
     }
 
-    /// Ends the pause if a page brought what was missing, and lengthens it if the same page would be fetched again at once.
+    /// Ends the pause if a page brought what was missing, and lengthens it if the same page would be fetched again at
+    /// once.
     private mutating func noteProgress(_ page: ChatPage, _ range: ChatPage.Range, from before: Int64?, at now: Duration)
     {
         switch range {

@@ -1,4 +1,5 @@
-/// How far the members of a conversation have received and read it, and when the mark of this member is moved. Pure: times are passed to it.
+/// How far the members of a conversation have received and read it, and when the mark of this member is moved. Pure:
+/// times are passed to it.
 struct ChatMarks: Sendable {
     private let member: String
     private let options: ChatOptions

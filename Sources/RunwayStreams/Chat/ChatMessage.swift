@@ -111,8 +111,8 @@ struct ChatPage: Sendable, Hashable {
 }
 
 extension ChatMessage {
-    /// The numbers that a message can have, and 0. JSON carries no greater ones exactly (RFC 8259 §6), and the number after it must be
-    /// representable.
+    /// The numbers that a message can have, and 0. JSON carries no greater ones exactly (RFC 8259 §6), and the number
+    /// after it must be representable.
     static let numbers = 0...(Int64(1) << 53)
 }
 
@@ -141,8 +141,8 @@ struct ChatDraft: Sendable, Hashable, Codable {
     var text: String
     var date: Date
     var state = State.waiting
-    /// Whether the server may have it: a call with it was started, and neither ended without having sent it nor was refused while no call
-    /// before it had been started.
+    /// Whether the server may have it: a call with it was started, and neither ended without having sent it nor was
+    /// refused while no call before it had been started.
     var mayBeSent = false
 }
 

@@ -2,8 +2,8 @@ import Foundation
 
 /// The messages that a member has written and that are not shown as stored yet. Pure: times are passed to it.
 ///
-/// They are sent one at a time, so that they arrive in the order in which they were written. A later one may overtake one that the offline queue
-/// has and can't send, or whose file can't be read.
+/// They are sent one at a time, so that they arrive in the order in which they were written. A later one may overtake
+/// one that the offline queue has and can't send, or whose file can't be read.
 struct ChatOutbox: Sendable {
     private let member: String
     private(set) var drafts: [ChatDraft] = []
@@ -74,7 +74,8 @@ extension ChatOutbox {
 
     /// The server has stored a message.
     ///
-    /// - Returns: The message that is shown next because of that; `nil` if those before it have not come, or it is shown.
+    /// - Returns: The message that is shown next because of that; `nil` if those before it have not come, or it is
+    ///   shown.
     mutating func sent(
         _ id: UUID, number: Int64, date: Date, after last: Int64?, at now: Duration, proofTime: Duration
     ) -> ChatMessage? {
@@ -109,8 +110,8 @@ extension ChatOutbox {
         if failure == .transient || failure == .notSent { pause.fail(at: now, &random) } else { pause = ChatPause() }
     }
 
-    /// Sends a message again that was refused, or that the offline queue has; returns `false` if there is no such message. The server
-    /// recognises one that it has.
+    /// Sends a message again that was refused, or that the offline queue has; returns `false` if there is no such
+    /// message. The server recognises one that it has.
     mutating func retry(_ id: UUID) -> Bool {
         guard let index = drafts.firstIndex(where: { $0.id == id }) else { return false }
         switch drafts[index].state {
@@ -145,10 +146,11 @@ extension ChatOutbox {
         drafts.removeAll { if case .stored(let stored) = $0.state { stored < number } else { false } }
     }
 
-    /// The screen begins anew. Messages that were queued may be among those that are passed over, and are sent again. The server recognises
-    /// those that it has.
+    /// The screen begins anew. Messages that were queued may be among those that are passed over, and are sent again.
+    /// The server recognises those that it has.
     ///
-    /// - Parameter isLoss: Whether the server has lost messages. Messages of this member that it had stored may be among them.
+    /// - Parameter isLoss: Whether the server has lost messages. Messages of this member that it had stored may be
+    ///   among them.
     mutating func restart(afterLoss isLoss: Bool) {
         for index in drafts.indices {
             switch drafts[index].state {

@@ -1,4 +1,5 @@
-/// A time before which a call of a conversation is not made again. It is longer after each failure in a row, up to 32 s.
+/// A time before which a call of a conversation is not made again. It is longer after each failure in a row, up to 32
+/// s.
 struct ChatPause: Sendable {
     var end = Duration.zero
     var failures = 0

@@ -2,17 +2,17 @@ import Foundation
 import Runway
 import Synchronization
 
-/// Delays the offline queue's changes for the client's account until the client's stream has certainly caught up. If nobody is signed in
-/// yet, the delay is for the first account that signs in.
+/// Delays the offline queue's changes for the client's account until the client's stream has certainly caught up. If
+/// nobody is signed in yet, the delay is for the first account that signs in.
 ///
-/// The driver of the stream notifies it directly, and not by way of the main actor. A link is suspected while the device has no network,
-/// so that the delay has begun when the network returns.
+/// The driver of the stream notifies it directly, and not by way of the main actor. A link is suspected while the
+/// device has no network, so that the delay has begun when the network returns.
 final class ChatQueueDelay<Service: APIService>: Sendable {
     private struct State {
         /// Whether the client is started.
         var isBegun = false
-        /// Reads the stream; `nil` while the client is not started, and before it has read what is stored. The driver holds the delay, and
-        /// so is held weakly.
+        /// Reads the stream; `nil` while the client is not started, and before it has read what is stored. The driver
+        /// holds the delay, and so is held weakly.
         weak var driver: StreamDriver?
         /// How many changes the queue has not been notified of.
         var pendingChanges = 0
@@ -48,8 +48,8 @@ final class ChatQueueDelay<Service: APIService>: Sendable {
     /// The stream has caught up, its state or the suspicion of its link has changed, or somebody has signed in or out.
     func update() { change { _ in } }
 
-    /// Changes the state, and notifies the queue. While one caller notifies it, that caller also passes on the changes of others, so that the
-    /// queue is notified of the newest state last.
+    /// Changes the state, and notifies the queue. While one caller notifies it, that caller also passes on the changes
+    /// of others, so that the queue is notified of the newest state last.
     private func change(_ change: (inout State) -> Void) {
         var pending = state.withLock { state -> State? in
             change(&state)

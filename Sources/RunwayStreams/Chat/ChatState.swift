@@ -21,7 +21,8 @@ public struct ChatState: Sendable, Hashable, Codable {
 
     init() {}
 
-    /// Whether the state can be one of a conversation. The numbers of a damaged file may be such that the next one is not representable.
+    /// Whether the state can be one of a conversation. The numbers of a damaged file may be such that the next one is
+    /// not representable.
     var isConsistent: Bool {
         let numbers: [Int64] = [first, last ?? 0, serverFirst, readNumber] + marks.flatMap { [$0.delivered, $0.read] }
         guard numbers.allSatisfy({ ChatMessage.numbers.contains($0) }) else { return false }
@@ -32,7 +33,8 @@ public struct ChatState: Sendable, Hashable, Codable {
 }
 
 extension ChatState {
-    /// A state that has nothing but the drafts. All of them are sent again: the server recognises a message that it has.
+    /// A state that has nothing but the drafts. All of them are sent again: the server recognises a message that it
+    /// has.
     var draftsAlone: ChatState {
         var state = ChatState()
         state.drafts = drafts
@@ -47,8 +49,8 @@ extension ChatState {
 ///
 /// ``MemoryChatStateStore`` loses them when the app ends; ``FileChatStateStore`` does not.
 public protocol ChatStateStore: Sendable {
-    /// Returns the state of a conversation; `nil` if it was never stored, or can't be read. If its numbers can't be those of a conversation, as
-    /// after damage to a file, the client takes only the messages that wait to be sent.
+    /// Returns the state of a conversation; `nil` if it was never stored, or can't be read. If its numbers can't be
+    /// those of a conversation, as after damage to a file, the client takes only the messages that wait to be sent.
     func state(of conversation: String) async -> ChatState?
     /// Stores the states of conversations, and returns when they survive the end of the app.
     func store(_ states: [String: ChatState]) async throws

@@ -19,14 +19,14 @@ public final class MemoryChatStateStore: ChatStateStore {
 
 /// Stores each conversation in a file of a folder, so that an app that starts again shows it at once.
 ///
-/// A file is replaced at once, never changed in place, and survives the end of the app and a loss of power when ``store(_:)`` returns. A file
-/// that can't be read counts as absent: the conversation is fetched from the server.
+/// A file is replaced at once, never changed in place, and survives the end of the app and a loss of power when
+/// ``store(_:)`` returns. A file that can't be read counts as absent: the conversation is fetched from the server.
 ///
-/// Folder and files are for their user alone. On Apple's systems they can be read as soon as the device was unlocked once, and are excluded from
-/// backups.
+/// Folder and files are for their user alone. On Apple's systems they can be read as soon as the device was unlocked
+/// once, and are excluded from backups.
 ///
-/// Use a folder for each account, and remove it at the sign-out, after `ChatClient.stop()` and `await ChatClient.flush()`: a state that is
-/// being stored would create the folder again.
+/// Use a folder for each account, and remove it at the sign-out, after `ChatClient.stop()` and
+/// `await ChatClient.flush()`: a state that is being stored would create the folder again.
 public final class FileChatStateStore: ChatStateStore {
     private let folder: URL
     private let queue = DispatchQueue(label: "runway.chat")

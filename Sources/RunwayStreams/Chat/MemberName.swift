@@ -1,6 +1,8 @@
-/// The name of a member, which is the same as another only if both have the same bytes in UTF-8, as in the stores of servers.
+/// The name of a member, which is the same as another only if both have the same bytes in UTF-8, as in the stores of
+/// servers.
 ///
-/// A `String` equals every other with the same characters: "é" equals "e" and a combining accent. One member could then pass for another.
+/// A `String` equals every other with the same characters: "é" equals "e" and a combining accent. One member could then
+/// pass for another.
 struct MemberName: Sendable, Hashable, Comparable, Codable {
     let text: String
 

@@ -4,10 +4,11 @@ import Synchronization
 
 /// Stores cursors in a file, so that an app that starts again continues where it stopped.
 ///
-/// The file is for its user alone, and replaced atomically, never changed in place. It is written at most every 250 ms: cursors that come sooner
-/// are written together then, or by ``flush()``. A crash loses at most the cursors that were not written yet: their events come a second
-/// time. Await ``flush()`` before you remove the file. A file that can't be read counts as empty, and is replaced; a failed write is
-/// repeated with the next cursor. At most ``maximumCount`` cursors are stored; of more, the one that was stored longest ago is removed.
+/// The file is for its user alone, and replaced atomically, never changed in place. It is written at most every 250 ms:
+/// cursors that come sooner are written together then, or by ``flush()``. A crash loses at most the cursors that were
+/// not written yet: their events come a second time. Await ``flush()`` before you remove the file. A file that can't be
+/// read counts as empty, and is replaced; a failed write is repeated with the next cursor. At most ``maximumCount``
+/// cursors are stored; of more, the one that was stored longest ago is removed.
 public final class FileStreamCursorStore: StreamCursorStore {
     /// The most cursors in a file.
     public static let maximumCount = 256

@@ -1,11 +1,12 @@
-/// A position in a stream: the last event that the app has taken, and of which topics the events before it were for the app.
+/// A position in a stream: the last event that the app has taken, and of which topics the events before it were for the
+/// app.
 public struct StreamCursor: Sendable, Hashable, Codable {
     /// The stream's name, as the server reported it; empty if it reported none.
     public var stream: String
     /// The id of the last event that the app has taken.
     public var lastEventID: String
-    /// The topics that the app wanted; `nil` if the server chose them, or if an earlier version stored the cursor. Events of other topics up
-    /// to the cursor are missing.
+    /// The topics that the app wanted; `nil` if the server chose them, or if an earlier version stored the cursor.
+    /// Events of other topics up to the cursor are missing.
     public var topics: Set<String>?
     /// The topics that the app wanted and the server refused. Their events up to the cursor may be missing.
     public var refusedTopics: Set<String>
@@ -31,7 +32,8 @@ public struct StreamCursor: Sendable, Hashable, Codable {
         refusedTopics = try values.decodeIfPresent(Set<String>.self, forKey: .refusedTopics) ?? []
     }
 
-    /// The epoch and the offset of ``lastEventID``; `nil` if it has another format, as the ids of servers other than Runway's do.
+    /// The epoch and the offset of ``lastEventID``; `nil` if it has another format, as the ids of servers other than
+    /// Runway's do.
     public var place: EventID? { EventID(lastEventID) }
 }
 
@@ -42,16 +44,16 @@ public protocol StreamCursorStore: Sendable {
     /// Returns the cursor that was stored last under a key; `nil` if there is none, or it can't be read.
     func cursor(for key: String) async -> StreamCursor?
 
-    /// Stores a cursor, after the app has taken the event. It may return before the cursor is durable: if a cursor is lost, events are
-    /// delivered a second time, and none is missed.
+    /// Stores a cursor, after the app has taken the event. It may return before the cursor is durable: if a cursor is
+    /// lost, events are delivered a second time, and none is missed.
     ///
     /// - Parameters:
     ///   - cursor: The cursor; `nil` removes the stored one.
     ///   - key: What identifies the stream in this app, account included.
     func store(_ cursor: StreamCursor?, for key: String) async
 
-    /// Waits until every cursor that was stored before is durable, as far as that is possible. The default does nothing: it is for a store whose
-    /// cursors are durable when ``store(_:for:)`` returns, or never.
+    /// Waits until every cursor that was stored before is durable, as far as that is possible. The default does
+    /// nothing: it is for a store whose cursors are durable when ``store(_:for:)`` returns, or never.
     func flush() async
 }
 

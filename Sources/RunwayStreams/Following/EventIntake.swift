@@ -2,8 +2,8 @@ import RunwayJSON
 
 /// Decides what of a connection reaches the app, and where a reconnection continues. Pure.
 ///
-/// Of a Runway server it checks every place: it drops events that came before, reports a gap where the server left events out, and a
-/// reset where the server continued elsewhere. Of other servers, ids are opaque.
+/// Of a Runway server it checks every place: it drops events that came before, reports a gap where the server left
+/// events out, and a reset where the server continued elsewhere. Of other servers, ids are opaque.
 struct EventIntake: Sendable {
     /// What follows from an item.
     enum Output: Sendable, Equatable {
@@ -17,7 +17,8 @@ struct EventIntake: Sendable {
         case position(String)
         /// The server asks for a reconnection time.
         case retry(Duration)
-        /// The server names the connection that it has opened, for calls that concern it, and the topics that it does not allow.
+        /// The server names the connection that it has opened, for calls that concern it, and the topics that it does
+        /// not allow.
         case connection(String, refused: Set<String>)
     }
 
@@ -89,8 +90,8 @@ struct EventIntake: Sendable {
         return [.position(id)]
     }
 
-    /// The server said how the connection continues the last, that events are missing in the middle of it, or that it has sent what
-    /// was missed.
+    /// The server said how the connection continues the last, that events are missing in the middle of it, or that it
+    /// has sent what was missed.
     private mutating func controlled(by event: ServerSentEvent) -> [Output] {
         guard let kind = Control(rawValue: event.type) else { return [] }
         if kind == .live { return caughtUp(at: event.id) }
@@ -169,7 +170,8 @@ struct EventIntake: Sendable {
         return [.continuity(.reset(reason), id: lastEventID)]
     }
 
-    /// Whether an id can be sent as the value of a header field, in which other control characters than tabs are not allowed.
+    /// Whether an id can be sent as the value of a header field, in which other control characters than tabs are not
+    /// allowed.
     private static func isUsable(_ id: String) -> Bool {
         id.utf8.count <= maximumIDByteCount && id.utf8.allSatisfy { ($0 >= 0x20 || $0 == 0x09) && $0 != 0x7F }
     }

@@ -13,10 +13,10 @@ import Synchronization
 /// }
 /// ```
 ///
-/// The stream is opened when an iteration starts, and closed when the iterator is released or the stream ends. It reconnects by itself;
-/// every connection begins with a ``StreamElement/continuity(_:)``. A slow reader slows the server down, see
-/// ``StreamOptions/maximumBufferedByteCount``. An event is taken when the next one is asked for; only then the cursor is stored.
-/// A sequence can be read once: a second iteration ends at once.
+/// The stream is opened when an iteration starts, and closed when the iterator is released or the stream ends. It
+/// reconnects by itself; every connection begins with a ``StreamElement/continuity(_:)``. A slow reader slows the
+/// server down, see ``StreamOptions/maximumBufferedByteCount``. An event is taken when the next one is asked for; only
+/// then the cursor is stored. A sequence can be read once: a second iteration ends at once.
 public struct EventSequence: AsyncSequence, Sendable {
     /// What the sequence returns.
     public typealias Element = StreamElement
@@ -36,36 +36,40 @@ public struct EventSequence: AsyncSequence, Sendable {
 
     /// What the stream is doing.
     public var state: StreamState { driver.streamState }
-    /// Whether the stream is connected and everything that it had to replay has been returned. Always `false` for servers other than
-    /// Runway's, which do not report it.
+    /// Whether the stream is connected and everything that it had to replay has been returned. Always `false` for
+    /// servers other than Runway's, which do not report it.
     public var isCaughtUp: Bool { driver.isCaughtUp }
     /// The topics that are wanted; `nil` if the choice is the server's.
     public var topics: Set<String>? { driver.topics.wanted }
-    /// The wanted topics that the server does not allow, as far as it has said on the last connection: none of their events comes. The next
-    /// connection is asked for with them again. If the server allows one then, the connection begins with ``StreamReset/topics``.
+    /// The wanted topics that the server does not allow, as far as it has said on the last connection: none of their
+    /// events comes. The next connection is asked for with them again. If the server allows one then, the connection
+    /// begins with ``StreamReset/topics``.
     public var refusedTopics: Set<String> { driver.topics.refused }
 
     /// Ends the stream. The iteration returns what has come, and then `nil`.
     public func stop() { driver.stop() }
 
-    /// Closes the link until ``resume()``: for an app that goes into the background. Events that have come can still be read.
+    /// Closes the link until ``resume()``: for an app that goes into the background. Events that have come can still be
+    /// read.
     public func pause() { driver.pause() }
 
     /// Opens a paused stream, and checks an open one: for an app that comes to the foreground.
     public func resume() { driver.resume() }
 
-    /// Adds topics without a new connection. Every event of theirs that is published after the return comes, or is part of a gap.
+    /// Adds topics without a new connection. Every event of theirs that is published after the return comes, or is part
+    /// of a gap.
     ///
-    /// If the call to the server fails, the stream connects again, with all topics, and so it does at a server other than Runway's. While no
-    /// connection is open, the next one has them.
+    /// If the call to the server fails, the stream connects again, with all topics, and so it does at a server other
+    /// than Runway's. While no connection is open, the next one has them.
     ///
-    /// - Throws: The error of a call that the server refused (400, 403): the topics are not added. `NetworkError.Kind.cancelled` if the task
-    ///   was cancelled: the topics are added all the same.
+    /// - Throws: The error of a call that the server refused (400, 403): the topics are not added.
+    ///   `NetworkError.Kind.cancelled` if the task was cancelled: the topics are added all the same.
     public func subscribe(to topics: Set<String>) async throws(NetworkError) {
         try await driver.topics.change(adding: topics, removing: [])
     }
 
-    /// Removes topics without a new connection. Their events are not delivered any more. Changes reach the server in their order.
+    /// Removes topics without a new connection. Their events are not delivered any more. Changes reach the server in
+    /// their order.
     ///
     /// - Throws: As ``subscribe(to:)``. The topics are removed all the same.
     public func unsubscribe(from topics: Set<String>) async throws(NetworkError) {
@@ -153,7 +157,8 @@ extension NetworkLayer {
         events(of: endpoint, options, cursors, key: key, topics: endpoint.topics, randomness) { _ in }
     }
 
-    /// - Parameter onState: The state of the stream, whether its link is suspected, or the topics that the server refuses have changed.
+    /// - Parameter onState: The state of the stream, whether its link is suspected, or the topics that the server
+    ///   refuses have changed.
     func events<E: EventStreamEndpoint>(
         of endpoint: E, _ options: StreamOptions, _ cursors: (any StreamCursorStore)?, key: String?,
         topics: Set<String>?, _ randomness: any RandomNumberGenerator & Sendable,
@@ -167,7 +172,8 @@ extension NetworkLayer {
         return EventSequence(driver, cursors: cursors ?? MemoryStreamCursorStore(), key: key ?? cursorKey(of: endpoint))
     }
 
-    /// Tells the place in one stream from those in others: of other endpoints, parameters, topics, environments and accounts.
+    /// Tells the place in one stream from those in others: of other endpoints, parameters, topics, environments and
+    /// accounts.
     private func cursorKey<E: EventStreamEndpoint>(of endpoint: E) -> String {
         let settings = settings(of: E.service)
         let parameters = ((try? endpoint.parameters) ?? [:]).map { "\($0.name)=\($0.value)" }.sorted()

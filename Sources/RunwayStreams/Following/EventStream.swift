@@ -15,9 +15,10 @@ public import Runway
 /// }
 /// ```
 ///
-/// The delegate receives one event after the other; the next one, and the storing of the cursor, wait until it has returned. A stream that
-/// is released closes its link. It is `Observable`, so that a SwiftUI view can show its state. Code whose next step depends on the events
-/// uses the sequence of ``Runway/NetworkLayer/events(of:options:cursors:key:randomness:)`` instead.
+/// The delegate receives one event after the other; the next one, and the storing of the cursor, wait until it has
+/// returned. A stream that is released closes its link. It is `Observable`, so that a SwiftUI view can show its state.
+/// Code whose next step depends on the events uses the sequence of
+/// ``Runway/NetworkLayer/events(of:options:cursors:key:randomness:)`` instead.
 @MainActor @Observable
 public final class EventStream<E: EventStreamEndpoint>: EventStreaming {
     /// The stream and its parameters.
@@ -32,16 +33,18 @@ public final class EventStream<E: EventStreamEndpoint>: EventStreaming {
     public private(set) var error: NetworkError?
     /// How the present connection continues the last; `nil` before the first.
     public private(set) var continuity: StreamContinuity?
-    /// Whether the stream is connected and the delegate has received all missed events: later events are new. Always `false` for
-    /// servers other than Runway's, which do not report it.
+    /// Whether the stream is connected and the delegate has received all missed events: later events are new. Always
+    /// `false` for servers other than Runway's, which do not report it.
     ///
-    /// An app with changes that waited for the connection sends them when this is `true`: it then has the server's earlier events.
+    /// An app with changes that waited for the connection sends them when this is `true`: it then has the server's
+    /// earlier events.
     public private(set) var isCaughtUp = false
-    /// The topics that are wanted, also while the stream is not open; `nil` if the choice is the server's. They are those of the endpoint at
-    /// first, and then as ``subscribe(to:)`` and ``unsubscribe(from:)`` change them.
+    /// The topics that are wanted, also while the stream is not open; `nil` if the choice is the server's. They are
+    /// those of the endpoint at first, and then as ``subscribe(to:)`` and ``unsubscribe(from:)`` change them.
     public var topics: Set<String>? { events?.topics ?? wanted }
-    /// The wanted topics that the server does not allow, as far as it has said on the last connection: none of their events comes. The next
-    /// connection is asked for with them again. If the server allows one then, the connection begins with ``StreamReset/topics``.
+    /// The wanted topics that the server does not allow, as far as it has said on the last connection: none of their
+    /// events comes. The next connection is asked for with them again. If the server allows one then, the connection
+    /// begins with ``StreamReset/topics``.
     public private(set) var refusedTopics: Set<String> = []
     /// The endpoint that the stream is of.
     public var endpointType: any Endpoint.Type { E.self }
@@ -133,7 +136,8 @@ public final class EventStream<E: EventStreamEndpoint>: EventStreaming {
     /// Opens a paused stream, and checks an open one: call it when the app comes to the foreground.
     public func resume() { events?.resume() }
 
-    /// Adds topics without a new connection; see ``EventSequence/subscribe(to:)``. Before ``start()`` and after the end the next start has them.
+    /// Adds topics without a new connection; see ``EventSequence/subscribe(to:)``. Before ``start()`` and after the end
+    /// the next start has them.
     ///
     /// - Throws: The error of a call that the server refused (400, 403): the topics are not added, unless the stream
     ///   ended and was started again meanwhile, since the server decides anew about the topics of each start.
@@ -217,13 +221,15 @@ public protocol EventStreaming: AnyObject {
 public protocol EventStreamDelegate: AnyObject {
     /// An event came.
     func eventStream(_ stream: any EventStreaming, didReceive event: StreamEvent)
-    /// A connection began, and continues the last as it says. Load what the app shows anew unless it is ``StreamContinuity/resumed``.
+    /// A connection began, and continues the last as it says. Load what the app shows anew unless it is
+    /// ``StreamContinuity/resumed``.
     func eventStream(_ stream: any EventStreaming, didConnect continuity: StreamContinuity)
     /// What the connection had to replay has been received: the events that follow are new. The default does nothing.
     func eventStreamDidCatchUp(_ stream: any EventStreaming)
     /// The wanted topics that the server does not allow have changed; empty if it allows all. The default does nothing.
     func eventStream(_ stream: any EventStreaming, didChangeRefusedTopics topics: Set<String>)
-    /// The stream ended by itself: with an error, or `nil` if the server said that there is nothing more. It does not reconnect.
+    /// The stream ended by itself: with an error, or `nil` if the server said that there is nothing more. It does not
+    /// reconnect.
     func eventStream(_ stream: any EventStreaming, didEndWith error: NetworkError?)
 }
 

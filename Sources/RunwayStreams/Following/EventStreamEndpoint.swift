@@ -11,16 +11,19 @@ public import Runway
 /// }
 /// ```
 ///
-/// Its requests pass the stages of the layer as those of every endpoint: authorized, signed, routed and recorded. They are not retried,
-/// hedged, cached or shared, whatever the endpoint says: the stream reconnects.
+/// Its requests pass the stages of the layer as those of every endpoint: authorized, signed, routed and recorded. They
+/// are not retried, hedged, cached or shared, whatever the endpoint says: the stream reconnects.
 public protocol EventStreamEndpoint: EventStreamDeclarations, Endpoint {
-    /// The topics whose events are wanted at first. The default, `nil`, leaves the choice to the server, and names none in the request.
+    /// The topics whose events are wanted at first. The default, `nil`, leaves the choice to the server, and names none
+    /// in the request.
     var topics: Set<String>? { get }
-    /// The path of the server's route that changes the topics of an open stream. The default is `topics` below the endpoint's path.
+    /// The path of the server's route that changes the topics of an open stream. The default is `topics` below the
+    /// endpoint's path.
     var topicsPath: EndpointPath { get }
 }
 
-/// Makes the compiler refuse a stream that declares its topics with another type than `Set<String>?`, which would be left out silently.
+/// Makes the compiler refuse a stream that declares its topics with another type than `Set<String>?`, which would be
+/// left out silently.
 ///
 /// Every ``EventStreamEndpoint`` conforms, without a declaration of its own.
 public protocol EventStreamDeclarations {

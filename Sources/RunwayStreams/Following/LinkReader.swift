@@ -239,8 +239,8 @@ struct NoStream: Sendable, Equatable, CustomStringConvertible {
     let type: String?
     let coding: String?
 
-    /// Returns `nil` for the head of a stream that can be read. Links are asked for without a content coding, and the transport has undone
-    /// those that it knows. A charset is ignored: streams are in UTF-8 (§9.2.5).
+    /// Returns `nil` for the head of a stream that can be read. Links are asked for without a content coding, and the
+    /// transport has undone those that it knows. A charset is ignored: streams are in UTF-8 (§9.2.5).
     init?(_ head: HTTPResponse) {
         (status, type, coding) = (head.status, head.mediaType, head.remainingCoding)
         if status == .ok, type == "text/event-stream", coding == nil { return nil }

@@ -51,8 +51,8 @@ struct EndpointLinks<E: EventStreamEndpoint>: LinkSource {
 }
 
 extension RawData {
-    /// The topics that the response to a change of topics says the client may not follow. A body that is too long to be such a response names
-    /// none.
+    /// The topics that the response to a change of topics says the client may not follow. A body that is too long to be
+    /// such a response names none.
     var refusedTopics: Set<String> {
         guard bytes.count <= 1 << 20 else { return [] }
         return Set(json["refused"].elements.compactMap(\.string))

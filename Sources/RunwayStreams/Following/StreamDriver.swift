@@ -67,7 +67,8 @@ final class StreamDriver: Sendable {
 
     var streamState: StreamState { state.withLock { $0.stream } }
     var isCaughtUp: Bool { state.withLock { $0.isCaughtUp } }
-    /// Whether the stream has caught up, and its link is not suspected: if that is dead, the server may have events that were missed.
+    /// Whether the stream has caught up, and its link is not suspected: if that is dead, the server may have events
+    /// that were missed.
     var isCertainlyCaughtUp: Bool { state.withLock { $0.isCaughtUp && !$0.isSuspected } }
 
     /// The reader has taken everything that was replayed on a link.

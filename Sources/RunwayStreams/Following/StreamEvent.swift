@@ -40,7 +40,8 @@ public struct StreamEvent: Sendable {
     ///   - type: The type of the model.
     ///   - path: The names of the members that lead from the root of the data to the model. The default is the root.
     ///   - decoder: Decodes keys and dates. The default leaves keys unchanged and reads dates as seconds since 2001.
-    /// - Throws: `NetworkError.Kind.invalidResponse` if the data is not JSON, has no value at the path, or the value is not of the type.
+    /// - Throws: `NetworkError.Kind.invalidResponse` if the data is not JSON, has no value at the path, or the value is
+    ///   not of the type.
     public func decode<Value: Decodable & Sendable>(
         _ type: Value.Type, at path: String..., decoder: JSONDocumentDecoder = JSONDocumentDecoder()
     ) throws(NetworkError) -> Value {
@@ -74,8 +75,9 @@ public struct StreamEvent: Sendable {
 ///
 /// A switch needs a `default`, since later versions may add cases.
 public enum StreamContinuity: Sendable, Hashable, CustomStringConvertible {
-    /// Nothing was missed: the events after the last one follow. Of a server of Runway the client has checked it. Any other server that has
-    /// sent ids is taken at its word: the client can't see whether the server still had all events after the last id.
+    /// Nothing was missed: the events after the last one follow. Of a server of Runway the client has checked it. Any
+    /// other server that has sent ids is taken at its word: the client can't see whether the server still had all
+    /// events after the last id.
     case resumed
     /// The events from one place to another, both included, are gone. Those after them follow.
     case gap(from: EventID, to: EventID)
@@ -108,8 +110,9 @@ public struct StreamReset: Sendable, Hashable, CustomStringConvertible {
     public static let noIDs = StreamReset(.noIDs)
     /// The server continued at a place that it was not asked for, or did not say where.
     public static let invalid = StreamReset(.invalid)
-    /// The server allows a wanted topic that it had refused, or the app wants a topic that it did not follow when the cursor was stored: the
-    /// events of that topic up to the cursor were not for this client. The events after the last one follow, of all topics.
+    /// The server allows a wanted topic that it had refused, or the app wants a topic that it did not follow when the
+    /// cursor was stored: the events of that topic up to the cursor were not for this client. The events after the last
+    /// one follow, of all topics.
     public static let topics = StreamReset(.topics)
 
     /// The reason in one word, which stays the same from release to release.
@@ -125,7 +128,7 @@ public enum StreamElement: Sendable {
     case event(StreamEvent)
     /// A connection began; see ``StreamContinuity``.
     case continuity(StreamContinuity)
-    /// What the connection had to replay has been returned: the events that follow are new. It comes once on each connection, and only
-    /// from Runway's servers.
+    /// What the connection had to replay has been returned: the events that follow are new. It comes once on each
+    /// connection, and only from Runway's servers.
     case caughtUp
 }

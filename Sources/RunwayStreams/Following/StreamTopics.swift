@@ -2,16 +2,18 @@ import HTTPTypes
 import Runway
 import Synchronization
 
-/// The topics that a stream wants, and those that its open connection follows. Changes are sent one at a time, in their order.
+/// The topics that a stream wants, and those that its open connection follows. Changes are sent one at a time, in their
+/// order.
 ///
-/// No event of a wanted topic is passed by. A link that was asked for without a wanted topic ends before any event of it is passed on, and so
-/// does a link whose change of topics failed, and one of a server other than Runway's, to which no change can be sent. The next link is asked
-/// for with all wanted topics, and begins where the last one ended.
+/// No event of a wanted topic is passed by. A link that was asked for without a wanted topic ends before any event of
+/// it is passed on, and so does a link whose change of topics failed, and one of a server other than Runway's, to which
+/// no change can be sent. The next link is asked for with all wanted topics, and begins where the last one ended.
 ///
-/// The events of a topic that the server refuses are passed by, and so are those of a topic that an earlier run of the app did not want. Such a
-/// topic is remembered until a link has it, which then does not resume.
+/// The events of a topic that the server refuses are passed by, and so are those of a topic that an earlier run of the
+/// app did not want. Such a topic is remembered until a link has it, which then does not resume.
 final class StreamTopics: Sendable {
-    /// Sends a change of the topics of a connection to the server, and returns those that the server does not allow, as far as it says.
+    /// Sends a change of the topics of a connection to the server, and returns those that the server does not allow, as
+    /// far as it says.
     typealias Send =
         @Sendable (_ connection: String, _ added: Set<String>, _ removed: Set<String>) async throws(NetworkError)
         -> Set<String>
@@ -44,8 +46,8 @@ final class StreamTopics: Sendable {
         var wanted: Set<String>?
         /// The wanted topics that the present or last link does not have, by the server's decision.
         var refused: Set<String> = []
-        /// The topics whose events the place of the stream has not passed by; `nil` if that holds for all that are wanted, as after the first
-        /// link, or is not known.
+        /// The topics whose events the place of the stream has not passed by; `nil` if that holds for all that are
+        /// wanted, as after the first link, or is not known.
         var followed: Set<String>?
         /// How many changes the server has confirmed.
         var confirmedCount = 0
@@ -81,8 +83,8 @@ final class StreamTopics: Sendable {
     var wanted: Set<String>? { state.withLock { $0.wanted } }
     /// The wanted topics that the server does not allow, as far as it has said on the last connection.
     var refused: Set<String> { state.withLock { $0.refused } }
-    /// The wanted topics, without those of which the place of the stream passed events by before this run of the app; `nil` if the choice is the
-    /// server's.
+    /// The wanted topics, without those of which the place of the stream passed events by before this run of the app;
+    /// `nil` if the choice is the server's.
     var followed: Set<String>? {
         state.withLock { state in
             guard let followed = state.followed else { return state.wanted }
@@ -100,7 +102,8 @@ final class StreamTopics: Sendable {
     /// How a link has ended because of its topics; `nil` if it has not.
     func end(of link: Int) -> LinkFailure? { state.withLock { link <= $0.endedLink ? $0.end : nil } }
 
-    /// The stream continues at a place that has passed by the events of topics that were not wanted or that the server refused then.
+    /// The stream continues at a place that has passed by the events of topics that were not wanted or that the server
+    /// refused then.
     func restore(_ cursor: StreamCursor) {
         state.withLock { state in
             state.followed = cursor.topics?.subtracting(cursor.refusedTopics)
@@ -115,7 +118,8 @@ final class StreamTopics: Sendable {
     ///   - link: The number of the link, which is greater than that of every one before it.
     ///   - asked: The topics that the link was asked for.
     ///   - refused: Those of them that the server does not allow.
-    /// - Returns: Whether it has a wanted topic that was refused, or not wanted, before: the place of the stream may have passed events of it by.
+    /// - Returns: Whether it has a wanted topic that was refused, or not wanted, before: the place of the stream may
+    ///   have passed events of it by.
     func opened(_ id: String, on link: Int, asked: Set<String>?, refused: Set<String>) -> Bool {
         let (starts, hasReturnedTopics) = state.withLock { state -> (Bool, Bool) in
             guard link > state.endedLink else { return (false, false) }
@@ -156,8 +160,8 @@ final class StreamTopics: Sendable {
 
     /// The server has responded to a probe of a connection, and named topics that it refuses there.
     ///
-    /// - Parameter count: ``confirmedCount`` when the probe was sent. A response that may be older than a change is ignored: the next one names
-    ///   the topics again.
+    /// - Parameter count: ``confirmedCount`` when the probe was sent. A response that may be older than a change is
+    ///   ignored: the next one names the topics again.
     func probed(_ connection: String, refused: Set<String>, since count: Int) {
         let isNew = state.withLock { state in
             state.confirmedCount == count && state.connection?.id == connection && state.note(refused: refused)
@@ -168,7 +172,8 @@ final class StreamTopics: Sendable {
     /// The link has ended, and nothing reads it any more.
     func closed() { state.withLock { ($0.connection, $0.plainLink) = (nil, nil) } }
 
-    /// Changes the topics, on the open connection if there is one. Then it returns when the server has confirmed the change.
+    /// Changes the topics, on the open connection if there is one. Then it returns when the server has confirmed the
+    /// change.
     ///
     /// - Throws: The error of a call that was refused (400, 403), which changes nothing, or that was cancelled.
     func change(adding added: Set<String>, removing removed: Set<String>) async throws(NetworkError) {
@@ -242,8 +247,8 @@ extension StreamTopics.State {
         return changeCount
     }
 
-    /// A link has all wanted topics but for those that the server refuses. Returns whether it has one of which the place of the stream may have
-    /// passed events by.
+    /// A link has all wanted topics but for those that the server refuses. Returns whether it has one of which the
+    /// place of the stream may have passed events by.
     fileprivate mutating func beginLink(refusing topics: Set<String>) -> Bool {
         defer { followed = nil }
         // The server may choose topics that were not followed.
@@ -270,7 +275,8 @@ extension StreamTopics.State {
         return takeWaiter(number)
     }
 
-    /// Returns what is sent next. Without a connection nothing is, and those who wait have what they want with the next link.
+    /// Returns what is sent next. Without a connection nothing is, and those who wait have what they want with the next
+    /// link.
     fileprivate mutating func nextStep() -> (StreamTopics.Step?, [CheckedContinuation<StreamTopics.Outcome, Never>]) {
         guard let connection, let change = changes.first else {
             let waiters = changes.compactMap(\.waiter)
@@ -302,8 +308,8 @@ extension StreamTopics.State {
         return note(refused: topics) || refused != before
     }
 
-    /// The server refuses a change: what it was to add is not wanted any more, unless a later change adds it. Returns whether the server refuses
-    /// other topics than before.
+    /// The server refuses a change: what it was to add is not wanted any more, unless a later change adds it. Returns
+    /// whether the server refuses other topics than before.
     fileprivate mutating func refuse(_ step: StreamTopics.Step, refused topics: Set<String>) -> Bool {
         let before = refused
         let later = changes.filter { $0.number > step.number }.reduce(into: Set()) { $0.formUnion($1.added) }

@@ -10,10 +10,10 @@
 /// }
 /// ```
 ///
-/// The bytes may be divided anywhere. A line ends with LF, CR or CRLF; an event is found as soon as the first byte of its last line end is
-/// there. Bytes that are not UTF-8 become U+FFFD, and one byte order mark at the start is omitted. An event that the stream's end
-/// interrupts is discarded. The memory in use is at most one line, one event and one part. Equal parsers return equal items for
-/// equal bytes.
+/// The bytes may be divided anywhere. A line ends with LF, CR or CRLF; an event is found as soon as the first byte of
+/// its last line end is there. Bytes that are not UTF-8 become U+FFFD, and one byte order mark at the start is omitted.
+/// An event that the stream's end interrupts is discarded. The memory in use is at most one line, one event and one
+/// part. Equal parsers return equal items for equal bytes.
 public struct EventParser: Sendable, Equatable {
     /// What a parser finds.
     public enum Item: Sendable, Hashable {

@@ -1,11 +1,12 @@
-/// Learns for each network how long a link may be silent before a proxy or router drops it. Pure: times are passed to it.
+/// Learns for each network how long a link may be silent before a proxy or router drops it. Pure: times are passed to
+/// it.
 ///
-/// It starts at the shortest interval. After links have survived three silences of the present interval, the next link tries the next
-/// longer one. If a link of this interval or a shorter one is found dead, the interval falls back to one step below the longest that
-/// worked, and stays. After three failures in a row there, the network is learned anew.
+/// It starts at the shortest interval. After links have survived three silences of the present interval, the next link
+/// tries the next longer one. If a link of this interval or a shorter one is found dead, the interval falls back to one
+/// step below the longest that worked, and stays. After three failures in a row there, the network is learned anew.
 ///
-/// Links that share a network often share the connection, so that they survive or fail together: one survival counts in the time of an
-/// interval, and one failure in ``failureTime``.
+/// Links that share a network often share the connection, so that they survive or fail together: one survival counts in
+/// the time of an interval, and one failure in ``failureTime``.
 struct HeartbeatLearner: Sendable {
     /// The intervals that a stream allows.
     struct Bounds: Sendable {
@@ -48,8 +49,8 @@ struct HeartbeatLearner: Sendable {
     ///
     /// - Parameters:
     ///   - network: What distinguishes the network from others.
-    ///   - limit: The longest interval that the server says proxies allow; `nil` if it does not say: then none is tried that is longer
-    ///     than the shortest.
+    ///   - limit: The longest interval that the server says proxies allow; `nil` if it does not say: then none is tried
+    ///     that is longer than the shortest.
     ///   - bounds: The intervals that the stream allows.
     mutating func interval(on network: String, limit: Duration?, _ bounds: Bounds) -> Duration {
         let interval = max(bounds.minimum, record(of: network, bounds).interval)
@@ -71,7 +72,8 @@ struct HeartbeatLearner: Sendable {
         records[network] = record
     }
 
-    /// A link with an interval was found dead after a silence. Failures of intervals longer than the present one do not count.
+    /// A link with an interval was found dead after a silence. Failures of intervals longer than the present one do not
+    /// count.
     mutating func failed(_ interval: Duration, on network: String, at now: Duration, _ bounds: Bounds) {
         var record = record(of: network, bounds)
         guard interval <= record.interval else { return }

@@ -18,8 +18,8 @@ final class StreamAccount: Sendable {
     ///   - subject: What belongs to the account, for the text of ``absence``.
     ///   - service: The service that the account is signed in to.
     ///   - network: The layer.
-    ///   - isBoundLater: Whether to bind to the first account that signs in later, if nobody is signed in now. The default is `false`: what
-    ///     was begun without an account continues, and any account may sign in meanwhile.
+    ///   - isBoundLater: Whether to bind to the first account that signs in later, if nobody is signed in now. The
+    ///     default is `false`: what was begun without an account continues, and any account may sign in meanwhile.
     init(_ subject: String, of service: any APIService.Type, on network: NetworkLayer, isBoundLater: Bool = false) {
         (self.subject, self.service, self.network, self.isBoundLater) = (subject, service, network, isBoundLater)
         name = Mutex(network.settings(of: service).account)
@@ -44,7 +44,7 @@ final class StreamAccount: Sendable {
     /// Throws ``absence`` if the account is not signed in.
     func check() throws(NetworkError) { if !isPresent { throw absence } }
 
-    /// Returns a flight of the present session, which is never sent: its `isSignedOut` says whether that session has ended, even if the
-    /// same account has signed in again since.
+    /// Returns a flight of the present session, which is never sent: its `isSignedOut` says whether that session has
+    /// ended, even if the same account has signed in again since.
     func makeSessionFlight() -> Flight { network.makeExchange(with: service, .standard) }
 }

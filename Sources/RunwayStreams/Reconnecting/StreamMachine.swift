@@ -1,10 +1,10 @@
 import Runway
 
-/// Decides when a stream connects, suspects its link, drops it and reconnects. Pure, but for what is learned of networks, which the
-/// streams of a layer share: times and random numbers are passed to it.
+/// Decides when a stream connects, suspects its link, drops it and reconnects. Pure, but for what is learned of
+/// networks, which the streams of a layer share: times and random numbers are passed to it.
 ///
-/// Both protocols use it. A shell performs the returned actions, calls ``tick(at:activity:)`` at ``deadline``, and reports how links open and
-/// end. Of the received bytes it reports only when the last came, when the machine asks.
+/// Both protocols use it. A shell performs the returned actions, calls ``tick(at:activity:)`` at ``deadline``, and
+/// reports how links open and end. Of the received bytes it reports only when the last came, when the machine asks.
 struct StreamMachine: Sendable {
     /// What the shell has to do.
     enum Action: Sendable, Equatable {
@@ -210,7 +210,8 @@ extension StreamMachine {
         return []
     }
 
-    /// When a link has to be replaced: a little before its end, so that no event is lost to a cut, and at another moment than others.
+    /// When a link has to be replaced: a little before its end, so that no event is lost to a cut, and at another
+    /// moment than others.
     private mutating func endTime(of facts: LinkFacts, at now: Duration) -> Duration? {
         let lifetime = [facts.lifetime, options.maximumLifetime].compactMap { $0 }.min()
         if let renewal = facts.tokenRenewalWindow, lifetime.map({ renewal.lowerBound < now + $0 }) ?? true {
@@ -235,8 +236,8 @@ extension StreamMachine {
     ///
     /// - Parameters:
     ///   - failure: How it ended.
-    ///   - activity: What was received on an open link that broke: if it was silent then, the silence may have been too long for a proxy.
-    ///     `nil` if the server ended the link, or another cause is known.
+    ///   - activity: What was received on an open link that broke: if it was silent then, the silence may have been too
+    ///     long for a proxy. `nil` if the server ended the link, or another cause is known.
     ///   - now: The present instant.
     mutating func ended(_ failure: LinkFailure, activity: Activity? = nil, at now: Duration) -> [Action] {
         guard isLinked else { return [] }

@@ -51,9 +51,11 @@ struct LinkEnd: Sendable, Equatable {
 enum LinkFailure: Sendable {
     /// Another attempt may succeed.
     case transient(retryAfter: Duration?)
-    /// The response is not from the server, but for example from the portal of a public Wi-Fi. A later attempt may succeed.
+    /// The response is not from the server, but for example from the portal of a public Wi-Fi. A later attempt may
+    /// succeed.
     case untrusted
-    /// Nothing would change with another attempt: the error, or `nil` if the server said that there is nothing more (status 204).
+    /// Nothing would change with another attempt: the error, or `nil` if the server said that there is nothing more
+    /// (status 204).
     case final(NetworkError?)
     /// The system ended the app's time in the background.
     case suspended
@@ -69,8 +71,8 @@ struct LinkFacts: Sendable, Equatable {
     var heartbeatLimit: Duration?
     /// How long the server leaves the link open; `nil` if it states none.
     var lifetime: Duration?
-    /// From when the token that the link was opened with should be renewed until it expires, on the layer's clock; `nil` if its expiry is
-    /// not known.
+    /// From when the token that the link was opened with should be renewed until it expires, on the layer's clock;
+    /// `nil` if its expiry is not known.
     var tokenRenewalWindow: Range<Duration>?
     /// Whether the server says on the link how it continues the last, as Runway's do. The default is `false`.
     var statesContinuity = false

@@ -2,8 +2,8 @@ import Runway
 
 /// Wakes a driver or a conversation at the deadline of its machine.
 ///
-/// A clock may wake early, so that the machine still has the same deadline. ``wait(for:)`` does nothing for the deadline of the present
-/// wait: a driver that was woken calls ``expire()`` before it waits again.
+/// A clock may wake early, so that the machine still has the same deadline. ``wait(for:)`` does nothing for the
+/// deadline of the present wait: a driver that was woken calls ``expire()`` before it waits again.
 struct StreamTimer {
     private let clock: LayerClock
     private let wake: @Sendable () -> Void

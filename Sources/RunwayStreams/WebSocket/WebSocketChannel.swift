@@ -15,9 +15,9 @@ public import Runway
 /// }
 /// ```
 ///
-/// The delegate receives one message after the other; the next waits until it has returned. A channel that is released closes its
-/// connection. It is `Observable`, so that a SwiftUI view can show its state. Code whose next step depends on the messages uses the sequence
-/// of ``Runway/NetworkLayer/webSocket(_:options:randomness:)`` instead.
+/// The delegate receives one message after the other; the next waits until it has returned. A channel that is released
+/// closes its connection. It is `Observable`, so that a SwiftUI view can show its state. Code whose next step depends
+/// on the messages uses the sequence of ``Runway/NetworkLayer/webSocket(_:options:randomness:)`` instead.
 @MainActor @Observable
 public final class WebSocketChannel<E: Endpoint>: WebSocketChanneling {
     /// The handshake's path, parameters and header fields.
@@ -32,8 +32,8 @@ public final class WebSocketChannel<E: Endpoint>: WebSocketChanneling {
     public private(set) var link: WebSocketLink?
     /// The error with which the WebSocket ended; `nil` if it has not, or ended without one.
     public private(set) var error: NetworkError?
-    /// The close frame with which the server closed the last connection that has ended; `nil` if that was lost or closed by this side, and
-    /// before the end of the first.
+    /// The close frame with which the server closed the last connection that has ended; `nil` if that was lost or
+    /// closed by this side, and before the end of the first.
     public private(set) var closeFrame: WebSocketCloseFrame?
     /// The endpoint that the WebSocket is of.
     public var endpointType: any Endpoint.Type { E.self }

@@ -1,8 +1,8 @@
 import Runway
 import Synchronization
 
-/// Performs what the machine of a stream decides for a WebSocket: opens and closes connections, one at a time, and wakes at its
-/// deadlines.
+/// Performs what the machine of a stream decides for a WebSocket: opens and closes connections, one at a time, and
+/// wakes at its deadlines.
 ///
 /// All inputs pass through one queue, and one task acts on them in order.
 final class WebSocketDriver: Sendable {
@@ -24,7 +24,8 @@ final class WebSocketDriver: Sendable {
         var openCount = 0
         /// The close frame with which the server closed the last connection that has ended; `nil` if it did not.
         var closeFrame: WebSocketCloseFrame?
-        /// How many bytes the connection had received at the last look, and when the last of them came; `nil` before the first.
+        /// How many bytes the connection had received at the last look, and when the last of them came; `nil` before
+        /// the first.
         var lastLook: (receivedByteCount: Int64, lastByte: Duration)?
         /// How the app closes the WebSocket; `nil` if it does not, and only releases it.
         var close: WebSocketClose?
@@ -241,7 +242,8 @@ final class WebSocketDriver: Sendable {
         return options.failure(after: flight.connection.status.received)
     }
 
-    /// What follows from the error of a connection. One that is cancelled without a sign-out is out of the system's time in the background.
+    /// What follows from the error of a connection. One that is cancelled without a sign-out is out of the system's
+    /// time in the background.
     private func failure(_ error: NetworkError, isSignedOut: Bool) -> LinkFailure {
         error.kind == .cancelled && !isSignedOut ? .suspended : LinkFailure(error)
     }

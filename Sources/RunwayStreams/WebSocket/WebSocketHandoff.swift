@@ -1,8 +1,8 @@
 import Runway
 import Synchronization
 
-/// Passes elements from the connections of a WebSocket to its one reader, one at a time: who adds an element waits until the one before
-/// is taken. What waits further waits in the connection, which has a bound.
+/// Passes elements from the connections of a WebSocket to its one reader, one at a time: who adds an element waits
+/// until the one before is taken. What waits further waits in the connection, which has a bound.
 final class WebSocketHandoff: Sendable {
     private struct State {
         var element: WebSocketElement?
@@ -31,7 +31,8 @@ final class WebSocketHandoff: Sendable {
     /// Guards the element and who waits.
     private let state = Mutex(State())
 
-    /// Adds an element when there is room for it. Returns `false` if the task was cancelled or the reading has ended before.
+    /// Adds an element when there is room for it. Returns `false` if the task was cancelled or the reading has ended
+    /// before.
     func add(_ element: WebSocketElement) async -> Bool {
         while true {
             let (isOver, waiters) = state.withLock { state -> (Bool?, [CheckedContinuation<Void, Never>]) in

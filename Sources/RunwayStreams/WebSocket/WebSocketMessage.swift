@@ -79,14 +79,15 @@ public struct WebSocketCloseFrame: Error, Sendable, Hashable, CustomStringConver
 
 /// What is known of a connection of a ``WebSocketChannel`` when it opens.
 public struct WebSocketLink: Sendable, Hashable {
-    /// Its number, from 1 on. Messages that the server sent between two connections may be lost: WebSocket has no way to resume.
+    /// Its number, from 1 on. Messages that the server sent between two connections may be lost: WebSocket has no way
+    /// to resume.
     public let number: Int
     /// The subprotocol that the server chose; `nil` if there is none.
     public let subprotocol: String?
     /// The extensions that are in use, as the server named them; `nil` if there are none.
     public let extensions: String?
-    /// The close frame with which the server closed the connection before this one; `nil` for the first connection, and if that one was lost
-    /// or closed by this side.
+    /// The close frame with which the server closed the connection before this one; `nil` for the first connection, and
+    /// if that one was lost or closed by this side.
     public let previousClose: WebSocketCloseFrame?
 }
 

@@ -13,12 +13,13 @@ import Synchronization
 /// }
 /// ```
 ///
-/// The connection is opened when an iteration starts, and closed when the iterator is released or the WebSocket ends. It is made again by
-/// itself; every connection begins with ``WebSocketElement/connected(_:)``. A slow reader slows the server down, see
-/// ``WebSocketOptions/maximumUnreadByteCount``. A sequence can be read once: a second iteration ends at once.
+/// The connection is opened when an iteration starts, and closed when the iterator is released or the WebSocket ends.
+/// It is made again by itself; every connection begins with ``WebSocketElement/connected(_:)``. A slow reader slows the
+/// server down, see ``WebSocketOptions/maximumUnreadByteCount``. A sequence can be read once: a second iteration ends
+/// at once.
 ///
-/// If an account was signed in when the sequence was made, a connection is opened only while it is: otherwise the sequence ends with a
-/// `NetworkError.Kind.cancelled` error.
+/// If an account was signed in when the sequence was made, a connection is opened only while it is: otherwise the
+/// sequence ends with a `NetworkError.Kind.cancelled` error.
 public struct WebSocketSequence: AsyncSequence, Sendable {
     /// What the sequence returns.
     public typealias Element = WebSocketElement
@@ -33,12 +34,12 @@ public struct WebSocketSequence: AsyncSequence, Sendable {
     /// What the WebSocket is doing.
     public var state: StreamState { driver.streamState }
 
-    /// The close frame with which the server closed the last connection that has ended; `nil` if that was lost or closed by this side, and
-    /// before the end of the first.
+    /// The close frame with which the server closed the last connection that has ended; `nil` if that was lost or
+    /// closed by this side, and before the end of the first.
     public var closeFrame: WebSocketCloseFrame? { driver.closeFrame }
 
-    /// Sends a message on the open connection, and returns when the system has taken all of it. That the server received it only a
-    /// message of the server can say.
+    /// Sends a message on the open connection, and returns when the system has taken all of it. That the server
+    /// received it only a message of the server can say.
     ///
     /// - Throws: `NetworkError.Kind.noNetwork` if no connection is open: nothing waits for the next one;
     ///   `NetworkError.Kind.overloaded` beyond ``WebSocketOptions/maximumUnsentByteCount``.
@@ -94,8 +95,8 @@ private final class ReadOnce: Sendable {
 extension NetworkLayer {
     /// Returns a WebSocket of an endpoint; see ``WebSocketSequence``.
     ///
-    /// The handshake is a GET of the endpoint that passes all stages of the layer. `https` in the service's base URL stands for `wss`, and
-    /// `http`, which the service has to allow, for `ws`.
+    /// The handshake is a GET of the endpoint that passes all stages of the layer. `https` in the service's base URL
+    /// stands for `wss`, and `http`, which the service has to allow, for `ws`.
     ///
     /// - Parameters:
     ///   - endpoint: The path, parameters and header fields of the handshake.

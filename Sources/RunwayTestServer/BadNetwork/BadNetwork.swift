@@ -1,7 +1,8 @@
 import NIOCore
 import NIOPosix
 
-/// Several addresses of one server, each with the network conditions that a test sets: near, far, lossy, silent, refusing.
+/// Several addresses of one server, each with the network conditions that a test sets: near, far, lossy, silent,
+/// refusing.
 ///
 /// ```swift
 /// let network = try await BadNetwork(to: origin.port, addresses: 4)
@@ -11,9 +12,9 @@ import NIOPosix
 /// await network.shutDown()
 /// ```
 ///
-/// It forwards bytes from `127.0.0.2`, `127.0.0.3` and so on to the server at `127.0.0.1`, within this process and without the
-/// permission to change the system's network. On Linux all loopback addresses exist; on Apple's systems they have to be added
-/// first. It can't delay the establishment of a connection; see ``PathConditions/roundTrip``.
+/// It forwards bytes from `127.0.0.2`, `127.0.0.3` and so on to the server at `127.0.0.1`, within this process and
+/// without the permission to change the system's network. On Linux all loopback addresses exist; on Apple's systems
+/// they have to be added first. It can't delay the establishment of a connection; see ``PathConditions/roundTrip``.
 public final class BadNetwork: Sendable {
     /// The port that is the same at all addresses.
     public let port: Int

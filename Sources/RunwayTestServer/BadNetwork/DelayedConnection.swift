@@ -5,11 +5,13 @@ import RunwayTesting
 final class DelayedConnection {
     /// The size that is requested for the socket buffers of a path: 128 KiB, which Linux doubles.
     ///
-    /// The buffers of a loopback grow to megabytes, all of which a cut would lose. A network holds about as much as it carries in a round trip.
+    /// The buffers of a loopback grow to megabytes, all of which a cut would lose. A network holds about as much as it
+    /// carries in a round trip.
     static let socketByteCount: SocketOptionValue = 128 << 10
     /// The most bytes that are under way in one direction of a path that delays bytes; the sender waits meanwhile.
     private static let maximumDelayedByteCount = 4 << 20
-    /// The most bytes that wait in one direction of a path without a delay, for a receiver that is slower than the sender.
+    /// The most bytes that wait in one direction of a path without a delay, for a receiver that is slower than the
+    /// sender.
     private static let maximumUndelayedByteCount = 128 << 10
 
     private enum Item {

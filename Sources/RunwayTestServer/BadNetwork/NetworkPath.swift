@@ -45,7 +45,8 @@ public final class NetworkPath: Sendable {
 
     /// Sets the conditions of the path, also for open connections. They apply when this returns.
     ///
-    /// - Throws: `IOError` or `POSIXError` if the port was taken in the meantime. On Linux the system assigns it to nobody else.
+    /// - Throws: `IOError` or `POSIXError` if the port was taken in the meantime. On Linux the system assigns it to
+    ///   nobody else.
     public func set(_ state: PathState) async throws {
         shared.withLock { $0.path = state }
         switch state {
@@ -69,8 +70,8 @@ public final class NetworkPath: Sendable {
     /// How many bytes clients sent over the path so far.
     public var sentByteCount: Int { shared.withLock { $0.sentByteCount } }
 
-    /// Resets connections at places of what clients send: each time as many bytes have been sent as a count says, the connection that
-    /// carried the last of them.
+    /// Resets connections at places of what clients send: each time as many bytes have been sent as a count says, the
+    /// connection that carried the last of them.
     ///
     /// - Parameter counts: Counts of ``sentByteCount``. They replace those that were set before.
     public func cut(atSentByteCounts counts: [Int]) { shared.withLock { $0.cuts = counts.sorted() } }
@@ -127,7 +128,8 @@ public final class NetworkPath: Sendable {
         try? await listener?.close()
     }
 
-    /// A program that was started while the path listened may hold a copy of the listening socket for as long as it runs.
+    /// A program that was started while the path listened may hold a copy of the listening socket for as long as it
+    /// runs.
     private func makeHole() async throws -> BlackHole {
         let clock = ContinuousClock()
         let limit = clock.now + .seconds(5)

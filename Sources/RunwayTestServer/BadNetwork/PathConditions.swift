@@ -4,16 +4,16 @@ import RunwayTesting
 public struct PathConditions: Sendable, Hashable {
     /// The round-trip time of bytes, half of it each way. The default is zero.
     ///
-    /// A connection itself is established at once, since the system does that before it can be delayed; its first response
-    /// takes this long.
+    /// A connection itself is established at once, since the system does that before it can be delayed; its first
+    /// response takes this long.
     public var roundTrip: Duration
     /// The longest random extra delay each way. Order is preserved. The default is zero.
     public var jitter: Duration
-    /// The share of parts that is lost, and arrives after ``retransmissionTimeout`` and a round trip more, as a retransmission would; what
-    /// follows waits for it. The default is 0; between 0 and 1.
+    /// The share of parts that is lost, and arrives after ``retransmissionTimeout`` and a round trip more, as a
+    /// retransmission would; what follows waits for it. The default is 0; between 0 and 1.
     public var lossRate: Double
-    /// How long a sender waits, beyond a round trip, until it sends a lost part again. The default is 200 ms, the least that TCP waits on
-    /// Linux.
+    /// How long a sender waits, beyond a round trip, until it sends a lost part again. The default is 200 ms, the least
+    /// that TCP waits on Linux.
     public var retransmissionTimeout: Duration
 
     /// Describes how a path treats bytes; see the properties for the defaults.
@@ -45,7 +45,8 @@ public struct PathConditions: Sendable, Hashable {
 public enum PathState: Sendable, Hashable {
     /// Bytes pass.
     case passing(PathConditions)
-    /// No reply: new connections are never established, and on open ones nothing arrives until the path passes bytes again.
+    /// No reply: new connections are never established, and on open ones nothing arrives until the path passes bytes
+    /// again.
     case silent
     /// New connections are refused at once, and open ones are reset.
     case refusing

@@ -1,7 +1,8 @@
 import Foundation
 import NIOCore
 
-/// A port of the loopback that is bound, and on which nobody listens: the system assigns it to no other socket, and refuses connections to it.
+/// A port of the loopback that is bound, and on which nobody listens: the system assigns it to no other socket, and
+/// refuses connections to it.
 package final class RefusingPort: Sendable {
     /// The port.
     package let number: UInt16

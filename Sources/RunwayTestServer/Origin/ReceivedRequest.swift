@@ -31,8 +31,8 @@ public struct ReceivedRequest: Sendable, Hashable {
     public internal(set) var trailers: [Field] = []
     /// Whether all of the request was received.
     ///
-    /// False for a request whose response is sent before its end, until the end was received, and for one that its client
-    /// aborted.
+    /// False for a request whose response is sent before its end, until the end was received, and for one that its
+    /// client aborted.
     public internal(set) var isComplete = false
     /// Whether the origin's script had a response for this request.
     public internal(set) var isScripted = true

@@ -7,7 +7,8 @@ import RunwayTesting
 extension ScriptedOrigin {
     /// The requests in the order in which they were received, over all connections, up to the limit.
     ///
-    /// A request is added when all of it was read, when a response to it begins, or when its connection ended during it.
+    /// A request is added when all of it was read, when a response to it begins, or when its connection ended during
+    /// it.
     public var requests: [ReceivedRequest] { record.requests }
 
     /// The requests that the script had no response for, up to the limit.
@@ -30,7 +31,8 @@ extension ScriptedOrigin {
 
     /// Returns once at least `count` requests were received in all: the stored ones, in order.
     ///
-    /// - Throws: `WaitTimedOut` after `limit`, ``ShutDownError`` when the origin is shut down before, `CancellationError`.
+    /// - Throws: `WaitTimedOut` after `limit`, ``ShutDownError`` when the origin is shut down before,
+    ///   `CancellationError`.
     @discardableResult
     public func waitForRequests(
         count: Int,
@@ -42,7 +44,8 @@ extension ScriptedOrigin {
 
     /// Returns once at least `count` connections were accepted in all.
     ///
-    /// - Throws: `WaitTimedOut` after `limit`, ``ShutDownError`` when the origin is shut down before, `CancellationError`.
+    /// - Throws: `WaitTimedOut` after `limit`, ``ShutDownError`` when the origin is shut down before,
+    ///   `CancellationError`.
     public func waitForConnections(count: Int, within limit: Duration = .seconds(60)) async throws {
         try await record.connectionCount.wait(atLeast: count, within: limit, subject: "connections")
     }
@@ -52,7 +55,8 @@ extension ScriptedOrigin {
     /// A test can see with it that a cancelled call closed its socket: hold the response at a `ScriptedGate`, cancel,
     /// and wait for the disconnect.
     ///
-    /// - Throws: `WaitTimedOut` after `limit`, ``ShutDownError`` when the origin is shut down before, `CancellationError`.
+    /// - Throws: `WaitTimedOut` after `limit`, ``ShutDownError`` when the origin is shut down before,
+    ///   `CancellationError`.
     public func waitForDisconnects(count: Int, within limit: Duration = .seconds(60)) async throws {
         try await record.disconnectCount.wait(atLeast: count, within: limit, subject: "disconnects")
     }

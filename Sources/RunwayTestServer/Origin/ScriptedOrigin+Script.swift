@@ -1,16 +1,17 @@
 public import HTTPTypes
 
-/// A script determines the response to each request. Lines can be added and replaced at any time, also while requests are
-/// received.
+/// A script determines the response to each request. Lines can be added and replaced at any time, also while requests
+/// are received.
 ///
-/// A request gets its response from the first of these that has one left: the line for its method and target, for any method
-/// and its target, for its method and its path (the target without its query), for any method and its path; then that of
-/// ``otherwise(respond:)``. A request without a matching line gets a 404 that says so, and is added to ``unexpectedRequests``.
-/// The order of requests is that of their heads.
+/// A request gets its response from the first of these that has one left: the line for its method and target, for any
+/// method and its target, for its method and its path (the target without its query), for any method and its path; then
+/// that of ``otherwise(respond:)``. A request without a matching line gets a 404 that says so, and is added to
+/// ``unexpectedRequests``. The order of requests is that of their heads.
 extension ScriptedOrigin {
     /// When a response begins.
     public enum ResponseMoment: Sendable, Hashable {
-        /// When the request was read to its end. A client that expects it is sent 100 (Continue) first (RFC 9110 §10.1.1).
+        /// When the request was read to its end. A client that expects it is sent 100 (Continue) first (RFC 9110
+        /// §10.1.1).
         case afterRequest
         /// As `afterRequest`, but 100 (Continue) is never sent.
         case afterRequestWithoutContinue
@@ -45,7 +46,8 @@ extension ScriptedOrigin {
 
     /// Responds to the requests of `method` for `path` with `responses`, one after another.
     ///
-    /// With `repeatingLast`, the default, the last response serves all later requests; otherwise these have no response here.
+    /// With `repeatingLast`, the default, the last response serves all later requests; otherwise these have no response
+    /// here.
     public func on(
         _ method: HTTPRequest.Method?,
         _ path: String,
@@ -70,8 +72,8 @@ extension ScriptedOrigin {
 
     /// Responds to every request of `method` (`nil`: any) for `path` with the response that `respond` returns.
     ///
-    /// With ``ResponseMoment/afterHead`` the closure receives the request without its body. Its task is cancelled when the
-    /// connection ends.
+    /// With ``ResponseMoment/afterHead`` the closure receives the request without its body. Its task is cancelled when
+    /// the connection ends.
     ///
     /// - Parameters:
     ///   - method: The method; `nil` means every method.
@@ -88,8 +90,8 @@ extension ScriptedOrigin {
         script.set(line, for: OriginScript.Route(method: method, path: path))
     }
 
-    /// Responds to every request for `path`, whatever its method, with the response that `respond` returns; with 500 if it
-    /// throws.
+    /// Responds to every request for `path`, whatever its method, with the response that `respond` returns; with 500 if
+    /// it throws.
     public func on(
         _ path: String,
         responding moment: ResponseMoment = .afterRequest,

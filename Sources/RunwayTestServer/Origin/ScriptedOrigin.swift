@@ -15,10 +15,10 @@ import NIOTLS
 /// }
 /// ```
 ///
-/// The origin reads strictly: a request that is not HTTP/1.1 by RFC 9112 gets a 400, ends its connection and is added to
-/// ``malformedRequests``. Connections persist, and pipelined requests get their responses in order. A client that closes its
-/// sending half counts as disconnected. It runs on the process's shared event loops; origins that run in parallel, as in
-/// parallel tests, are independent.
+/// The origin reads strictly: a request that is not HTTP/1.1 by RFC 9112 gets a 400, ends its connection and is added
+/// to ``malformedRequests``. Connections persist, and pipelined requests get their responses in order. A client that
+/// closes its sending half counts as disconnected. It runs on the process's shared event loops; origins that run in
+/// parallel, as in parallel tests, are independent.
 ///
 /// ``shutdown()`` cuts all connections. The deinit of an origin does the same.
 public final class ScriptedOrigin: Sendable {

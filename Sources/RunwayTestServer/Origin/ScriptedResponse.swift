@@ -54,8 +54,8 @@ public struct ScriptedResponse: Sendable {
 
     /// How the end of the body is marked (RFC 9112 §6.3).
     ///
-    /// If the rules forbid a body (HEAD, 204, 304) none is sent and the fields are those of the response to GET. A field that
-    /// the response has already is not added again.
+    /// If the rules forbid a body (HEAD, 204, 304) none is sent and the fields are those of the response to GET. A
+    /// field that the response has already is not added again.
     public enum Framing: Sendable, Hashable {
         /// `Content-Length`, counted.
         case length
@@ -75,9 +75,9 @@ public struct ScriptedResponse: Sendable {
     public enum Ending: Sendable, Hashable {
         /// As HTTP requires: the connection stays open for the next request.
         ///
-        /// It is closed if the client or the response has `Connection: close`, if HTTP/1.0 did not ask to keep it alive, if the
-        /// framing needs the close (`untilClose`) and if the response is broken so that only a close ends it (a declared length
-        /// that is too large, a broken chunk, no last chunk).
+        /// It is closed if the client or the response has `Connection: close`, if HTTP/1.0 did not ask to keep it
+        /// alive, if the framing needs the close (`untilClose`) and if the response is broken so that only a close ends
+        /// it (a declared length that is too large, a broken chunk, no last chunk).
         case automatic
         /// The connection is closed without a word in the response; with TLS, its `close_notify` is sent first.
         case close
@@ -85,8 +85,8 @@ public struct ScriptedResponse: Sendable {
         case closeAbruptly
         /// The socket is reset (RST). The client may lose what it has not read yet.
         case reset
-        /// The origin closes its sending half (FIN, with TLS `close_notify`), but leaves the connection open and unused until
-        /// the client closes.
+        /// The origin closes its sending half (FIN, with TLS `close_notify`), but leaves the connection open and unused
+        /// until the client closes.
         case halfClose
         /// The connection stays open, silent and unanswered until the client closes it.
         case stayOpen

@@ -1,7 +1,8 @@
 /// A clock that stands still until a test moves it.
 ///
-/// Pass it to any parameter of type `any Clock<Duration>`. A task that sleeps on it stays asleep until the test advances the
-/// clock to the task's deadline, so a test of an hour's timeout takes microseconds and always ends the same way.
+/// Pass it to any parameter of type `any Clock<Duration>`. A task that sleeps on it stays asleep until the test
+/// advances the clock to the task's deadline, so a test of an hour's timeout takes microseconds and always ends the
+/// same way.
 ///
 /// ```swift
 /// let clock = ManualClock()

@@ -1,7 +1,7 @@
 /// The error of a test's wait whose event did not happen in time.
 ///
-/// Every wait of this library has a limit in real time, so that a test that waits for an event that never happens fails with a
-/// sentence instead of hanging its whole run.
+/// Every wait of this library has a limit in real time, so that a test that waits for an event that never happens fails
+/// with a sentence instead of hanging its whole run.
 public struct WaitTimedOut: Error, Hashable, CustomStringConvertible {
     /// The awaited things, in the plural: `"sleepers"`, `"requests"`.
     public let subject: String

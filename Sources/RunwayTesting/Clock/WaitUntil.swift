@@ -1,7 +1,7 @@
 /// Waits until a condition holds, for a test that no event notifies of it.
 ///
-/// For tests of this package. Other tasks run between two checks of the condition: at first the caller yields, and after a
-/// tenth of a second, when the condition depends on a socket or a file, it sleeps a millisecond between checks.
+/// For tests of this package. Other tasks run between two checks of the condition: at first the caller yields, and
+/// after a tenth of a second, when the condition depends on a socket or a file, it sleeps a millisecond between checks.
 ///
 /// - Parameters:
 ///   - subject: The awaited state, to follow "waited for" in the error's text. The default is "the condition".
@@ -10,8 +10,8 @@
 ///   - line: The line of the wait, which the error's text names.
 ///   - condition: Whether the wait has ended. It is checked at least once.
 ///   - step: Called after each check that fails, for example to advance a manual clock. The default does nothing.
-/// - Throws: ``ConditionTimedOut`` if the condition does not hold within `limit`, `CancellationError` if the task is cancelled
-///   before it holds, and what `condition` and `step` throw.
+/// - Throws: ``ConditionTimedOut`` if the condition does not hold within `limit`, `CancellationError` if the task is
+///   cancelled before it holds, and what `condition` and `step` throw.
 package func waitUntil(
     _ subject: String = "the condition", within limit: Duration = .seconds(60), fileID: String = #fileID,
     line: Int = #line, _ condition: () async throws -> Bool, meanwhile step: () async throws -> Void = {}

@@ -1,7 +1,8 @@
 import Foundation
 package import Runway
 
-/// Changes nothing. A custom stage must change nothing that the stages beside it promise: tests put one at every place of the pipeline.
+/// Changes nothing. A custom stage must change nothing that the stages beside it promise: tests put one at every place
+/// of the pipeline.
 package struct PassThroughStage: RequestStage {
     package init() {}
 
@@ -22,7 +23,8 @@ package struct PassThroughStage: RequestStage {
 }
 
 extension RequestPipeline {
-    /// The default stages; with a stage that changes nothing before and after each place if `RUNWAY_TESTS_PASS_THROUGH` is set.
+    /// The default stages; with a stage that changes nothing before and after each place if `RUNWAY_TESTS_PASS_THROUGH`
+    /// is set.
     ///
     /// The suites that the last two commands of `Scripts/test.sh` run pass with and without them.
     package static var tested: RequestPipeline {

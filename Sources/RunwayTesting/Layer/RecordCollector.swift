@@ -3,8 +3,8 @@ import Synchronization
 
 /// A sink that stores every record, for a test to assert on.
 ///
-/// Records reach sinks off the path of the calls: wait for them with ``records(count:within:)``, or call `network.flushRecords()`
-/// before reading ``records``. An amended record replaces the earlier one.
+/// Records reach sinks off the path of the calls: wait for them with ``records(count:within:)``, or call
+/// `network.flushRecords()` before reading ``records``. An amended record replaces the earlier one.
 public final class RecordCollector: EventSink {
     /// Guards the records.
     private let collected = Mutex<[FlightRecord]>([])

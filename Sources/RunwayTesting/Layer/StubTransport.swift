@@ -2,15 +2,16 @@ public import HTTPTypes
 public import Runway
 import Synchronization
 
-/// Responds to requests within the process, without a socket. For tests of business code, whose subject is not the network.
+/// Responds to requests within the process, without a socket. For tests of business code, whose subject is not the
+/// network.
 ///
 /// ```swift
 /// let transport = StubTransport { request in .json(#"{"code":0,"result":{"items":[]}}"#) }
 /// let network = NetworkLayer(transport: transport)
 /// ```
 ///
-/// For misbehaviour of the network itself, use a `ScriptedOrigin` of `RunwayTestServer`: a stub can't be slow, half closed or
-/// malformed on the wire.
+/// For misbehaviour of the network itself, use a `ScriptedOrigin` of `RunwayTestServer`: a stub can't be slow, half
+/// closed or malformed on the wire.
 public final class StubTransport: Transport {
     /// Returns the response to a request. It may wait, and is cancelled with the call.
     public typealias Respond = @Sendable (Request) async throws(NetworkError) -> Response

@@ -42,8 +42,8 @@ package enum ContentCoding: String, Sendable, CaseIterable {
         self.init(rawValue: name == "x-gzip" ? "gzip" : name)
     }
 
-    /// The codings of a body that can be undone, the last applied one first: all that are named, or those that were applied
-    /// after the last unknown one. Codings are named in the order in which they were applied (RFC 9110 §8.4).
+    /// The codings of a body that can be undone, the last applied one first: all that are named, or those that were
+    /// applied after the last unknown one. Codings are named in the order in which they were applied (RFC 9110 §8.4).
     static func undoable(in fields: HTTPFields) -> [ContentCoding] {
         var codings: [ContentCoding] = []
         for name in fields.contentCodings.reversed() {
@@ -54,7 +54,8 @@ package enum ContentCoding: String, Sendable, CaseIterable {
     }
 }
 
-/// Decodes one body of one content coding, with the library that implements the coding. ``ContentDecoder`` enforces the limits.
+/// Decodes one body of one content coding, with the library that implements the coding. ``ContentDecoder`` enforces the
+/// limits.
 protocol CodingReader: AnyObject {
     /// Decodes as much of the input as fits into a part of `room` bytes, and removes what it read from the input.
     ///
@@ -64,14 +65,16 @@ protocol CodingReader: AnyObject {
         _ input: inout ByteBuffer, upTo room: Int
     ) throws(ContentDecoder.Failure) -> (part: [UInt8], isAtEnd: Bool)
 
-    /// Prepares for what follows the end of the body: another coded body, which continues it, or nothing that belongs to it.
+    /// Prepares for what follows the end of the body: another coded body, which continues it, or nothing that belongs
+    /// to it.
     ///
     /// - Returns: Whether another one begins; `nil` if more bytes are needed to tell.
     func beginAnother(_ input: ByteBuffer) throws(ContentDecoder.Failure) -> Bool?
 }
 
 extension HTTPResponse {
-    /// The head after this many codings were decoded: without the fields of the coded body, and with the codings that remain.
+    /// The head after this many codings were decoded: without the fields of the coded body, and with the codings that
+    /// remain.
     func undoing(_ codingCount: Int) -> HTTPResponse {
         guard codingCount > 0 else { return self }
         var head = self

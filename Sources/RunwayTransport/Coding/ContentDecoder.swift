@@ -6,12 +6,12 @@ import Runway
 /// What follows the end of the coded body, such as zeros or the end of a line, is ignored, as browsers do, up to
 /// ``maximumSurplusByteCount``; ``surplusByteCount`` says how much it was.
 ///
-/// Coded bytes are pushed, and decoded ones pulled in parts of at most ``partByteCount`` bytes, so that a small part that is large
-/// when decoded is stored coded until it is read. After each ``push(_:)`` the caller pulls until ``pull()`` returns `nil`; at the
-/// end ``finish()`` checks that the body was complete.
+/// Coded bytes are pushed, and decoded ones pulled in parts of at most ``partByteCount`` bytes, so that a small part
+/// that is large when decoded is stored coded until it is read. After each ``push(_:)`` the caller pulls until
+/// ``pull()`` returns `nil`; at the end ``finish()`` checks that the body was complete.
 ///
-/// Several codings are decoded in sequence, one decoder each. The output of each is limited relative to the original input, so that
-/// several codings together can't expand a body more than one may.
+/// Several codings are decoded in sequence, one decoder each. The output of each is limited relative to the original
+/// input, so that several codings together can't expand a body more than one may.
 ///
 /// It is not safe to share: the loop that collects a whole response owns it, or the reader of a stream.
 final class ContentDecoder {
@@ -20,7 +20,8 @@ final class ContentDecoder {
     /// The most bytes that it returns at first.
     private static let firstPartByteCount = 1 << 12
 
-    /// The maximum number of codings of one body. Bodies with more are refused, since each coding costs the memory of a decoder.
+    /// The maximum number of codings of one body. Bodies with more are refused, since each coding costs the memory of a
+    /// decoder.
     static let maximumCodingCount = 5
 
     /// The most bytes behind the end of a coded body that are ignored: 64 KiB.

@@ -31,7 +31,8 @@ final class Inflater: CodingReader {
         return inflater
     }
 
-    /// A member of gzip may follow another (RFC 1952 §2.2). Each begins with two fixed bytes and the method, which is always 8.
+    /// A member of gzip may follow another (RFC 1952 §2.2). Each begins with two fixed bytes and the method, which is
+    /// always 8.
     func beginAnother(_ input: ByteBuffer) throws(ContentDecoder.Failure) -> Bool? {
         let start = input.readableBytesView.prefix(3)
         guard format == .gzip, let inflater, zip(start, [0x1F, 0x8B, 8]).allSatisfy(==) else { return false }
@@ -63,7 +64,8 @@ final class Inflater: CodingReader {
         }
     }
 
-    /// Decides from its first bytes whether a body of the coding deflate has zlib's frame (RFC 1950 §2.2), which some servers omit.
+    /// Decides from its first bytes whether a body of the coding deflate has zlib's frame (RFC 1950 §2.2), which some
+    /// servers omit.
     private func seeFrame(_ input: inout ByteBuffer) throws(ContentDecoder.Failure) {
         guard let first = firstByte ?? input.readInteger(as: UInt8.self) else { return }
         firstByte = first

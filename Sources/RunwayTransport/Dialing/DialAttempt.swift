@@ -24,7 +24,8 @@ final class DialAttempt {
         let host: String
         /// Verifies the server; `nil` for a plain connection.
         let tls: TLSPreparation?
-        /// Asks the proxy at the address for a connection to the host; `nil` for a direct connection. The default is `nil`.
+        /// Asks the proxy at the address for a connection to the host; `nil` for a direct connection. The default is
+        /// `nil`.
         var tunnel: ProxyHandshake?
     }
 

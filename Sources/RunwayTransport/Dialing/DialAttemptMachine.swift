@@ -1,11 +1,11 @@
 import NIOCore
 import Runway
 
-/// Decides the steps of one attempt to connect to an address: TCP, the proxy's handshake, TLS. Pure: it opens nothing, and reads no
-/// clock.
+/// Decides the steps of one attempt to connect to an address: TCP, the proxy's handshake, TLS. Pure: it opens nothing,
+/// and reads no clock.
 ///
-/// ``DialAttempt`` passes every event and performs what an event returns. After the end of the attempt events are ignored, and return
-/// `nil` or `false`.
+/// ``DialAttempt`` passes every event and performs what an event returns. After the end of the attempt events are
+/// ignored, and return `nil` or `false`.
 struct DialAttemptMachine {
     /// What follows a step.
     enum Next: Equatable {
@@ -142,7 +142,8 @@ extension WireRecord {
     ///
     /// - Parameters:
     ///   - tcp: The time from the first packet to the connection.
-    ///   - tls: The time from the connection to the end of TLS's handshake, a proxy's handshake included. The default is `nil`.
+    ///   - tls: The time from the connection to the end of TLS's handshake, a proxy's handshake included. The default
+    ///     is `nil`.
     init(tcp: Duration, tls: Duration? = nil) {
         self.init()
         self.tcp = tcp

@@ -1,7 +1,8 @@
 import NIOCore
 import Runway
 
-/// One dial: performs what its ``DialRace`` decides, until an address has proved that it is the host. Runs on its event loop.
+/// One dial: performs what its ``DialRace`` decides, until an address has proved that it is the host. Runs on its event
+/// loop.
 final class DialOperation {
     /// The most listed addresses that are looked up, each of which may take a thread of the resolver.
     private static let maximumLiterals = 4
@@ -16,14 +17,14 @@ final class DialOperation {
 
     private let route: ProxySettings.Route
     private var proxy: ProxyServer? { route.proxy }
-    /// Whether the proxy forwards requests, so that it is not asked for a tunnel: over TLS it could not read them, and for plain `http` most
-    /// proxies open none (RFC 9112 §3.2.2).
+    /// Whether the proxy forwards requests, so that it is not asked for a tunnel: over TLS it could not read them, and
+    /// for plain `http` most proxies open none (RFC 9112 §3.2.2).
     private let isForwarded: Bool
     /// The host that is dialled: the origin's, or a proxy's.
     private let host: String
     private let port: Int
-    /// The host's listed IPv4 addresses, which are looked up beside its name: on a network without IPv4, Apple's resolver turns them into
-    /// the IPv6 addresses that lead to them (NAT64).
+    /// The host's listed IPv4 addresses, which are looked up beside its name: on a network without IPv4, Apple's
+    /// resolver turns them into the IPv6 addresses that lead to them (NAT64).
     private let literals: [IPAddress]
     private var race: DialRace
     /// The attempts that have not ended. After the race those that are only measured go on.

@@ -2,16 +2,17 @@ import Runway
 
 /// A staggered race of a host's addresses (RFC 8305), through TLS: a state machine without clock, sockets or timers.
 ///
-/// An address wins when its handshake is complete. The next one starts when one fails, or 250 ms after the last start, less if the
-/// first address is known to be fast; a connection over TCP delays it by as much again. So an unreachable or silent address costs at most
-/// 250 ms and one round trip. The name is looked up at the start if no address is known, and otherwise when an address fails or is
-/// silent. Addresses that failed lately come last.
+/// An address wins when its handshake is complete. The next one starts when one fails, or 250 ms after the last start,
+/// less if the first address is known to be fast; a connection over TCP delays it by as much again. So an unreachable
+/// or silent address costs at most 250 ms and one round trip. The name is looked up at the start if no address is
+/// known, and otherwise when an address fails or is silent. Addresses that failed lately come last.
 ///
-/// To be slower than the winner is not a failure. A losing attempt keeps running for 2 s or as long as the winner took; it counts
-/// as failed only if it has not connected by then.
+/// To be slower than the winner is not a failure. A losing attempt keeps running for 2 s or as long as the winner took;
+/// it counts as failed only if it has not connected by then.
 struct DialRace {
     enum Action: Equatable {
-        /// Look up the host's addresses, and report them by ``DialRace/lookedUp(_:at:)`` or ``DialRace/lookupFailed(at:)``.
+        /// Look up the host's addresses, and report them by ``DialRace/lookedUp(_:at:)`` or
+        /// ``DialRace/lookupFailed(at:)``.
         case lookUp
         /// Connect to an address, and set up TLS.
         case connect(IPAddress)

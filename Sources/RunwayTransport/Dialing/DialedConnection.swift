@@ -3,9 +3,9 @@ import Runway
 
 /// A connection that was made and, for `https`, verified; nothing was sent on it yet.
 ///
-/// Its channel does not read automatically, and a ``HandoverHandler`` at the end of its pipeline stores what came right after the
-/// handshake, such as a server's HTTP/2 SETTINGS. Its user adds handlers behind that one, and then calls ``takeOver()``, at any
-/// time: no byte, error or end is lost. A connection that is not used has to be closed.
+/// Its channel does not read automatically, and a ``HandoverHandler`` at the end of its pipeline stores what came right
+/// after the handshake, such as a server's HTTP/2 SETTINGS. Its user adds handlers behind that one, and then calls
+/// ``takeOver()``, at any time: no byte, error or end is lost. A connection that is not used has to be closed.
 struct DialedConnection: Sendable {
     /// The channel, whose pipeline contains TLS for `https`.
     var channel: any Channel
@@ -22,13 +22,15 @@ struct DialedConnection: Sendable {
     /// Stores what comes until ``takeOver()``.
     var handover: NIOLoopBound<HandoverHandler>
 
-    /// The round-trip time, estimated from the dial: TCP takes one round trip, TLS 1.3 one more, older versions two (RFC 8446 §2).
+    /// The round-trip time, estimated from the dial: TCP takes one round trip, TLS 1.3 one more, older versions two
+    /// (RFC 8446 §2).
     var roundTrip: Duration? {
         guard let tcp = wire.tcp, let tls = wire.tls else { return wire.tcp }
         return (tcp + tls) / (wire.tlsVersion == "TLSv1.3" ? 2 : 3)
     }
 
-    /// Passes what came so far to the handlers behind, in order, and turns on automatic reading. On the channel's loop, once.
+    /// Passes what came so far to the handlers behind, in order, and turns on automatic reading. On the channel's loop,
+    /// once.
     func takeOver() {
         // The handler passes on what it stores while it is removed. A closed channel has removed its handlers already.
         channel.pipeline.syncOperations.removeHandler(handover.value, promise: nil)

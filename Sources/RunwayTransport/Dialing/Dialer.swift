@@ -54,7 +54,8 @@ struct Dialer: Sendable {
         return try Dialer(configuration, resolver: resolver, selector: selector, localAddresses: localAddresses)
     }
 
-    /// Makes a connection to an origin, on this loop, until a deadline. ``start(_:on:deadline:avoiding:)`` can be cancelled.
+    /// Makes a connection to an origin, on this loop, until a deadline. ``start(_:on:deadline:avoiding:)`` can be
+    /// cancelled.
     ///
     /// The future fails with a ``DialError``.
     func dial(

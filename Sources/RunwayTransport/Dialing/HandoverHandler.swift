@@ -3,7 +3,8 @@ import NIOTLS
 
 /// Stores what comes after TLS's handshake until the handlers of HTTP are in the pipeline, and reports the handshake.
 ///
-/// It stores at most one read of the socket, since it turns off the channel's automatic reading at the end of the handshake.
+/// It stores at most one read of the socket, since it turns off the channel's automatic reading at the end of the
+/// handshake.
 final class HandoverHandler: ChannelInboundHandler, RemovableChannelHandler {
     typealias InboundIn = ByteBuffer
     typealias InboundOut = ByteBuffer
@@ -19,7 +20,8 @@ final class HandoverHandler: ChannelInboundHandler, RemovableChannelHandler {
     }
 
     private var events: [Event] = []
-    /// Called once with the protocol that both ends agreed on (ALPN), or with the error of the handshake; `nil` after that.
+    /// Called once with the protocol that both ends agreed on (ALPN), or with the error of the handshake; `nil` after
+    /// that.
     private var onHandshake: OnHandshake?
 
     /// Creates a handler; without `onHandshake`, one for a plain connection.

@@ -3,8 +3,8 @@ import Runway
 
 /// Sends a body that is a stream, part by part, each when the connection has written the one before.
 ///
-/// ``run()`` reads the stream in a task of its own, since a response may come before the end of the body. A connection starts and
-/// stops the sending; parts of a sending that was stopped are discarded.
+/// ``run()`` reads the stream in a task of its own, since a response may come before the end of the body. A connection
+/// starts and stops the sending; parts of a sending that was stopped are discarded.
 ///
 /// Unchecked: every variable is read and written on the event loop alone.
 final class BodyUpload: @unchecked Sendable {
@@ -32,7 +32,8 @@ final class BodyUpload: @unchecked Sendable {
     /// Whether the body can be sent from its start. On the loop.
     var canRestart: Bool { isReplayable || !hasStarted }
 
-    /// Sets the exchange whose body it sends, and the task that ``run()`` is called in. Called before the exchange begins.
+    /// Sets the exchange whose body it sends, and the task that ``run()`` is called in. Called before the exchange
+    /// begins.
     func attach(to exchange: Exchange, in task: Task<Void, Never>) {
         eventLoop.execute {
             self.exchange = exchange

@@ -3,8 +3,8 @@ import NIOCore
 extension ByteBuffer {
     /// Appends bytes to the unread ones, and releases those that were read.
     ///
-    /// Slices that were read share the storage, so that a write copies it, with all that was ever read of it: a buffer that never
-    /// becomes empty would grow with each part of a stream.
+    /// Slices that were read share the storage, so that a write copies it, with all that was ever read of it: a buffer
+    /// that never becomes empty would grow with each part of a stream.
     mutating func append(_ bytes: ByteBuffer) {
         guard readableBytes > 0 else {
             self = bytes

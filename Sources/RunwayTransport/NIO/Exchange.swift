@@ -4,8 +4,8 @@ import Runway
 
 /// One request in flight, from its pool over a connection, and its response as it comes.
 ///
-/// Unchecked: every variable is read and written on the event loop of the pool alone, which ``begin(_:)`` and ``cancel(_:)`` hop
-/// to.
+/// Unchecked: every variable is read and written on the event loop of the pool alone, which ``begin(_:)`` and
+/// ``cancel(_:)`` hop to.
 final class Exchange: @unchecked Sendable {
     /// The response or the error, and the record of the wire.
     typealias Outcome = (response: Result<WireResponse, any Error>, wire: WireRecord)
@@ -175,7 +175,8 @@ extension Exchange {
     ///
     /// - Parameters:
     ///   - head: The head.
-    ///   - omittedFields: The names of fields that were left out, since their values are not text. The default is empty.
+    ///   - omittedFields: The names of fields that were left out, since their values are not text. The default is
+    ///     empty.
     ///   - isEmpty: Whether the response has no body.
     ///   - contentLength: The length in the head; `nil` if it has none.
     /// - Throws: ``BodyTooLarge``, or ``ContentDecoder/Failure`` if there is no memory for decoding.
@@ -208,7 +209,8 @@ extension Exchange {
         }
     }
 
-    /// Records the response time of the address. If another address is much faster, the connection takes no further exchange.
+    /// Records the response time of the address. If another address is much faster, the connection takes no further
+    /// exchange.
     private func reportResponse() {
         guard let report = facts?.report, let sent = meter.sent, let firstByte = meter.firstByte, firstByte >= sent
         else {
@@ -254,7 +256,8 @@ extension Exchange {
     ///
     /// - Parameters:
     ///   - isUnprocessed: Whether the server certainly did not process the request. The default is `false`.
-    ///   - isUnsent: Whether nothing of it was written, since the connection turned out to be lost. The default is `false`.
+    ///   - isUnsent: Whether nothing of it was written, since the connection turned out to be lost. The default is
+    ///     `false`.
     func lost(_ error: any Error, isUnprocessed: Bool = false, isUnsent: Bool = false) {
         guard !isOver else { return }
         if !hasResponse, TLSFailure(error)?.refusesClient == true {
@@ -338,8 +341,8 @@ extension Exchange {
 }
 
 extension HTTPRequest {
-    /// A hash of the method and of the path without the query and without segments that contain digits, such as `42`. Requests of
-    /// one hash are assumed to take the server about as long.
+    /// A hash of the method and of the path without the query and without segments that contain digits, such as `42`.
+    /// Requests of one hash are assumed to take the server about as long.
     fileprivate var endpointNumber: Int {
         var hasher = Hasher()
         hasher.combine(method)

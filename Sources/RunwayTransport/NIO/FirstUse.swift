@@ -7,8 +7,9 @@ import NIOSSL
 
 /// Prepares what a process creates or looks up once.
 ///
-/// The threads of the event loops take time to start, and Swift's runtime searches all conformances of the program at the first
-/// cast of a type to a protocol, as happens with each channel handler. Together that takes milliseconds of a program's first call.
+/// The threads of the event loops take time to start, and Swift's runtime searches all conformances of the program at
+/// the first cast of a type to a protocol, as happens with each channel handler. Together that takes milliseconds of a
+/// program's first call.
 enum FirstUse {
     /// Starts the preparation on another thread.
     static func preload() { DispatchQueue.global(qos: .userInitiated).async { _ = preparation } }

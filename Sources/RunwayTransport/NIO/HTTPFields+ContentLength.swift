@@ -3,8 +3,9 @@ import HTTPTypes
 extension HTTPFields {
     /// The value of `Content-Length`; `nil` if there is none.
     ///
-    /// The value consists of digits, with any number of leading zeros (RFC 9110 §8.6). The same length may be repeated, also as a
-    /// list (RFC 9112 §6.3). A malformed value is refused even if no body follows: after it, the connection can't be trusted.
+    /// The value consists of digits, with any number of leading zeros (RFC 9110 §8.6). The same length may be repeated,
+    /// also as a list (RFC 9112 §6.3). A malformed value is refused even if no body follows: after it, the connection
+    /// can't be trusted.
     ///
     /// - Throws: ``WireError/malformed(_:)`` for a value that is not a number, or for different values.
     func contentLength() throws(WireError) -> Int? {

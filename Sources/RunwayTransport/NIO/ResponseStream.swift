@@ -18,8 +18,8 @@ final class ResponseStream: Sendable {
         /// The size of the parts.
         var byteCount = 0
 
-        /// Parts of at most this size are appended to the part before them, up to ``joinedByteCount``: each part costs some hundred
-        /// bytes of memory, and retains all bytes of the read that it came in.
+        /// Parts of at most this size are appended to the part before them, up to ``joinedByteCount``: each part costs
+        /// some hundred bytes of memory, and retains all bytes of the read that it came in.
         static let smallByteCount = 4 << 10
         static let joinedByteCount = 16 << 10
     }
@@ -86,7 +86,8 @@ final class ResponseStream: Sendable {
 
     /// Returns the next part, or `nil` at the end, and how many consumed bytes to report to the connection.
     ///
-    /// It does not observe the cancellation of its task, which has to end the stream. Only one reader may wait at a time.
+    /// It does not observe the cancellation of its task, which has to end the stream. Only one reader may wait at a
+    /// time.
     func next() async throws -> (part: ByteBuffer?, consumed: Int) {
         while true {
             let step = step

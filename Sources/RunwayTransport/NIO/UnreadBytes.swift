@@ -2,8 +2,8 @@ import Synchronization
 
 /// Counts the unread bytes of streamed responses over one connection, those of responses that have ended included.
 ///
-/// The connection lets the server send accordingly. While it holds the server back, it sets ``isHeld``, and every read is reported
-/// to it.
+/// The connection lets the server send accordingly. While it holds the server back, it sets ``isHeld``, and every read
+/// is reported to it.
 final class UnreadBytes: Sendable {
     private let bytes = Atomic(0)
     private let isHolding = Atomic(false)
@@ -11,8 +11,8 @@ final class UnreadBytes: Sendable {
     /// The number of unread bytes.
     var count: Int { bytes.load(ordering: .sequentiallyConsistent) }
 
-    /// Whether the connection waits for its readers. The connection sets it before it reads ``count``, and a reader reads it after
-    /// it changed ``count``, so that one of them always sees the other's change.
+    /// Whether the connection waits for its readers. The connection sets it before it reads ``count``, and a reader
+    /// reads it after it changed ``count``, so that one of them always sees the other's change.
     var isHeld: Bool {
         get { isHolding.load(ordering: .sequentiallyConsistent) }
         set { isHolding.store(newValue, ordering: .sequentiallyConsistent) }

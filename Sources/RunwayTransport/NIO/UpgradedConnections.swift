@@ -16,7 +16,8 @@ protocol UpgradedConnection: AnyObject, Sendable {
     func leave()
 }
 
-/// The connections of a transport that have left HTTP: it closes them at its shutdown, and checks them after a change of network.
+/// The connections of a transport that have left HTTP: it closes them at its shutdown, and checks them after a change
+/// of network.
 final class UpgradedConnections: Sendable {
     private struct Entry {
         weak var connection: (any UpgradedConnection)?

@@ -1,7 +1,7 @@
 import NIOCore
 
-/// One timer for all time-outs of a connection: it fires at the earliest instant that was set, or before, and its handler finds out
-/// which time-outs have passed and sets it again.
+/// One timer for all time-outs of a connection: it fires at the earliest instant that was set, or before, and its
+/// handler finds out which time-outs have passed and sets it again.
 ///
 /// A timer for each exchange would cost more than the rest of a small exchange.
 final class WakeUp {

@@ -48,12 +48,12 @@ protocol WireConnection: AnyObject {
 }
 
 extension WireConnection {
-    /// Bodies in memory are written in pieces of this size. Progress is noticed piece by piece: a path on which one piece takes
-    /// longer than the idle time-out looks silent.
+    /// Bodies in memory are written in pieces of this size. Progress is noticed piece by piece: a path on which one
+    /// piece takes longer than the idle time-out looks silent.
     static var pieceByteCount: Int { 64 << 10 }
 
-    /// Records that the address lost a connection with exchanges in flight. Nothing is recorded if the server closes a connection
-    /// that was idle, or that it had announced to close.
+    /// Records that the address lost a connection with exchanges in flight. Nothing is recorded if the server closes a
+    /// connection that was idle, or that it had announced to close.
     ///
     /// - Parameters:
     ///   - error: What the channel reported before it ended; `nil` if the server closed it.
@@ -130,9 +130,9 @@ struct ConnectionFacts {
 extension Channel {
     /// Bounds what the system takes from an upload before the network carries it: 128 KiB. Called on the event loop.
     ///
-    /// Without a bound, a socket takes megabytes. If the connection breaks, they are lost; until then, they count as sent in the
-    /// progress. The bound does not slow the connection down: bytes that are on their way do not count. A system that lacks the
-    /// option ignores it.
+    /// Without a bound, a socket takes megabytes. If the connection breaks, they are lost; until then, they count as
+    /// sent in the progress. The bound does not slow the connection down: bytes that are on their way do not count. A
+    /// system that lacks the option ignores it.
     func limitUnsentBytes() {
         // TCP_NOTSENT_LOWAT, which no module that is imported here defines.
         #if canImport(Darwin)

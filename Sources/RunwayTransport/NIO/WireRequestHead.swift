@@ -9,7 +9,8 @@ struct WireRequestHead: Sendable {
     let authority: String
     /// Path and query, escaped.
     let target: String
-    /// The authority of the URL, in the same form: it names the host that is connected to, whatever the field `Host` names.
+    /// The authority of the URL, in the same form: it names the host that is connected to, whatever the field `Host`
+    /// names.
     private let urlAuthority: String
     /// The fields, without `Host`, `Content-Length` and `Transfer-Encoding`, and without `Expect: 100-continue`.
     let fields: HTTPFields
@@ -19,9 +20,8 @@ struct WireRequestHead: Sendable {
     let hasUnknownLength: Bool
     private let asksForContinue: Bool
 
-    /// - Throws: ``WireError/unusableURL(_:)``, ``WireError/traceWithBody``, or `RequestBodyFailure.wrongLength` if the declared
-    /// length is
-    ///   negative.
+    /// - Throws: ``WireError/unusableURL(_:)``, ``WireError/traceWithBody``, or `RequestBodyFailure.wrongLength` if the
+    /// declared length is negative.
     init(_ request: Request, isTransparent: Bool) throws {
         let head = request.head
         method = head.method

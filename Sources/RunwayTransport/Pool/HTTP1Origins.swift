@@ -25,7 +25,8 @@ final class HTTP1Origins: Sendable {
     /// The server of an origin requires HTTP/1.1.
     func insert(_ origin: Origin) { origins.withLock { $0.insert((), for: origin, byteCount: 0) } }
 
-    /// A dialer that offers HTTP/1.1 alone. A server that chose HTTP/2 could not be asked for an upgrade either (RFC 9113 §8.6).
+    /// A dialer that offers HTTP/1.1 alone. A server that chose HTTP/2 could not be asked for an upgrade either (RFC
+    /// 9113 §8.6).
     ///
     /// - Throws: `NetworkError.Kind.invalidConfiguration` for a ``TrustPolicy`` that can't be applied.
     func dialer() throws(NetworkError) -> Dialer {

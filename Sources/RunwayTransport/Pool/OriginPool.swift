@@ -4,8 +4,8 @@ import Synchronization
 
 /// The connections of one origin: performs what ``PoolMachine`` decides.
 ///
-/// The pool, its connections and its exchanges run on one event loop. They take locks only for what other threads use as well, such
-/// as ``addressesInUse`` and the parts of streamed responses (``ResponseStream``).
+/// The pool, its connections and its exchanges run on one event loop. They take locks only for what other threads use
+/// as well, such as ``addressesInUse`` and the parts of streamed responses (``ResponseStream``).
 ///
 /// Unchecked: every variable is read and written on `eventLoop` alone, which the functions for any thread hop to.
 final class OriginPool: @unchecked Sendable {
@@ -23,8 +23,8 @@ final class OriginPool: @unchecked Sendable {
     /// Guards the known addresses of its connections, which the spare pool reads from its own loop.
     let addressesInUse = Mutex<Set<IPAddress>>([])
 
-    /// The largest head of a request that the server accepts over HTTP/2, counted by RFC 9113 §6.5.2, as the last settings
-    /// have it: a new connection sends requests before its own settings come.
+    /// The largest head of a request that the server accepts over HTTP/2, counted by RFC 9113 §6.5.2, as the last
+    /// settings have it: a new connection sends requests before its own settings come.
     var maximumHeaderListSize = Int.max
     private var machine: PoolMachine
     private(set) var connections: [ConnectionID: any WireConnection] = [:] {
@@ -86,8 +86,8 @@ extension OriginPool {
 
     /// Opens a stream that carries another protocol, on the shared connection (RFC 8441).
     ///
-    /// - Returns: The stream as a channel of bytes; `nil` if there is no such connection, its server does not accept the
-    ///   stream, or it has no room.
+    /// - Returns: The stream as a channel of bytes; `nil` if there is no such connection, its server does not accept
+    ///   the stream, or it has no room.
     func openTunnel(_ head: WireRequestHead, to name: String) -> (channel: any Channel, facts: ConnectionFacts)? {
         for connection in connections.values where connection.acceptsTunnels && machine.reserve(connection.id) {
             if let channel = connection.openTunnel(head, to: name) { return (channel, connection.facts) }
@@ -127,8 +127,8 @@ extension OriginPool {
 
 /// What connections report. On the loop.
 ///
-/// A connection may close while it reports, for example because the reset of a stream can't be written. What it reports after that
-/// is ignored.
+/// A connection may close while it reports, for example because the reset of a stream can't be written. What it reports
+/// after that is ignored.
 extension OriginPool {
     /// A connection stopped carrying an exchange, and can carry another.
     func ended(_ connection: ConnectionID) {
@@ -151,7 +151,8 @@ extension OriginPool {
     /// Connections of the pool take no more exchanges.
     func drain(_ connections: [ConnectionID]) { perform(machine.drain(connections, now: .now())) }
 
-    /// The server requires HTTP/1.1: the shared connection takes no more exchanges, and new ones offer nothing else (RFC 9113 §7).
+    /// The server requires HTTP/1.1: the shared connection takes no more exchanges, and new ones offer nothing else
+    /// (RFC 9113 §7).
     func requireHTTP1() {
         http1.insert(origin)
         perform(machine.requireExclusive(now: .now()))
@@ -172,8 +173,8 @@ extension OriginPool {
         eventLoop.execute { self.perform(self.machine.warm()) }
     }
 
-    /// Sends no further exchange on the current connections. Of those with exchanges in flight it closes those from an address that
-    /// the device does not have any more, and checks the others.
+    /// Sends no further exchange on the current connections. Of those with exchanges in flight it closes those from an
+    /// address that the device does not have any more, and checks the others.
     func drainAll() {
         eventLoop.execute {
             self.perform(self.machine.drainAll(now: .now()))

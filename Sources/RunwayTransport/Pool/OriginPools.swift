@@ -2,7 +2,8 @@ import NIOPosix
 import Runway
 import Synchronization
 
-/// The pools of a transport, one for each origin. At ``maximumPools`` the unused pool that was used least recently is evicted.
+/// The pools of a transport, one for each origin. At ``maximumPools`` the unused pool that was used least recently is
+/// evicted.
 final class OriginPools: Sendable {
     fileprivate struct Entry {
         let pool: OriginPool
@@ -40,8 +41,8 @@ final class OriginPools: Sendable {
         self.http1 = http1
     }
 
-    /// Returns the pool of an origin for one exchange, which has to ``leave(_:isSpare:)`` it; `nil` after the shutdown, and if there is
-    /// none and `makesPool` is `false`.
+    /// Returns the pool of an origin for one exchange, which has to ``leave(_:isSpare:)`` it; `nil` after the shutdown,
+    /// and if there is none and `makesPool` is `false`.
     func enter(_ origin: Origin, isSpare: Bool = false, makesPool: Bool = true) -> OriginPool? {
         let key = Key(origin: origin, isSpare: isSpare)
         let (pool, evicted) = state.withLock { state -> (OriginPool?, OriginPool?) in

@@ -52,10 +52,12 @@ enum ConnectionSharing: Equatable {
 
 /// A request that a connection lost: what decides whether it may move to another.
 struct LostRequest: Equatable {
-    /// Whether the server certainly did not process it: nothing of it was written, or the server said so (RFC 9113 §8.7:
-    /// REFUSED_STREAM, and GOAWAY with a lower stream), or asked for it over HTTP/1.1 instead (§7: HTTP_1_1_REQUIRED).
+    /// Whether the server certainly did not process it: nothing of it was written, or the server said so (RFC 9113
+    /// §8.7: REFUSED_STREAM, and GOAWAY with a lower stream), or asked for it over HTTP/1.1 instead (§7:
+    /// HTTP_1_1_REQUIRED).
     var isUnprocessed: Bool
-    /// Whether the connection is reused, so that the server may have closed it before the request came (RFC 9112 §9.3.1).
+    /// Whether the connection is reused, so that the server may have closed it before the request came (RFC 9112
+    /// §9.3.1).
     var wasReused: Bool
     /// Whether a byte of its response came.
     var hasResponse: Bool
@@ -75,8 +77,8 @@ struct LostRequest: Equatable {
     /// How often a request may move.
     static let maximumMoves = 3
 
-    /// Whether its connection may have been closed by the server or dropped by the network before it was sent. So may be all others
-    /// that were idle as long.
+    /// Whether its connection may have been closed by the server or dropped by the network before it was sent. So may
+    /// be all others that were idle as long.
     var isStale: Bool { wasReused && (isUnsent || !isUnprocessed) && !hasResponse }
 
     /// Whether it may be sent on another connection.

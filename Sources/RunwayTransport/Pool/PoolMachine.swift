@@ -2,13 +2,13 @@ import NIOCore
 
 /// Decides which request of one origin uses which connection: a state machine without I/O or a clock.
 ///
-/// There is at most one shared connection, which carries many requests at once, in addition to those that are draining. There are
-/// at most ``Limits/maximumConnections`` exclusive ones, which carry one request at a time, and as many that are draining. Requests
-/// wait for a free connection in the order in which they came. Until the first connection shows which kind the server offers, one
-/// is made at a time.
+/// There is at most one shared connection, which carries many requests at once, in addition to those that are draining.
+/// There are at most ``Limits/maximumConnections`` exclusive ones, which carry one request at a time, and as many that
+/// are draining. Requests wait for a free connection in the order in which they came. Until the first connection shows
+/// which kind the server offers, one is made at a time.
 ///
-/// An event names a connection that the machine asked for, and neither asked to close nor was notified of its close. After
-/// ``shutDown()`` no event follows.
+/// An event names a connection that the machine asked for, and neither asked to close nor was notified of its close.
+/// After ``shutDown()`` no event follows.
 struct PoolMachine {
     /// The bounds of a pool.
     struct Limits {
@@ -62,7 +62,8 @@ struct PoolMachine {
     private(set) var connections: [Connection] = []
     private var connectionCount = 0
     private(set) var waiting = PoolQueue()
-    /// The earliest instant at which waiting requests fail because no connection is available; `nil` while no connection is being made.
+    /// The earliest instant at which waiting requests fail because no connection is available; `nil` while no
+    /// connection is being made.
     private var connectDeadline: NIODeadline?
     /// The number of dials that failed in a row, and the instant of the next while there are connections to wait for.
     private var failedDials = 0
@@ -112,8 +113,8 @@ extension PoolMachine {
         return .wait(connectAsNeeded(now: now))
     }
 
-    /// A connection lost a request. If it may move to another connection it comes first; after a stale connection it needs one that
-    /// has carried no request.
+    /// A connection lost a request. If it may move to another connection it comes first; after a stale connection it
+    /// needs one that has carried no request.
     ///
     /// The end of the connection is another event.
     mutating func lost(_ request: RequestID, _ loss: LostRequest, now: NIODeadline) -> PoolSubmission {
@@ -128,7 +129,8 @@ extension PoolMachine {
         return .wait(serve(now: now) + connectAsNeeded(now: now))
     }
 
-    /// A connection that carried a request since `instant` was stale: closes those that were idle then, and may be stale, too.
+    /// A connection that carried a request since `instant` was stale: closes those that were idle then, and may be
+    /// stale, too.
     mutating func retireIdle(since instant: NIODeadline, now: NIODeadline) -> [PoolAction] {
         let stale = connections.filter { connection in
             connection.state == .exclusive && connection.inUse == 0
@@ -138,8 +140,8 @@ extension PoolMachine {
         return stale.map { .close($0.id) } + connectAsNeeded(now: now)
     }
 
-    /// Assigns a stream that carries another protocol to a shared connection, until ``ended(_:now:)``. Returns `false` if the connection
-    /// has no room for it.
+    /// Assigns a stream that carries another protocol to a shared connection, until ``ended(_:now:)``. Returns `false`
+    /// if the connection has no room for it.
     mutating func reserve(_ connection: ConnectionID) -> Bool {
         let index = index(of: connection)
         guard case .shared = connections[index].state, connections[index].isFree else { return false }
@@ -201,8 +203,8 @@ extension PoolMachine {
 
     /// A connection could not be made.
     ///
-    /// While there are others, waiting requests keep waiting for them, since a server may limit their number, and the next dial
-    /// follows after a backoff.
+    /// While there are others, waiting requests keep waiting for them, since a server may limit their number, and the
+    /// next dial follows after a backoff.
     mutating func connectFailed(_ connection: ConnectionID, now: NIODeadline) -> [PoolAction] {
         let isWanted = !connections.remove(at: index(of: connection)).isDraining
         guard connections.allSatisfy(\.isDraining) else {
@@ -240,7 +242,8 @@ extension PoolMachine {
         return unused.map { .close($0.id) } + connectAsNeeded(now: now)
     }
 
-    /// No connection may be shared from now on. Those that are, or may become it, take no further request; requests in flight may complete.
+    /// No connection may be shared from now on. Those that are, or may become it, take no further request; requests in
+    /// flight may complete.
     mutating func requireExclusive(now: NIODeadline) -> [PoolAction] {
         mayShare = false
         isShared = false
@@ -250,7 +253,8 @@ extension PoolMachine {
     /// No connection takes a further request, since the network changed; requests in flight may complete.
     mutating func drainAll(now: NIODeadline) -> [PoolAction] { drain(connections.map(\.id), now: now) }
 
-    /// Fails the requests that waited too long for a connection to be made, and closes the connections that were idle too long.
+    /// Fails the requests that waited too long for a connection to be made, and closes the connections that were idle
+    /// too long.
     mutating func timePassed(_ now: NIODeadline) -> [PoolAction] {
         var actions: [PoolAction] = []
         if let connectDeadline, connectDeadline <= now {
@@ -283,7 +287,8 @@ extension PoolMachine {
         return index
     }
 
-    /// A free connection; of several the one that was used last, so that the others become idle for long enough to close.
+    /// A free connection; of several the one that was used last, so that the others become idle for long enough to
+    /// close.
     private func freeConnection(isFresh: Bool = false) -> Int? {
         var best: Int?
         for index in connections.indices

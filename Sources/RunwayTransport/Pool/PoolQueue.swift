@@ -2,7 +2,8 @@ import NIOCore
 
 /// The requests of one origin that wait for a connection, in order.
 ///
-/// A withdrawn request is removed from the order later, together with others, since removing it at once would take a search.
+/// A withdrawn request is removed from the order later, together with others, since removing it at once would take a
+/// search.
 struct PoolQueue {
     /// The terms of a waiting request.
     private struct Wait {
@@ -45,7 +46,8 @@ struct PoolQueue {
         if order.count > 2 * waits.count + 64 { removeWithdrawn() }
     }
 
-    /// Removes and returns the first request, of all or of those that do not need a fresh connection; `nil` if no such request waits.
+    /// Removes and returns the first request, of all or of those that do not need a fresh connection; `nil` if no such
+    /// request waits.
     mutating func takeFirst(mayNeedFresh: Bool) -> RequestID? {
         while let first = order.first, waits[first] == nil { order.removeFirst() }
         let next = order.firstIndex { waits[$0].map { mayNeedFresh || !$0.needsFresh } ?? false }

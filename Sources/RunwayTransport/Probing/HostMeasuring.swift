@@ -1,24 +1,25 @@
 import Runway
 
 extension NIOTransport {
-    /// Measures the addresses of all hosts of ``TransportConfiguration/hosts``, so that the first calls use the fastest. For the launch of
-    /// an app:
+    /// Measures the addresses of all hosts of ``TransportConfiguration/hosts``, so that the first calls use the
+    /// fastest. For the launch of an app:
     ///
     /// ```swift
     /// Task { await transport.measureHosts() }
     /// ```
     ///
-    /// It connects to each address as a call would, verifies the host over TLS, and closes the connection; names are not looked up, and no
-    /// request is sent. Hosts with a single address are left out, and so are hosts that are reached through a proxy. At most 256
-    /// addresses are measured, 16 at a time, each for at most 5 s; the first address of every host comes before the second of any. If the
-    /// book stores measurements between launches, they are stored at the end.
+    /// It connects to each address as a call would, verifies the host over TLS, and closes the connection; names are
+    /// not looked up, and no request is sent. Hosts with a single address are left out, and so are hosts that are
+    /// reached through a proxy. At most 256 addresses are measured, 16 at a time, each for at most 5 s; the first
+    /// address of every host comes before the second of any. If the book stores measurements between launches, they are
+    /// stored at the end.
     ///
     /// - Parameters:
     ///   - port: The port of the hosts. The default is 443.
-    ///   - isSecure: Whether TLS is measured, too. The default is `true`; addresses of hosts are used for plain HTTP only if
-    ///     `HostListPolicy.coversPlainHTTP` says so.
-    ///   - age: How long a measurement on the network of the device counts: what was measured since is not measured again. The default
-    ///     is a day.
+    ///   - isSecure: Whether TLS is measured, too. The default is `true`; addresses of hosts are used for plain HTTP
+    ///     only if `HostListPolicy.coversPlainHTTP` says so.
+    ///   - age: How long a measurement on the network of the device counts: what was measured since is not measured
+    ///     again. The default is a day.
     ///   - limit: When to stop, whatever is left. The default is 10 s. Cancelling the task stops at once.
     /// - Returns: What was measured now, one report for each host.
     @discardableResult

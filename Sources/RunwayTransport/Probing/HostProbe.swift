@@ -10,9 +10,9 @@ public import Runway
 /// for entry in report.entries { print(entry.address, entry.tls ?? .zero, entry.failure ?? "") }
 /// ```
 ///
-/// It connects to each address as a call would, verifies the host over TLS, and closes the connection; no request is sent. The
-/// results are recorded with the selector of the configuration's ``TransportConfiguration/hosts``, if there is one: an address that
-/// times out is not banned there, but comes after faster ones. Proxies are not used.
+/// It connects to each address as a call would, verifies the host over TLS, and closes the connection; no request is
+/// sent. The results are recorded with the selector of the configuration's ``TransportConfiguration/hosts``, if there
+/// is one: an address that times out is not banned there, but comes after faster ones. Proxies are not used.
 public struct HostProbe: Sendable {
     /// The most addresses that are measured; further ones are ignored.
     public static let maximumAddressCount = 32
@@ -20,7 +20,8 @@ public struct HostProbe: Sendable {
     private let dialer: Dialer
     private let timeout: Duration
 
-    /// Prepares measurements with the trust and the listed hosts of a transport; ``run(_:port:addresses:isSecure:)`` connects.
+    /// Prepares measurements with the trust and the listed hosts of a transport; ``run(_:port:addresses:isSecure:)``
+    /// connects.
     ///
     /// - Parameters:
     ///   - configuration: The trust, the listed hosts and the versions of HTTP.
@@ -45,8 +46,8 @@ public struct HostProbe: Sendable {
     ///   - addresses: Addresses to measure in addition. The default is empty.
     ///   - isSecure: Whether TLS is measured, too. The default is `true`.
     /// - Returns: The measurements, including addresses that failed; at most ``maximumAddressCount`` of them.
-    /// - Throws: `NetworkError.Kind.cancelled` when the task is cancelled, after its sockets are closed; `invalidParameters`
-    ///   for a host without a name or an invalid port.
+    /// - Throws: `NetworkError.Kind.cancelled` when the task is cancelled, after its sockets are closed;
+    ///   `invalidParameters` for a host without a name or an invalid port.
     public func run(
         _ host: String, port: Int = 443, addresses: [IPAddress] = [], isSecure: Bool = true
     ) async throws(NetworkError) -> HostProbeReport {

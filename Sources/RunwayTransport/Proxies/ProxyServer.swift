@@ -4,8 +4,8 @@ import Foundation
 public struct ProxyServer: Sendable, Hashable, CustomStringConvertible {
     /// The protocol of a proxy.
     public enum Kind: String, Sendable, Hashable {
-        /// HTTP: it forwards requests of plain `http` (RFC 9112 §3.2.2), and opens a tunnel by CONNECT for `https` and for WebSockets (RFC
-        /// 9110 §9.3.6).
+        /// HTTP: it forwards requests of plain `http` (RFC 9112 §3.2.2), and opens a tunnel by CONNECT for `https` and
+        /// for WebSockets (RFC 9110 §9.3.6).
         case http
         /// SOCKS version 5 (RFC 1928); the proxy looks up the host's name.
         case socks5
@@ -40,8 +40,8 @@ public struct ProxyServer: Sendable, Hashable, CustomStringConvertible {
     /// Name and password for the proxy; `nil` for none.
     public var credentials: Credentials?
 
-    /// Sends requests through a proxy, by default without credentials. Without a host and a port from 1 to 65535 calls through it fail as
-    /// `NetworkError.Kind.invalidConfiguration`.
+    /// Sends requests through a proxy, by default without credentials. Without a host and a port from 1 to 65535 calls
+    /// through it fail as `NetworkError.Kind.invalidConfiguration`.
     public init(_ kind: Kind, host: String, port: Int, credentials: Credentials? = nil) {
         self.kind = kind
         self.host = host

@@ -1,6 +1,7 @@
 import Runway
 
-/// Decides which proxy connections to which hosts are made through. By default no proxy is used, whatever the environment contains.
+/// Decides which proxy connections to which hosts are made through. By default no proxy is used, whatever the
+/// environment contains.
 ///
 /// No proxy is used for this machine itself, whatever an app sets: `localhost` and names below it, 127.0.0.0/8 and ::1.
 ///
@@ -20,10 +21,11 @@ public struct ProxySettings: Sendable, Hashable {
     }
     private var secure = Route.direct
     private var plain = Route.direct
-    /// Hosts that no proxy is used for: `*` is all, `example.com` and `.example.com` the host and all below it, an address is
-    /// itself, `10.0.0.0/8` a block of addresses; each may end in a port. The default is empty.
+    /// Hosts that no proxy is used for: `*` is all, `example.com` and `.example.com` the host and all below it, an
+    /// address is itself, `10.0.0.0/8` a block of addresses; each may end in a port. The default is empty.
     public var bypassed: [String]
-    /// Whether connections to this machine itself are made through the proxy, too: for a proxy that a user named for one call.
+    /// Whether connections to this machine itself are made through the proxy, too: for a proxy that a user named for
+    /// one call.
     package var includesLoopback = false
 
     /// No proxy for anything.
@@ -36,10 +38,12 @@ public struct ProxySettings: Sendable, Hashable {
         self.http = http
     }
 
-    /// Reads the settings from the environment's variables: `https_proxy`, `http_proxy`, `all_proxy` and `no_proxy`, in lower case
-    /// first and then in upper case. `HTTP_PROXY` is not read: where a server starts programs, a request could set it.
+    /// Reads the settings from the environment's variables: `https_proxy`, `http_proxy`, `all_proxy` and `no_proxy`, in
+    /// lower case first and then in upper case. `HTTP_PROXY` is not read: where a server starts programs, a request
+    /// could set it.
     ///
-    /// A variable that names no usable proxy fails the calls that would use it as `NetworkError.Kind.invalidConfiguration`, and no others.
+    /// A variable that names no usable proxy fails the calls that would use it as
+    /// `NetworkError.Kind.invalidConfiguration`, and no others.
     public init(environment: [String: String]) {
         func route(_ names: String...) -> Route {
             for name in names {
@@ -108,8 +112,8 @@ extension Origin {
 }
 
 extension ProxyServer {
-    /// Parses the value of a variable: `http://name:password@host:port`, `socks5://host`, `socks5h://host` or `host:port`; `nil` for any
-    /// other.
+    /// Parses the value of a variable: `http://name:password@host:port`, `socks5://host`, `socks5h://host` or
+    /// `host:port`; `nil` for any other.
     package init?(url text: String) {
         let uri = URIReference((text.contains("://") ? text : "http://\(text)").utf8)
         guard let scheme = uri.scheme, let authority = uri.authority else { return nil }

@@ -1,4 +1,5 @@
-/// One message of the Linux kernel's about links and routes (rtnetlink), read from bytes without trusting their lengths.
+/// One message of the Linux kernel's about links and routes (rtnetlink), read from bytes without trusting their
+/// lengths.
 struct NetlinkMessage {
     /// Kinds of messages, by the kernel's numbers.
     enum Kind {

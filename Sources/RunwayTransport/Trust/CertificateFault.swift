@@ -2,7 +2,8 @@
     import Foundation
     import X509
 
-    /// The reason why a server's certificates lead to no trusted authority, for the message of a verification that has failed.
+    /// The reason why a server's certificates lead to no trusted authority, for the message of a verification that has
+    /// failed.
     struct CertificateFault {
         /// In fixed words, with dates and with the name of an authority as the certificates have it.
         let reason: String

@@ -7,8 +7,8 @@
 
     /// Verifies the certificates of hosts with pins, and compares the keys of the path.
     ///
-    /// It searches a path that is valid and, if pins are enforced, has a pinned key: a server whose certificates lead to two roots is
-    /// accepted if one of the paths is pinned.
+    /// It searches a path that is valid and, if pins are enforced, has a pinned key: a server whose certificates lead
+    /// to two roots is accepted if one of the paths is pinned.
     struct ChainVerifier: Sendable {
         /// The most certificates of a server that are read, since the number of paths grows with each.
         static let maximumCertificateCount = 6
@@ -87,8 +87,8 @@
         }
     }
 
-    /// The requirements on a web server's path in addition to RFC 5280: its certificate names the host and is for servers,
-    /// authorities may sign, and no signature uses SHA-1.
+    /// The requirements on a web server's path in addition to RFC 5280: its certificate names the host and is for
+    /// servers, authorities may sign, and no signature uses SHA-1.
     private struct WebServerPolicy: VerifierPolicy {
         private static let mayNotSign = "an authority in its chain may not sign certificates"
         private static let isUnreadable = "an extension of its certificates can't be read"
@@ -151,7 +151,8 @@
     import NIOSSL
     import Runway
 
-    /// Replaces the verifier if the package trait `Pins` is off. It can't be made, so that making a transport with pins throws.
+    /// Replaces the verifier if the package trait `Pins` is off. It can't be made, so that making a transport with pins
+    /// throws.
     enum ChainVerifier: Sendable {
         init(rootsPEM: String?) throws {
             throw NetworkError(.invalidConfiguration, in: .transporting, "Public-key pins need the package trait Pins.")

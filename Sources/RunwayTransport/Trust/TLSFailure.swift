@@ -2,7 +2,8 @@ import NIOSSL
 
 /// Why TLS failed, by the names of BoringSSL's reasons.
 ///
-/// NIOSSL has them in the descriptions of its errors alone, each with a line of BoringSSL's source, which a caller does not need.
+/// NIOSSL has them in the descriptions of its errors alone, each with a line of BoringSSL's source, which a caller does
+/// not need.
 struct TLSFailure {
     /// Such as `CERTIFICATE_VERIFY_FAILED`. The last one is the most specific.
     private let reasons: [String]
@@ -25,8 +26,8 @@ struct TLSFailure {
     /// Whether the certificates of the server were not verified.
     var isVerificationFailure: Bool { reasons.contains("CERTIFICATE_VERIFY_FAILED") }
 
-    /// Whether the server refuses the client because of its certificate, or because it has none. With TLS 1.3 that happens after
-    /// the client's side of the handshake, and after a first request was sent.
+    /// Whether the server refuses the client because of its certificate, or because it has none. With TLS 1.3 that
+    /// happens after the client's side of the handshake, and after a first request was sent.
     var refusesClient: Bool { reasons.contains { Self.refusalOfClient($0) != nil } }
 
     /// The message for a caller.

@@ -4,9 +4,9 @@ import Runway
 
 /// A ``TrustPolicy`` made ready: contexts are made once, and a handler is made of them for each connection.
 ///
-/// A host without pins is verified by BoringSSL, but for its name, which is compared here. A host with pins is verified by
-/// swift-certificates, since only there the verified chain can be seen. Either way the handshake does not
-/// complete, and so no byte of a request leaves, before all is well.
+/// A host without pins is verified by BoringSSL, but for its name, which is compared here. A host with pins is verified
+/// by swift-certificates, since only there the verified chain can be seen. Either way the handshake does not complete,
+/// and so no byte of a request leaves, before all is well.
 struct TLSPolicy: Sendable {
     private let material: TrustMaterial
     private let context: NIOSSLContext
@@ -15,13 +15,14 @@ struct TLSPolicy: Sendable {
     private let clock: LayerClock
     private let hasAllRoots: Bool
 
-    /// Creates the TLS contexts. Reading all of the system's roots takes some milliseconds, so it is done once, outside of any
-    /// call.
+    /// Creates the TLS contexts. Reading all of the system's roots takes some milliseconds, so it is done once, outside
+    /// of any call.
     ///
     /// - Parameters:
     ///   - material: The trusted authorities, pins and identities.
     ///   - applicationProtocols: The protocols that ALPN offers (RFC 7301), such as `h2` and `http/1.1`.
-    ///   - folder: The folder from which each root is read when a server needs it. The default is to read all roots at once.
+    ///   - folder: The folder from which each root is read when a server needs it. The default is to read all roots at
+    ///     once.
     ///   - clock: Decides whether pins have expired.
     /// - Throws: `NetworkError.Kind.invalidConfiguration`.
     init(

@@ -5,10 +5,11 @@ import Synchronization
 
 /// The TLS of a transport: prepared once, early, on a thread of its own, and shared by all its connections.
 ///
-/// It starts when this value is created, so that the first dial finds the policy ready, or waits for it while TCP connects.
-/// Reading all roots of the system takes longer than anything else before a first call: if the system stores each root in a
-/// file that is named after its subject, only the needed ones are read, and all of them only when a server's was not found, see
-/// ``readAllRoots()``. Sessions are not resumed, since NIOSSL does not support it for clients.
+/// It starts when this value is created, so that the first dial finds the policy ready, or waits for it while TCP
+/// connects. Reading all roots of the system takes longer than anything else before a first call: if the system stores
+/// each root in a file that is named after its subject, only the needed ones are read, and all of them only when a
+/// server's was not found, see ``readAllRoots()``. Sessions are not resumed, since NIOSSL does not support it for
+/// clients.
 final class TLSPreparation: Sendable {
     typealias Make = @Sendable () throws -> TLSPolicy
 
@@ -42,8 +43,8 @@ final class TLSPreparation: Sendable {
 
     /// Starts to create a policy, once.
     ///
-    /// - Parameter makeWithAllRoots: Creates the policy that replaces it when a server's root was not found. The default,
-    ///   `nil`, means that it has all roots.
+    /// - Parameter makeWithAllRoots: Creates the policy that replaces it when a server's root was not found. The
+    ///   default, `nil`, means that it has all roots.
     init(making make: @escaping Make, withAllRoots makeWithAllRoots: Make? = nil) {
         state = Mutex(State(makeWithAllRoots: makeWithAllRoots))
         start(make)
@@ -59,8 +60,8 @@ final class TLSPreparation: Sendable {
         }
     }
 
-    /// Starts to create the policy again with every root that the system trusts; ``policy(on:)`` waits for it from now on. If
-    /// that fails the last policy stays in use, and the next call tries again.
+    /// Starts to create the policy again with every root that the system trusts; ``policy(on:)`` waits for it from now
+    /// on. If that fails the last policy stays in use, and the next call tries again.
     func readAllRoots() {
         let begun: (make: Make, last: Result<TLSPolicy, any Error>)? = state.withLock { state in
             guard let last = state.policy, let make = state.makeWithAllRoots.take() else { return nil }

@@ -72,8 +72,8 @@ struct TrustMaterial: Sendable {
         return tls
     }
 
-    /// The folder in which Debian, its derivatives and Alpine store each root under the hash of its name, as OpenSSL looks for it;
-    /// `nil` if there is none, or the policy has roots of its own. Reads the folder.
+    /// The folder in which Debian, its derivatives and Alpine store each root under the hash of its name, as OpenSSL
+    /// looks for it; `nil` if there is none, or the policy has roots of its own. Reads the folder.
     var rootsFolder: String? {
         #if os(Linux)
             let folder = "/etc/ssl/certs"

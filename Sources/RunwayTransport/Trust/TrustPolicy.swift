@@ -9,7 +9,8 @@ public import Runway
 /// let network = NetworkLayer(transport: try NIOTransport(configuration: configuration))
 /// ```
 ///
-/// Always required: TLS 1.2 or later, a matching subject alternative name (RFC 9525 §6.3), and a currently valid path to a root.
+/// Always required: TLS 1.2 or later, a matching subject alternative name (RFC 9525 §6.3), and a currently valid path
+/// to a root.
 public struct TrustPolicy: Sendable {
     /// The oldest version of TLS that is accepted.
     public enum MinimumVersion: Sendable {
@@ -25,18 +26,19 @@ public struct TrustPolicy: Sendable {
     public var minimumVersion: MinimumVersion
     /// The public keys of hosts. If several sets are for one host, each of them is required. The default is empty.
     ///
-    /// They need the package trait `Pins`, which is on by default; without it a transport's initializer throws. On Apple's systems they
-    /// also need ``TransportConfiguration/Trust/certificates(pem:)``, since the system reports no verified chain to SwiftNIO:
-    /// `URLSessionTransport` compares them with the system's roots.
+    /// They need the package trait `Pins`, which is on by default; without it a transport's initializer throws. On
+    /// Apple's systems they also need ``TransportConfiguration/Trust/certificates(pem:)``, since the system reports no
+    /// verified chain to SwiftNIO: `URLSessionTransport` compares them with the system's roots.
     public var pins: [PublicKeyPins]
     /// The client certificates for hosts; of several for one host the first is used. The default is empty.
     public var clientIdentities: [ClientIdentity]
     /// Trust for developers' own builds. The default is empty.
     public var developmentExceptions: [DevelopmentException]
-    /// Whether a release build accepts ``developmentExceptions``. For a command whose user asks for one on the command line.
+    /// Whether a release build accepts ``developmentExceptions``. For a command whose user asks for one on the command
+    /// line.
     package var allowsExceptionsInReleaseBuilds = false
-    /// Called with the result for each new connection to a host with pins, on a thread of the transport's; it has to return soon. The
-    /// default is `nil`.
+    /// Called with the result for each new connection to a host with pins, on a thread of the transport's; it has to
+    /// return soon. The default is `nil`.
     public var onPinReport: (@Sendable (PinReport) -> Void)?
 
     /// Trusts servers by these rules; see the properties for the defaults.

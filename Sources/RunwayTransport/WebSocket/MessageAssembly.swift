@@ -2,7 +2,8 @@ import NIOCore
 import NIOWebSocket
 import Runway
 
-/// One message that comes in frames (RFC 6455 §5.4): joins them within a limit, decompresses them, and checks text as it comes.
+/// One message that comes in frames (RFC 6455 §5.4): joins them within a limit, decompresses them, and checks text as
+/// it comes.
 struct MessageAssembly {
     /// The most frames without payload in one message. A server could send such frames for ever.
     static let maximumEmptyFrameCount = 1024
@@ -29,8 +30,8 @@ struct MessageAssembly {
 
     /// Appends the payload of a frame. Returns the message if it was the last.
     ///
-    /// - Throws: ``WebSocketProblem/violation(code:_:)`` with 1009 for a message that is too large, 1007 for what is no UTF-8 or can't be
-    ///   decompressed, 1008 for too many empty frames.
+    /// - Throws: ``WebSocketProblem/violation(code:_:)`` with 1009 for a message that is too large, 1007 for what is no
+    ///   UTF-8 or can't be decompressed, 1008 for too many empty frames.
     mutating func append(_ payload: ByteBuffer, isLast: Bool) throws(WebSocketProblem) -> WebSocketPayload? {
         if payload.readableBytes == 0, !isLast {
             emptyFrameCount += 1

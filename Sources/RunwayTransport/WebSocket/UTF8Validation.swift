@@ -1,6 +1,7 @@
 /// Checks that bytes which come in parts are UTF-8 (RFC 3629 §4). Pure.
 ///
-/// It refuses at the first byte that no valid text continues with: overlong forms, surrogates, and what is beyond U+10FFFF.
+/// It refuses at the first byte that no valid text continues with: overlong forms, surrogates, and what is beyond
+/// U+10FFFF.
 struct UTF8Validation: Equatable {
     /// How many continuation bytes the current character needs.
     private var missingCount = 0

@@ -4,8 +4,8 @@ import NIOCore
 import Runway
 import RunwayDigest
 
-/// The opening handshake of a client, over HTTP/1.1 (RFC 6455 §4.1) or on a stream of HTTP/2 (RFC 8441 §5): what is sent, and whether
-/// the response opens a WebSocket. Pure.
+/// The opening handshake of a client, over HTTP/1.1 (RFC 6455 §4.1) or on a stream of HTTP/2 (RFC 8441 §5): what is
+/// sent, and whether the response opens a WebSocket. Pure.
 struct WebSocketHandshake {
     /// What follows from a response that opens a WebSocket.
     struct Outcome: Equatable {
@@ -24,7 +24,8 @@ struct WebSocketHandshake {
     /// - Parameters:
     ///   - offer: What is offered.
     ///   - nonce: 16 bytes that no other handshake has.
-    /// - Throws: ``WebSocketProblem/invalidOffer(_:)`` for a subprotocol that is no token or is repeated, or an invalid window.
+    /// - Throws: ``WebSocketProblem/invalidOffer(_:)`` for a subprotocol that is no token or is repeated, or an invalid
+    ///   window.
     init(_ offer: WebSocketOffer, nonce: [UInt8]) throws(WebSocketProblem) {
         guard offer.subprotocols.allSatisfy({ HTTPField.Name($0) != nil }),
             Set(offer.subprotocols).count == offer.subprotocols.count

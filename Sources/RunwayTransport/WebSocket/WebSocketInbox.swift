@@ -49,7 +49,8 @@ final class WebSocketInbox: Sendable {
     /// Whether a message may be appended.
     var hasRoom: Bool { state.withLock { $0.cost <= maximumCost } }
 
-    /// Appends a message. Returns `false` if the connection may not be read any more until the reader has consumed some.
+    /// Appends a message. Returns `false` if the connection may not be read any more until the reader has consumed
+    /// some.
     func append(_ payload: WebSocketPayload) -> Bool {
         let (reader, hasRoom) = state.withLock { state in
             state.status.receivedMessageCount += 1

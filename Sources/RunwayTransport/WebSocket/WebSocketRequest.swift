@@ -37,7 +37,8 @@ struct WebSocketRequest {
 }
 
 extension HTTPFields {
-    /// Whether they prove something about the method of the request, which was a GET then and would be a CONNECT on a stream.
+    /// Whether they prove something about the method of the request, which was a GET then and would be a CONNECT on a
+    /// stream.
     fileprivate var coverMethod: Bool {
         ["Signature-Input", "DPoP", "Runway-Digest", "Runway-Sealed-Key"].contains { name in
             HTTPField.Name(name).map { self[$0] != nil } ?? false

@@ -1,7 +1,8 @@
 /// Loads pages that are identified by a cursor.
 ///
-/// The server promises that a page begins where the page before it ended. A row that is returned a second time was moved, and takes
-/// its new position. After a page without a new row the next one is requested: a filter of the server may have emptied it.
+/// The server promises that a page begins where the page before it ended. A row that is returned a second time was
+/// moved, and takes its new position. After a page without a new row the next one is requested: a filter of the server
+/// may have emptied it.
 struct CursorLoad: PageLoad {
     private let size: Int
     private let limits: PagingLimits

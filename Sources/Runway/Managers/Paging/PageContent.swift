@@ -20,13 +20,13 @@ public struct PageContent: Sendable {
     ///
     /// - Parameters:
     ///   - rows: The array of the rows.
-    ///   - id: The member of every row that identifies it, unchanged for as long as the list exists: a string or an integer. `nil`
-    ///     if rows have none; rows that shift between two pages are not found then.
+    ///   - id: The member of every row that identifies it, unchanged for as long as the list exists: a string or an
+    ///     integer. `nil` if rows have none; rows that shift between two pages are not found then.
     ///   - nextCursor: The cursor of the next page. The default, `nil`, means none, as does an empty one.
     ///   - total: How many rows the whole list has. The default is `nil`, which a number below 0 means too.
     ///   - isLast: Whether this is the last page. The default is `nil`.
-    /// - Throws: `JSONError` if `rows` is not an array; an error that names the row if a row has no id; an error if the cursor has
-    ///   more than ``maximumCursorByteCount`` bytes.
+    /// - Throws: `JSONError` if `rows` is not an array; an error that names the row if a row has no id; an error if the
+    ///   cursor has more than ``maximumCursorByteCount`` bytes.
     public init(
         rows: JSONValue, id: String?, nextCursor: String? = nil, total: Int? = nil, isLast: Bool? = nil
     ) throws {
@@ -42,8 +42,8 @@ public struct PageContent: Sendable {
     ///   - nextCursor: The cursor of the next page. The default, `nil`, means none, as does an empty one.
     ///   - total: How many rows the whole list has. The default is `nil`, which a number below 0 means too.
     ///   - isLast: Whether this is the last page. The default is `nil`.
-    /// - Throws: `JSONError` if `rows` is not an array; an error that names the row if a row has no id; an error if the cursor has
-    ///   more than ``maximumCursorByteCount`` bytes.
+    /// - Throws: `JSONError` if `rows` is not an array; an error that names the row if a row has no id; an error if the
+    ///   cursor has more than ``maximumCursorByteCount`` bytes.
     public init(
         rows: JSONValue, identifiedBy id: ((JSONValue) -> JSONValue)?, nextCursor: String? = nil, total: Int? = nil,
         isLast: Bool? = nil

@@ -41,16 +41,16 @@ struct PageList<E: PagedEndpoint>: Sendable {
             newestRawData: isAllNew ? rawData : page.holding(newestItems))
     }
 
-    /// Which page a load asks for that continues after the last row: the first page if there are no rows, or they belong to an account that
-    /// is no longer signed in; `nil` at the end of the list.
+    /// Which page a load asks for that continues after the last row: the first page if there are no rows, or they
+    /// belong to an account that is no longer signed in; `nil` at the end of the list.
     var next: PageDirection? {
         guard belongsToCurrentAccount else { return .first }
         if window.isAtEnd { return nil }
         return window.rows.isEmpty ? .first : .next
     }
 
-    /// Which page a load asks for that continues before the first row: the first page if the rows belong to an account that is no longer
-    /// signed in; `nil` at the start of the list.
+    /// Which page a load asks for that continues before the first row: the first page if the rows belong to an account
+    /// that is no longer signed in; `nil` at the start of the list.
     var previous: PageDirection? {
         guard belongsToCurrentAccount else { return .first }
         return window.isAtStart ? nil : .previous

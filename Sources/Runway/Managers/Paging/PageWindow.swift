@@ -1,8 +1,8 @@
 /// The rows of a list that are in memory, and their positions in the list.
 ///
-/// Rows are ordered as the list was when they were read. A row stays until the list is loaded again or the row is evicted at an end
-/// of the window. If a later read does not find a row at its position, it was deleted, or moved to a position that has not been
-/// read yet. It is *absent* then, and takes its new position if it is found again.
+/// Rows are ordered as the list was when they were read. A row stays until the list is loaded again or the row is
+/// evicted at an end of the window. If a later read does not find a row at its position, it was deleted, or moved to a
+/// position that has not been read yet. It is *absent* then, and takes its new position if it is found again.
 struct PageWindow {
     struct Row {
         var item: PageItem
@@ -52,7 +52,8 @@ extension PageWindow {
         var foundCount = 0
         /// Whether rows were found in another order, or not at their positions.
         var isReordered = false
-        /// Whether the read connects to the window for certain, and the common row was not merely moved there from far away.
+        /// Whether the read connects to the window for certain, and the common row was not merely moved there from far
+        /// away.
         var isCertain = false
     }
 
@@ -195,7 +196,8 @@ extension PageWindow {
 }
 
 extension Array where Element == Int? {
-    /// The indices of the longest run of values, not necessarily neighbours, of which each is greater than the one before.
+    /// The indices of the longest run of values, not necessarily neighbours, of which each is greater than the one
+    /// before.
     func longestIncreasingSubsequence() -> [Int] {
         var tails: [Int] = []
         var previous = [Int](repeating: -1, count: count)

@@ -1,8 +1,9 @@
 extension PagedAPIManager {
     /// Loads the first page of a list.
     ///
-    /// The rows in memory stay until the new ones land. What becomes of a load in flight is up to ``Endpoint/overlap``: by default an
-    /// identical load joins it, and any other one replaces it. A load that an interceptor vetoes changes nothing.
+    /// The rows in memory stay until the new ones land. What becomes of a load in flight is up to ``Endpoint/overlap``:
+    /// by default an identical load joins it, and any other one replaces it. A load that an interceptor vetoes changes
+    /// nothing.
     ///
     /// - Returns: The number of the load, or of the load in flight that it joined or because of which it was ignored.
     @discardableResult
@@ -18,11 +19,11 @@ extension PagedAPIManager {
         start(.first, parameterSource == nil ? endpoint : nil, options)
     }
 
-    /// Loads the first page of the same list again from the server, as ``load(_:options:)``. A user who pulls again and again waits for one
-    /// load.
+    /// Loads the first page of the same list again from the server, as ``load(_:options:)``. A user who pulls again and
+    /// again waits for one load.
     ///
-    /// - Parameter options: The default is for a list that the user pulled: it does not use cached responses, and is sent although a circuit
-    ///   is open (``CallOptions/bypassesCircuit``).
+    /// - Parameter options: The default is for a list that the user pulled: it does not use cached responses, and is
+    ///   sent although a circuit is open (``CallOptions/bypassesCircuit``).
     /// - Returns: The number of the load, or of the load in flight that it joined or because of which it was ignored.
     @discardableResult
     public func reload(
@@ -31,20 +32,22 @@ extension PagedAPIManager {
         start(.first, endpoint, options)
     }
 
-    /// Loads the page after the last row in memory, or the first page if nothing was loaded yet or the rows belong to an account
-    /// that is no longer signed in.
+    /// Loads the page after the last row in memory, or the first page if nothing was loaded yet or the rows belong to
+    /// an account that is no longer signed in.
     ///
-    /// - Returns: The number of the load, or of the load in flight; `nil` at the end of the list, where nothing is loaded.
+    /// - Returns: The number of the load, or of the load in flight; `nil` at the end of the list, where nothing is
+    ///   loaded.
     @discardableResult
     public func loadNextPage(options: CallOptions = .standard) -> FlightID? {
         if let load = machine.load { return load.id }
         return list.next.map { start($0, endpoint, options) }
     }
 
-    /// Loads the page before the first row in memory, which was evicted, or the first page if the rows belong to an account that is
-    /// no longer signed in.
+    /// Loads the page before the first row in memory, which was evicted, or the first page if the rows belong to an
+    /// account that is no longer signed in.
     ///
-    /// - Returns: The number of the load, or of the load in flight; `nil` at the start of the list, where nothing is loaded.
+    /// - Returns: The number of the load, or of the load in flight; `nil` at the start of the list, where nothing is
+    ///   loaded.
     @discardableResult
     public func loadPreviousPage(options: CallOptions = .standard) -> FlightID? {
         if let load = machine.load { return load.id }
@@ -75,7 +78,8 @@ extension PagedAPIManager {
         machine.cancel()
     }
 
-    /// Waits until a load has landed and the delegate was notified, and returns all rows; see ``APIManaging/landing(of:)``.
+    /// Waits until a load has landed and the delegate was notified, and returns all rows; see
+    /// ``APIManaging/landing(of:)``.
     public func landing(of flight: FlightID) async throws(NetworkError) -> RawData {
         if machine.isPending(flight) { return try await waiters.end(of: flight).get() }
         guard landedFlight == flight else {
@@ -86,7 +90,8 @@ extension PagedAPIManager {
         return rawData
     }
 
-    /// Loads the first page of a list, waits until it has landed and the delegate was notified, and returns its rows. For scripts and tests.
+    /// Loads the first page of a list, waits until it has landed and the delegate was notified, and returns its rows.
+    /// For scripts and tests.
     ///
     /// - Parameters:
     ///   - endpoint: The list to load.
@@ -97,8 +102,8 @@ extension PagedAPIManager {
         try await landing(of: load(endpoint, options: options))
     }
 
-    /// Loads the page after the last row in memory, waits until it has landed and the delegate was notified, and returns all rows. For
-    /// scripts and tests.
+    /// Loads the page after the last row in memory, waits until it has landed and the delegate was notified, and
+    /// returns all rows. For scripts and tests.
     ///
     /// ```swift
     /// rentals.load(RentalList(city: "上海"))
@@ -141,8 +146,8 @@ extension PagedAPIManager {
         return send(query, for: machine.start(direction, endpoint, options, pages))
     }
 
-    /// Shows the parameters of a list of which no row is in memory. Another attempt at the first page, by whatever method, is for the same
-    /// list.
+    /// Shows the parameters of a list of which no row is in memory. Another attempt at the first page, by whatever
+    /// method, is for the same list.
     private func showParameters(_ endpoint: E) {
         if list.window.rows.isEmpty { self.endpoint = endpoint }
     }
@@ -164,8 +169,8 @@ extension PagedAPIManager {
         return .start
     }
 
-    /// Fails a load that could not start. Like every other load it replaces the one in flight, unless the policy ignores loads that are made
-    /// meanwhile: no older rows appear under its error.
+    /// Fails a load that could not start. Like every other load it replaces the one in flight, unless the policy
+    /// ignores loads that are made meanwhile: no older rows appear under its error.
     private func refuse(_ request: FlightID) {
         if E.overlap != .ignoreNew { endLoad(as: .replaced) }
         machine.refuse(request)
@@ -226,7 +231,8 @@ extension PagedAPIManager {
         }
     }
 
-    /// Ends the load whose request ended without landing: it was vetoed or replaced, for instance, or the service absorbed its error.
+    /// Ends the load whose request ended without landing: it was vetoed or replaced, for instance, or the service
+    /// absorbed its error.
     func requestEnded(_ request: FlightID, as outcome: FlightOutcome) {
         if let load = machine.ended(request) { waiters.ended(load, as: outcome) }
     }
@@ -282,7 +288,8 @@ extension PagedAPIManager {
         fail(error, of: load.endpoint, load.id)
     }
 
-    /// Starts a load again in place of its failure, if the app has resumed it already; otherwise the app may resume it later.
+    /// Starts a load again in place of its failure, if the app has resumed it already; otherwise the app may resume it
+    /// later.
     private func isResumed(_ load: PagedLoadMachine<E>.Load, after error: NetworkError) -> Bool {
         guard let flight = requests.state.last.landed?.flight else { return false }
         let resume = network.offerResumption(of: flight, after: error, by: self, load.options) { [weak self] options in

@@ -14,13 +14,14 @@ extension PagedAPIManager {
 
     /// Lets a reformer convert all rows in memory into what a view shows, in the isolation of the caller.
     ///
-    /// - Throws: One ``NetworkError`` of the step ``FlightStep/reforming``: with the error of the reformer, or because no page has
-    ///   landed. The record of the request that landed last has it too.
+    /// - Throws: One ``NetworkError`` of the step ``FlightStep/reforming``: with the error of the reformer, or because
+    ///   no page has landed. The record of the request that landed last has it too.
     public func fetch<R: Reformer>(_ reformer: R) throws(NetworkError) -> R.Value {
         try reform(list.response?.rawData, reformer)
     }
 
-    /// Lets a reformer convert the body of the response that made the last load fail; see ``APIManaging/fetchFailure(_:)``.
+    /// Lets a reformer convert the body of the response that made the last load fail; see
+    /// ``APIManaging/fetchFailure(_:)``.
     public func fetchFailure<R: Reformer>(_ reformer: R) throws(NetworkError) -> R.Value {
         try (error == nil ? nil : lastRequest).reformFailure(of: E.self, reformer)
     }

@@ -16,15 +16,16 @@ public import RunwayJSON
 /// }
 /// ```
 ///
-/// One load is in flight at a time; ``Endpoint/overlap`` says what a second one does. It lands once, and may take several requests,
-/// each a call with its own record: the list is corrected for rows that shift between two pages before it lands. A load that fails
-/// changes nothing, so that the next one requests the same page.
+/// One load is in flight at a time; ``Endpoint/overlap`` says what a second one does. It lands once, and may take
+/// several requests, each a call with its own record: the list is corrected for rows that shift between two pages
+/// before it lands. A load that fails changes nothing, so that the next one requests the same page.
 ///
 /// The manager guarantees of lists with ids, paged by position or number, which change while they are read:
 /// - No row is in ``items`` twice.
 /// - A row that was in the list all the time and was not moved is never missing, and keeps its order.
-/// - A row that was moved is not missing either, if the list was edited at most once between two loads. Several edits can hide
-///   one another: a row removed from the start of the list hides one that is moved there. Then only ``reload(options:)`` finds it.
+/// - A row that was moved is not missing either, if the list was edited at most once between two loads. Several edits
+///   can hide one another: a row removed from the start of the list hides one that is moved there. Then only
+///   ``reload(options:)`` finds it.
 /// - A row that was deleted stays until it is evicted or the list is loaded again.
 ///
 /// For lists without ids, and lists that are paged by cursor, only the server can promise that no row is missing.
@@ -38,14 +39,14 @@ public final class PagedAPIManager<E: PagedEndpoint>: APIManaging {
     @ObservationIgnored public weak var delegate: (any APIManagerDelegate)?
     /// Supplies the parameters of ``load(options:)``. Held weakly: keep a reference to it.
     @ObservationIgnored public weak var parameterSource: (any ParameterSource)?
-    /// Checks parameters and responses of every request beside the endpoint's own checks. The manager that it is passed is this one. Held
-    /// weakly: keep a reference to it.
+    /// Checks parameters and responses of every request beside the endpoint's own checks. The manager that it is passed
+    /// is this one. Held weakly: keep a reference to it.
     public var validator: (any Validator)? {
         get { requests.validator }
         set { requests.validator = newValue }
     }
-    /// Acts on every request, after the layer's interceptors. The manager that it is passed is this one. If it vetoes a request, the load ends
-    /// without landing. Held weakly: keep a reference to it.
+    /// Acts on every request, after the layer's interceptors. The manager that it is passed is this one. If it vetoes a
+    /// request, the load ends without landing. Held weakly: keep a reference to it.
     public var interceptor: (any Interceptor)? {
         get { requests.interceptor }
         set { requests.interceptor = newValue }
@@ -77,8 +78,8 @@ public final class PagedAPIManager<E: PagedEndpoint>: APIManaging {
     public var isFirstPage: Bool { list.window.isAtStart }
     /// How many rows the list has, as the last response says; `nil` if it does not say so.
     public var total: Int? { list.window.total }
-    /// Whether rows were inserted before the last page that were not found within the requests that a load may make. A reload finds
-    /// them.
+    /// Whether rows were inserted before the last page that were not found within the requests that a load may make. A
+    /// reload finds them.
     public var mayMissRows: Bool { list.window.unreadCount > 0 }
 
     /// The landing of the last request of the load that landed last.
@@ -95,8 +96,8 @@ public final class PagedAPIManager<E: PagedEndpoint>: APIManaging {
     /// - Parameters:
     ///   - network: The layer that carries the calls.
     ///   - delegate: Notified of landings; held weakly.
-    ///   - limits: How many rows are held in memory, and how many requests a load may make. The default is 1000 rows, and 12
-    ///     requests beside the first.
+    ///   - limits: How many rows are held in memory, and how many requests a load may make. The default is 1000 rows,
+    ///     and 12 requests beside the first.
     public init(
         on network: NetworkLayer, delegate: (any APIManagerDelegate)? = nil, limits: PagingLimits = PagingLimits()
     ) {
@@ -122,13 +123,13 @@ private final class RequestLandings: APIManagerDelegate {
 
 /// How many rows a ``PagedAPIManager`` holds in memory, and how many requests it makes to combine pages.
 public struct PagingLimits: Sendable, Hashable {
-    /// The greatest number of rows in memory. The default is 1000; at least three pages. Rows beyond it are evicted at the far end
-    /// of the list.
+    /// The greatest number of rows in memory. The default is 1000; at least three pages. Rows beyond it are evicted at
+    /// the far end of the list.
     public let maximumItemCount: Int
     /// The greatest number of requests of one load beside the first. The default is 12.
     public let maximumExtraRequestCount: Int
-    /// The greatest number of pages of a list that is paged by cursor, between two reloads. The default is 10 000. Their cursors
-    /// are held in memory.
+    /// The greatest number of pages of a list that is paged by cursor, between two reloads. The default is 10 000.
+    /// Their cursors are held in memory.
     public let maximumCursorCount: Int
 
     /// Bounds a list; see the properties for the defaults. A negative number counts as 0.

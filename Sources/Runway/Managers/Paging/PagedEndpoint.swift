@@ -16,8 +16,8 @@
 /// ```
 ///
 /// If the rows have ids, the manager finds rows that shifted between two pages, and corrects the list. For that it also
-/// requests rows that are already known: a further page by position begins with one (``PageStyle``). Without ids it can't: it
-/// appends page after page.
+/// requests rows that are already known: a further page by position begins with one (``PageStyle``). Without ids it
+/// can't: it appends page after page.
 public protocol PagedEndpoint: Endpoint {
     /// How a request identifies its page.
     static var paging: PageStyle { get }
@@ -44,16 +44,17 @@ extension PagedEndpoint {
 
 /// How a request identifies its page.
 public enum PageStyle: Sendable, Hashable {
-    /// By the position of its first row, counted from 0. A new page begins with the last row of the page before it, which shows
-    /// that no row was inserted between them: of a page of 20, 19 rows are new.
+    /// By the position of its first row, counted from 0. A new page begins with the last row of the page before it,
+    /// which shows that no row was inserted between them: of a page of 20, 19 rows are new.
     case offset
-    /// By a number, for pages of any size up to the page size. The number and the size are chosen so that the new page begins a
-    /// little before the last known row, and overlaps the known rows.
+    /// By a number, for pages of any size up to the page size. The number and the size are chosen so that the new page
+    /// begins a little before the last known row, and overlaps the known rows.
     ///
     /// - Parameter first: The number of the first page.
     case number(first: Int = 1)
-    /// By a number, for pages of the page size and no other. Such pages can't overlap: after a new page the one before it is read
-    /// again, so that every page takes two requests, and an edit between these two that another undoes is not seen.
+    /// By a number, for pages of the page size and no other. Such pages can't overlap: after a new page the one before
+    /// it is read again, so that every page takes two requests, and an edit between these two that another undoes is
+    /// not seen.
     ///
     /// - Parameter first: The number of the first page.
     case numberOfFixedSize(first: Int = 1)
@@ -65,8 +66,8 @@ public enum PageStyle: Sendable, Hashable {
 public struct PageRequest: Sendable, Hashable {
     /// The position of the first row, counted from 0. With ``PageStyle/cursor`` it is 0.
     public var offset: Int
-    /// The number of the page, counted from the first number of its style. With ``PageStyle/offset`` and ``PageStyle/cursor`` it is
-    /// 0.
+    /// The number of the page, counted from the first number of its style. With ``PageStyle/offset`` and
+    /// ``PageStyle/cursor`` it is 0.
     public var number: Int
     /// How many rows are requested.
     public var size: Int

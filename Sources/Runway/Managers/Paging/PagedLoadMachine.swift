@@ -1,5 +1,5 @@
-/// Decides what becomes of the load of a paged manager, of which there is one at a time. Pure: it makes no request and notifies
-/// nobody.
+/// Decides what becomes of the load of a paged manager, of which there is one at a time. Pure: it makes no request and
+/// notifies nobody.
 ///
 /// The requests of a load are calls of an ``APIManager``, whose own machine decides which of them land.
 struct PagedLoadMachine<E: PagedEndpoint> {
@@ -59,8 +59,8 @@ struct PagedLoadMachine<E: PagedEndpoint> {
     /// Whether a load could not start, and has yet to fail.
     func isRefused(_ id: FlightID) -> Bool { refused.contains(id) }
 
-    /// Makes a load, whose first request is made next. A load in flight continues until ``begin(_:as:_:under:)``: hooks of interceptors may veto
-    /// the new one.
+    /// Makes a load, whose first request is made next. A load in flight continues until ``begin(_:as:_:under:)``: hooks
+    /// of interceptors may veto the new one.
     mutating func start(
         _ direction: PageDirection, _ endpoint: E, _ options: CallOptions, _ pages: any PageLoad
     ) -> Load {
@@ -75,8 +75,8 @@ struct PagedLoadMachine<E: PagedEndpoint> {
     /// - Parameters:
     ///   - request: The number of the request.
     ///   - identity: What it is compared by; `nil` if it joins none.
-    /// - Returns: Whether the load starts, and replaces the load in flight if there is one; otherwise the load in flight with which it lands,
-    ///   or because of which it is not made.
+    /// - Returns: Whether the load starts, and replaces the load in flight if there is one; otherwise the load in
+    ///   flight with which it lands, or because of which it is not made.
     mutating func begin(
         _ load: Load, as request: FlightID, _ identity: CallIdentity?, under policy: OverlapPolicy
     ) -> LandingMachine.Overlap {
@@ -133,7 +133,8 @@ struct PagedLoadMachine<E: PagedEndpoint> {
         return .read(load)
     }
 
-    /// A request ended without landing, and its load with it: an interceptor vetoed it, for instance, or the service absorbed its error.
+    /// A request ended without landing, and its load with it: an interceptor vetoed it, for instance, or the service
+    /// absorbed its error.
     ///
     /// - Returns: The number of the load; `nil` if the request was none of a load in flight.
     mutating func ended(_ request: FlightID) -> FlightID? {

@@ -2,9 +2,10 @@ import RunwayJSON
 
 /// Loads pages that are identified by position or number.
 ///
-/// The next page is requested so that it begins with known rows. It *connects* if it has them. If it does not, earlier pages are
-/// requested until one connects, and then the pages after that one. If the rows that connect have greater positions than before,
-/// rows were inserted or moved before them: the window is then read again from its start until as many new rows are found.
+/// The next page is requested so that it begins with known rows. It *connects* if it has them. If it does not, earlier
+/// pages are requested until one connects, and then the pages after that one. If the rows that connect have greater
+/// positions than before, rows were inserted or moved before them: the window is then read again from its start until
+/// as many new rows are found.
 struct PositionalLoad: PageLoad {
     private enum Phase {
         case first

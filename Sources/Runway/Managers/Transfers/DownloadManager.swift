@@ -1,6 +1,7 @@
 public import Foundation
 
-/// Downloads the files of one API for a controller, and notifies the controller, its delegate, of progress and of the landing.
+/// Downloads the files of one API for a controller, and notifies the controller, its delegate, of progress and of the
+/// landing.
 ///
 /// ```swift
 /// @MainActor final class FilmController: APIManagerDelegate {
@@ -19,15 +20,17 @@ public import Foundation
 /// }
 /// ```
 ///
-/// It is an ``APIManager`` whose calls are downloads as ``NetworkLayer/download(_:to:upTo:options:progress:)`` makes them: with its
-/// interceptors and validator, its overlap policy, and its landings. What lands is the head of the response, with the file
-/// (``RawData/file``); the validator checks that head. The delegate is notified of progress by
+/// It is an ``APIManager`` whose calls are downloads as ``NetworkLayer/download(_:to:upTo:options:progress:)`` makes
+/// them: with its interceptors and validator, its overlap policy, and its landings. What lands is the head of the
+/// response, with the file (``RawData/file``); the validator checks that head. The delegate is notified of progress by
 /// ``APIManagerDelegate/apiManager(_:didTransfer:of:)``.
 ///
-/// A download that is cancelled, or whose manager is released, leaves what it received beside the file. The next `load` of the same call
-/// resumes there, in this manager or in another one of the layer; it waits until the cancelled download has closed the file.
+/// A download that is cancelled, or whose manager is released, leaves what it received beside the file. The next `load`
+/// of the same call resumes there, in this manager or in another one of the layer; it waits until the cancelled
+/// download has closed the file.
 public final class DownloadManager<E: Endpoint>: APIManager<E> {
-    /// The progress of the transfer that is in flight, or that ended last; `nil` before any. In a SwiftUI view it is observed.
+    /// The progress of the transfer that is in flight, or that ended last; `nil` before any. In a SwiftUI view it is
+    /// observed.
     public var progress: TransferProgress? { reports.progress }
 
     private let fileOfCall: @MainActor (E) -> URL
@@ -38,10 +41,10 @@ public final class DownloadManager<E: Endpoint>: APIManager<E> {
     ///
     /// - Parameters:
     ///   - network: The layer that carries the calls.
-    ///   - destination: Returns the file that a call writes, after interceptors changed the call. Its folder has to exist. Calls for
-    ///     different content need different files: while one download writes a file, another one to it fails as
-    ///     ``NetworkError/Kind/storage``. It is called once for each call: a `load` to another file than that of the download in flight
-    ///     is another call, and does not join it.
+    ///   - destination: Returns the file that a call writes, after interceptors changed the call. Its folder has to
+    ///     exist. Calls for different content need different files: while one download writes a file, another one to it
+    ///     fails as ``NetworkError/Kind/storage``. It is called once for each call: a `load` to another file than that
+    ///     of the download in flight is another call, and does not join it.
     ///   - maximumByteCount: The largest file that is accepted. The default is 64 GiB, or the largest `Int`.
     ///   - delegate: Notified of progress and of landings; held weakly.
     ///   - overlap: What a second call does while the first is in flight. The default, `nil`, is the endpoint's policy.

@@ -7,7 +7,8 @@ final class TransferReports {
 }
 
 extension APIManager {
-    /// Returns a transfer whose progress is reported to the delegate on the main actor, for the last time before the transfer returns.
+    /// Returns a transfer whose progress is reported to the delegate on the main actor, for the last time before the
+    /// transfer returns.
     func transfer(
         in flight: Flight, _ reports: TransferReports,
         _ perform:

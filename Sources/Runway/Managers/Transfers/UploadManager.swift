@@ -1,6 +1,7 @@
 import struct Foundation.URL
 
-/// Makes calls whose bodies take long to send for a controller, and notifies the controller, its delegate, of progress and of the landing.
+/// Makes calls whose bodies take long to send for a controller, and notifies the controller, its delegate, of progress
+/// and of the landing.
 ///
 /// ```swift
 /// @MainActor final class FilmUploadController: APIManagerDelegate {
@@ -14,13 +15,15 @@ import struct Foundation.URL
 /// }
 /// ```
 ///
-/// It is an ``APIManager`` whose calls are uploads as ``NetworkLayer/upload(_:options:progress:)`` makes them: their deadline is the longest
-/// time without a byte, and the delegate is notified of progress by ``APIManagerDelegate/apiManager(_:didTransfer:of:)``. Hooks,
-/// overlap and landings are those of every manager: under ``OverlapPolicy/joinOrReplace`` a call with the same file, unchanged, joins the
-/// one in flight, and one with the files of a form (``FormPart``) replaces it. An upload that was cancelled is sent from its start, or
-/// continues if the endpoint allows it (``Endpoint/uploadResumption``).
+/// It is an ``APIManager`` whose calls are uploads as ``NetworkLayer/upload(_:options:progress:)`` makes them: their
+/// deadline is the longest time without a byte, and the delegate is notified of progress by
+/// ``APIManagerDelegate/apiManager(_:didTransfer:of:)``. Hooks, overlap and landings are those of every manager: under
+/// ``OverlapPolicy/joinOrReplace`` a call with the same file, unchanged, joins the one in flight, and one with the
+/// files of a form (``FormPart``) replaces it. An upload that was cancelled is sent from its start, or continues if the
+/// endpoint allows it (``Endpoint/uploadResumption``).
 public final class UploadManager<E: Endpoint>: APIManager<E> {
-    /// The progress of the transfer that is in flight, or that ended last; `nil` before any. In a SwiftUI view it is observed.
+    /// The progress of the transfer that is in flight, or that ended last; `nil` before any. In a SwiftUI view it is
+    /// observed.
     public var progress: TransferProgress? { reports.progress }
 
     private let reports = TransferReports()

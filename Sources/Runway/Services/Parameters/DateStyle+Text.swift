@@ -3,7 +3,8 @@ import Foundation
 extension DateStyle {
     /// The date as text.
     ///
-    /// - Throws: ``UnencodableParameter`` for a date that is not finite or that RFC 3339 can't write (outside the years 0 to 9999).
+    /// - Throws: ``UnencodableParameter`` for a date that is not finite or that RFC 3339 can't write (outside the years
+    ///   0 to 9999).
     func text(_ date: Date, at path: String) throws(UnencodableParameter) -> String {
         let seconds = try Self.seconds(of: date, at: path)
         return switch self {

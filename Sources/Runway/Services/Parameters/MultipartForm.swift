@@ -4,8 +4,8 @@ import HTTPTypes
 ///
 /// An endpoint with ``ParameterEncoding/multipart(_:)`` builds it from its parameters and ``Endpoint/parts``.
 ///
-/// Its parts are sent one after the other, files as they are read; the form is never assembled in memory. The length is known
-/// if every part has a known length, and the form can be sent again if every part can.
+/// Its parts are sent one after the other, files as they are read; the form is never assembled in memory. The length is
+/// known if every part has a known length, and the form can be sent again if every part can.
 package struct MultipartForm: Sendable {
     /// The parts, in their order.
     package let parts: [FormPart]
@@ -51,14 +51,15 @@ package struct MultipartForm: Sendable {
 }
 
 extension Request {
-    /// Sets a form with files (`multipart/form-data`, RFC 7578) as the body, and `Content-Type` to its media type with the
-    /// boundary.
+    /// Sets a form with files (`multipart/form-data`, RFC 7578) as the body, and `Content-Type` to its media type with
+    /// the boundary.
     ///
-    /// For ``NetworkLayer/exchange(_:with:options:)``. An endpoint with ``ParameterEncoding/multipart(_:)`` does not need it: its form
-    /// is built from its parameters and ``Endpoint/parts``.
+    /// For ``NetworkLayer/exchange(_:with:options:)``. An endpoint with ``ParameterEncoding/multipart(_:)`` does not
+    /// need it: its form is built from its parameters and ``Endpoint/parts``.
     ///
     /// - Parameter parts: The parts, in their order. Files are read while they are sent.
-    /// - Throws: ``NetworkError/Kind/invalidParameters`` if the media type of a part has a character that is not allowed in it.
+    /// - Throws: ``NetworkError/Kind/invalidParameters`` if the media type of a part has a character that is not
+    ///   allowed in it.
     public mutating func setForm(_ parts: [FormPart]) throws(NetworkError) {
         var randomness = SystemRandomNumberGenerator()
         let form = MultipartForm(parts, (randomness.next(), randomness.next()))
@@ -88,8 +89,8 @@ extension FormPart {
 }
 
 extension String {
-    /// The text as it is written in quotation marks: UTF-8 unchanged, and characters that would end it as browsers escape them
-    /// (RFC 7578 §4.2 and §5.1; the HTML standard, "multipart/form-data encoding algorithm").
+    /// The text as it is written in quotation marks: UTF-8 unchanged, and characters that would end it as browsers
+    /// escape them (RFC 7578 §4.2 and §5.1; the HTML standard, "multipart/form-data encoding algorithm").
     fileprivate var quotedForForm: String {
         var text = ""
         for scalar in unicodeScalars {

@@ -4,8 +4,8 @@ extension Parameters {
     /// Encodes the stored properties of a value as parameters, by its `Encodable` conformance.
     ///
     /// A property that is `nil` is left out, as synthesised conformances do. Dates, decimals, bytes and URLs keep their
-    /// meaning. A `Set` or `Dictionary` has no order and is sorted, so that equal values become equal parameters. A custom
-    /// `encode(to:)` has to pass such a value to a container for that, and not call its `encode(to:)`.
+    /// meaning. A `Set` or `Dictionary` has no order and is sorted, so that equal values become equal parameters. A
+    /// custom `encode(to:)` has to pass such a value to a container for that, and not call its `encode(to:)`.
     ///
     /// - Throws: What the value's own `encode(to:)` throws, and an error if it is nested too deeply or does not encode
     ///   names and values.
@@ -33,8 +33,8 @@ extension Parameters {
 
 /// A node in the tree that an encoding fills, shared by the containers that write into it.
 ///
-/// Single values, as most parameters are, are stored in the list of their object or array itself and have no node. Every access
-/// starts and ends in a method of its own, so that no run-time exclusivity check is needed.
+/// Single values, as most parameters are, are stored in the list of their object or array itself and have no node.
+/// Every access starts and ends in a method of its own, so that no run-time exclusivity check is needed.
 private final class ParameterNode {
     enum Shape { case object, array, value }
 
@@ -59,7 +59,8 @@ private final class ParameterNode {
         }
     }
 
-    /// The entries with the values of their nodes. A member that encoded nothing is left out, an element is an empty object.
+    /// The entries with the values of their nodes. A member that encoded nothing is left out, an element is an empty
+    /// object.
     private func filled(keepingEmpty: Bool) -> [Parameters.Entry] {
         var filled = entries
         for (place, node) in nested.reversed() {

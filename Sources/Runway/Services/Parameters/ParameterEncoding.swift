@@ -21,7 +21,8 @@ public enum ParameterEncoding: Sendable, Hashable {
     case json(dates: DateStyle = .iso8601)
     /// The body is ``Endpoint/content``, with this media type; parameters go into the query.
     case raw(contentType: String)
-    /// Into the body, as a form with files (`multipart/form-data`, RFC 7578): the parameters as fields, then ``Endpoint/parts``.
+    /// Into the body, as a form with files (`multipart/form-data`, RFC 7578): the parameters as fields, then
+    /// ``Endpoint/parts``.
     ///
     /// Names and values are written in the given `QueryStyle`, unescaped.
     case multipart(QueryStyle = .default)
@@ -43,9 +44,9 @@ public enum DateStyle: Sendable, Hashable {
 /// static let encoding = ParameterEncoding.query(QueryStyle(arrays: .brackets, writesDigits: true))
 /// ```
 ///
-/// Pairs are sorted by their escaped names, bytewise, and pairs of one name stay in order: equal parameters always produce the
-/// same text. Every byte outside the unreserved characters of RFC 3986 §2.3 is percent-encoded, a space as `%20`, in names and
-/// values alike, but not the brackets and dots that a style itself adds.
+/// Pairs are sorted by their escaped names, bytewise, and pairs of one name stay in order: equal parameters always
+/// produce the same text. Every byte outside the unreserved characters of RFC 3986 §2.3 is percent-encoded, a space as
+/// `%20`, in names and values alike, but not the brackets and dots that a style itself adds.
 public struct QueryStyle: Sendable, Hashable {
     /// How an array is written.
     public enum Arrays: Sendable, Hashable {
@@ -55,7 +56,8 @@ public struct QueryStyle: Sendable, Hashable {
         case brackets
         /// `tag[0]=a&tag[1]=b`
         case indices
-        /// `tag=a,b`; a comma inside a value is escaped. Values that are arrays or objects themselves can't be written so.
+        /// `tag=a,b`; a comma inside a value is escaped. Values that are arrays or objects themselves can't be written
+        /// so.
         case commas
     }
 
@@ -66,7 +68,8 @@ public struct QueryStyle: Sendable, Hashable {
     public var writesDots: Bool
     /// Whether a Boolean is written as `1` or `0`. The default is `false`: as `true` or `false`.
     public var writesDigits: Bool
-    /// Whether a null is written, as `name=`. The default is `false`. A property that is `nil` is never a parameter at all.
+    /// Whether a null is written, as `name=`. The default is `false`. A property that is `nil` is never a parameter at
+    /// all.
     public var writesNulls: Bool
     /// How a date is written. The default is ISO 8601.
     public var dates: DateStyle

@@ -2,7 +2,8 @@ import Foundation
 import RunwayJSON
 
 extension Parameters {
-    /// The parameters as a JSON object with its names in code point order, so that equal parameters always make the same bytes.
+    /// The parameters as a JSON object with its names in code point order, so that equal parameters always make the
+    /// same bytes.
     ///
     /// - Throws: ``UnencodableParameter`` for the first value that can't be written.
     package func json(dates: DateStyle) throws(UnencodableParameter) -> [UInt8] {
@@ -65,8 +66,8 @@ extension Parameters {
 }
 
 extension ParameterValue {
-    /// The value as JSON, by which unordered values are sorted; empty for a value that can't be encoded, for which no call is
-    /// made.
+    /// The value as JSON, by which unordered values are sorted; empty for a value that can't be encoded, for which no
+    /// call is made.
     var canonicalBytes: [UInt8] {
         var writer = JSONWriter(sortsKeys: true)
         // This date style preserves the fraction.

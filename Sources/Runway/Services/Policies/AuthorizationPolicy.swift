@@ -8,20 +8,21 @@
 /// }
 /// ```
 ///
-/// The account of a call is the one that is signed in when the call is made: a sign-in or a sign-out while it is in flight changes
-/// nothing of it. A call that would carry credentials, of a service that has none, fails as
+/// The account of a call is the one that is signed in when the call is made: a sign-in or a sign-out while it is in
+/// flight changes nothing of it. A call that would carry credentials, of a service that has none, fails as
 /// ``NetworkError/Kind/invalidConfiguration``.
 public enum AuthorizationPolicy: Sendable, Hashable {
-    /// Calls carry the access token of the account. While nobody is signed in, they fail as ``NetworkError/Kind/needsLogin``, and nothing
-    /// is sent.
+    /// Calls carry the access token of the account. While nobody is signed in, they fail as
+    /// ``NetworkError/Kind/needsLogin``, and nothing is sent.
     case required
-    /// Calls carry the access token of the account, as under ``required``. While nobody is signed in, they are sent without one; if the
-    /// service refuses such a call because it has no token, it fails as ``NetworkError/Kind/needsLogin``.
+    /// Calls carry the access token of the account, as under ``required``. While nobody is signed in, they are sent
+    /// without one; if the service refuses such a call because it has no token, it fails as
+    /// ``NetworkError/Kind/needsLogin``.
     ///
-    /// An account that is signed in has to have a token: if that is refused and can't be renewed, the call fails, and is not sent
-    /// without one, since its response would count as the account's.
+    /// An account that is signed in has to have a token: if that is refused and can't be renewed, the call fails, and
+    /// is not sent without one, since its response would count as the account's.
     case ifSignedIn
-    /// Calls carry no access token. If the service refuses one because it has no token, it fails as ``NetworkError/Kind/needsAccessToken``, and
-    /// no token is renewed.
+    /// Calls carry no access token. If the service refuses one because it has no token, it fails as
+    /// ``NetworkError/Kind/needsAccessToken``, and no token is renewed.
     case none
 }

@@ -27,17 +27,17 @@ public struct CacheInvalidation: Sendable {
 
     /// All responses of an endpoint, whatever its parameters and whoever they are for.
     ///
-    /// Responses stored by ``CachePolicy/http(onDisk:)`` belong to targets and not to endpoints, so that those of the whole service are
-    /// removed with them.
+    /// Responses stored by ``CachePolicy/http(onDisk:)`` belong to targets and not to endpoints, so that those of the
+    /// whole service are removed with them.
     public static func endpoint<E: Endpoint>(_ endpoint: E.Type) -> CacheInvalidation {
         CacheInvalidation(subject: .endpoint(endpoint))
     }
 
-    /// The response of one call, in the environment and for the account of the change; under ``CachePolicy/http(onDisk:)`` all responses of
-    /// its target.
+    /// The response of one call, in the environment and for the account of the change; under
+    /// ``CachePolicy/http(onDisk:)`` all responses of its target.
     ///
-    /// The call is completed as if it was made, and passes no interceptor: if one changes the parameters of the endpoint, name the
-    /// whole endpoint. If no request can be made of it, all responses of its endpoint are removed.
+    /// The call is completed as if it was made, and passes no interceptor: if one changes the parameters of the
+    /// endpoint, name the whole endpoint. If no request can be made of it, all responses of its endpoint are removed.
     public static func call<E: Endpoint>(_ endpoint: E) -> CacheInvalidation {
         CacheInvalidation(subject: .call(endpoint))
     }

@@ -1,7 +1,7 @@
 /// A kind of responses with a budget of its own in the cache: it evicts no response of another kind.
 ///
-/// An endpoint names its kind, and the limits of the layer and of the disk cache say how many bytes each has. Images, for example, then
-/// never evict the details of what they show:
+/// An endpoint names its kind, and the limits of the layer and of the disk cache say how many bytes each has. Images,
+/// for example, then never evict the details of what they show:
 ///
 /// ```swift
 /// extension CacheKind { static let images = CacheKind("images") }

@@ -11,9 +11,9 @@
 /// If a response to GET or HEAD has a validator, an `ETag` or `Last-Modified`, it is validated after its lifetime: a
 /// 304 makes the stored response as fresh as a new one.
 ///
-/// Whole responses to GET, HEAD and QUERY can be stored. By a time to live or until evicted, so can those to POST, which
-/// some APIs use for reading: such a policy declares that the endpoint changes nothing. Streams, and responses to all
-/// other methods, are never stored.
+/// Whole responses to GET, HEAD and QUERY can be stored. By a time to live or until evicted, so can those to POST,
+/// which some APIs use for reading: such a policy declares that the endpoint changes nothing. Streams, and responses to
+/// all other methods, are never stored.
 public struct CachePolicy: Sendable, Hashable {
     /// Who decides how long a response is fresh.
     package enum Rule: Sendable, Hashable {
@@ -31,11 +31,11 @@ public struct CachePolicy: Sendable, Hashable {
     package let rule: Rule
     /// The tiers of the rules other than ``Rule/timeToLive``.
     private let untimedTiers: CacheTiers
-    /// How long a response in memory is fresh under ``timeToLive(_:onDisk:staleWhileRevalidate:staleIfError:)``; `.zero` stores
-    /// none there. The default is three minutes; in all other policies it is `.zero` and has no effect.
+    /// How long a response in memory is fresh under ``timeToLive(_:onDisk:staleWhileRevalidate:staleIfError:)``;
+    /// `.zero` stores none there. The default is three minutes; in all other policies it is `.zero` and has no effect.
     public var memoryLifetime: Duration = .zero
-    /// How long a response on disk is fresh under ``timeToLive(_:diskLifetime:staleWhileRevalidate:staleIfError:)``. The default,
-    /// `.zero`, stores none there.
+    /// How long a response on disk is fresh under ``timeToLive(_:diskLifetime:staleWhileRevalidate:staleIfError:)``.
+    /// The default, `.zero`, stores none there.
     public var diskLifetime: Duration = .zero
     /// How long after its freshness a response may land while a fresh one is fetched, under
     /// ``timeToLive(_:onDisk:staleWhileRevalidate:staleIfError:)``. The default is not at all.
@@ -43,9 +43,9 @@ public struct CachePolicy: Sendable, Hashable {
     /// How long after its freshness a response may land if no fresh one is available, under
     /// ``timeToLive(_:onDisk:staleWhileRevalidate:staleIfError:)``. The default is not at all.
     public var staleIfError: Duration = .zero
-    /// Whether ``http(onDisk:)`` may store a response that sets cookies. The default is `true`: `Set-Cookie` does not forbid storing, and
-    /// the server marks private responses itself (RFC 9111 §7.3). Set it to `false` if several users share a layer, as in a proxy:
-    /// a cookie that was set for one user is then never returned to another.
+    /// Whether ``http(onDisk:)`` may store a response that sets cookies. The default is `true`: `Set-Cookie` does not
+    /// forbid storing, and the server marks private responses itself (RFC 9111 §7.3). Set it to `false` if several
+    /// users share a layer, as in a proxy: a cookie that was set for one user is then never returned to another.
     public var storesSetCookie = true
 
     /// Nothing is stored.
@@ -99,8 +99,8 @@ public struct CachePolicy: Sendable, Hashable {
 
     /// The server decides, by the header fields of HTTP caching (RFC 9111), RFC 5861's and RFC 8246's among them.
     ///
-    /// What is stored on disk is used through memory: a response that the bounds of memory refuse is fetched again. Partial responses,
-    /// and those whose `Cache-Control` names fields in `no-cache`, are stored in memory alone.
+    /// What is stored on disk is used through memory: a response that the bounds of memory refuse is fetched again.
+    /// Partial responses, and those whose `Cache-Control` names fields in `no-cache`, are stored in memory alone.
     ///
     /// - Parameter onDisk: Whether responses are also stored on disk. The default is `false`.
     public static func http(onDisk: Bool = false) -> CachePolicy {

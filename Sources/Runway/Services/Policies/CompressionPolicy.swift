@@ -1,7 +1,7 @@
 /// How the bodies of requests to one service are compressed (gzip), if its server accepts that.
 ///
-/// HTTP has no way to find out beforehand whether a server accepts a content coding (RFC 7694 only lets it say so after a
-/// refusal), so the default of a service is no compression.
+/// HTTP has no way to find out beforehand whether a server accepts a content coding (RFC 7694 only lets it say so after
+/// a refusal), so the default of a service is no compression.
 ///
 /// ```swift
 /// enum ActionLog: APIService {
@@ -12,10 +12,11 @@
 public struct CompressionPolicy: Sendable, Equatable {
     /// Bodies of fewer bytes are sent as they are. The default is 1024, since less than a packet saves no packet.
     public var minimumByteCount: Int
-    /// The effort of zlib: 1 is the fastest, 9 the smallest. The default is 6; other numbers count as the nearest of these.
+    /// The effort of zlib: 1 is the fastest, 9 the smallest. The default is 6; other numbers count as the nearest of
+    /// these.
     public var level: Int
-    /// Whether streamed bodies are compressed too, while they are sent. The default is `false`: their contents are unknown, and
-    /// compression makes a known length unknown.
+    /// Whether streamed bodies are compressed too, while they are sent. The default is `false`: their contents are
+    /// unknown, and compression makes a known length unknown.
     public var compressesStreams: Bool
 
     /// Compresses the bodies of requests; see the properties for the defaults.

@@ -26,8 +26,8 @@ public enum CookiePolicy: Sendable, Equatable {
     /// Cookies are stored and sent. A request that has a `Cookie` field of its own is sent with that field alone.
     ///
     /// - Parameter sharedDomains: The domains whose hosts share the cookies that name them in `Domain`, such as
-    ///   `example.com`. For any other domain the attribute then counts as that of its host alone. The default is empty: the domains
-    ///   are those of the system's Public Suffix List, if it has one.
+    ///   `example.com`. For any other domain the attribute then counts as that of its host alone. The default is empty:
+    ///   the domains are those of the system's Public Suffix List, if it has one.
     case jar(sharedDomains: Set<String> = [])
 }
 

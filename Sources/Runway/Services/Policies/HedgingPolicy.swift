@@ -4,20 +4,20 @@
 /// static let hedging = HedgingPolicy.learned()
 /// ```
 ///
-/// GET and HEAD requests without a streamed body are hedged. If no good head has been received within the delay, the request is sent a
-/// second time, over another connection and to another address if the transport can. The first good head wins, and the other attempt is
-/// cancelled. A status of 5xx, 408, 425 or 429 is not a good head. If the first attempt fails while the second is in flight, the call
-/// waits for the second.
+/// GET and HEAD requests without a streamed body are hedged. If no good head has been received within the delay, the
+/// request is sent a second time, over another connection and to another address if the transport can. The first good
+/// head wins, and the other attempt is cancelled. A status of 5xx, 408, 425 or 429 is not a good head. If the first
+/// attempt fails while the second is in flight, the call waits for the second.
 ///
-/// Each attempt of a retry, a redirect or a renewed token is hedged separately. Calls that share a request share its hedge; merged
-/// requests have none. ``LayerLimits/hedging`` bounds the number of second attempts.
+/// Each attempt of a retry, a redirect or a renewed token is hedged separately. Calls that share a request share its
+/// hedge; merged requests have none. ``LayerLimits/hedging`` bounds the number of second attempts.
 public enum HedgingPolicy: Sendable, Hashable {
     /// There is one attempt at a time. The default.
     case off
     /// After this long.
     case after(Duration)
-    /// After the 95th percentile of the recent times to the first byte of the endpoint at this host, within these bounds. Until 16
-    /// responses were received, it is the longest.
+    /// After the 95th percentile of the recent times to the first byte of the endpoint at this host, within these
+    /// bounds. Until 16 responses were received, it is the longest.
     case learned(shortest: Duration = .milliseconds(50), longest: Duration = .seconds(2))
 
     /// Returns the time until the second attempt; `nil` if there is none.

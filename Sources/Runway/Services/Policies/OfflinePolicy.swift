@@ -12,14 +12,15 @@
 /// }
 /// ```
 ///
-/// It has an effect only in a layer with a ``ChangeQueue``, and only on calls whose method is not safe (RFC 9110 §9.2.1), whose body is
-/// whole in memory, and whose response is wanted whole. Every such call carries an `Idempotency-Key`, which all its attempts share, now and
-/// later: the server has to support it, since a call whose response was lost is sent again.
+/// It has an effect only in a layer with a ``ChangeQueue``, and only on calls whose method is not safe (RFC 9110
+/// §9.2.1), whose body is whole in memory, and whose response is wanted whole. Every such call carries an
+/// `Idempotency-Key`, which all its attempts share, now and later: the server has to support it, since a call whose
+/// response was lost is sent again.
 ///
 /// A call is stored before it is sent, so that it is sent later if the process ends meanwhile, and is removed when it
 /// has ended. It stays stored, and its caller gets ``NetworkError/Kind/queued``, if
-/// - an earlier change of its account waits in the queue, which it must not overtake; of those that were refused or are held, one with a
-///   common subject (``Endpoint/offlineSubjects``),
+/// - an earlier change of its account waits in the queue, which it must not overtake; of those that were refused or are
+///   held, one with a common subject (``Endpoint/offlineSubjects``),
 /// - the host could not be reached, the connection was lost, or the deadline passed (``NetworkError/Kind/noNetwork``,
 ///   ``NetworkError/Kind/timedOut``), or the circuit of the endpoint is open (``NetworkError/Kind/unavailable``),
 /// - the server, or the service in its envelope, asks for fewer requests, or the status is 408 or 425,

@@ -8,15 +8,15 @@ import struct Foundation.UUID
 /// static let retry = RetryPolicy(maximumAttempts: 5, longestWait: .seconds(30))
 /// ```
 ///
-/// A request is sent again only if that is safe: its method is idempotent (RFC 9110 §9.2.2), or it certainly never reached the
-/// wire, or it carries an `Idempotency-Key`, or the policy declares it ``isRepeatable``; and its body can be sent twice. These
-/// failures cause a further attempt: no network, an attempt that the transport timed out, a service that reports overload, and
-/// the statuses of ``statuses``. Status 500 is not among them by default: it mostly indicates a fault that the same request
-/// meets again, and work that may be half done.
+/// A request is sent again only if that is safe: its method is idempotent (RFC 9110 §9.2.2), or it certainly never
+/// reached the wire, or it carries an `Idempotency-Key`, or the policy declares it ``isRepeatable``; and its body can
+/// be sent twice. These failures cause a further attempt: no network, an attempt that the transport timed out, a
+/// service that reports overload, and the statuses of ``statuses``. Status 500 is not among them by default: it mostly
+/// indicates a fault that the same request meets again, and work that may be half done.
 ///
-/// The wait before attempt *n* + 1 is chosen uniformly between zero and `baseWait` · 2ⁿ⁻¹, at most `longestWait` (exponential
-/// backoff with full jitter). If the server named a time in `Retry-After`, that is added. No wait ends after the call's
-/// deadline: if it would, the call fails at once with the server's response.
+/// The wait before attempt *n* + 1 is chosen uniformly between zero and `baseWait` · 2ⁿ⁻¹, at most `longestWait`
+/// (exponential backoff with full jitter). If the server named a time in `Retry-After`, that is added. No wait ends
+/// after the call's deadline: if it would, the call fails at once with the server's response.
 public struct RetryPolicy: Sendable, Hashable {
     /// The most attempts of one call, the first among them. The default is 3; less than 1 is 1.
     public var maximumAttempts: Int
@@ -28,8 +28,8 @@ public struct RetryPolicy: Sendable, Hashable {
     ///
     /// Statuses 429 and 503 count by default as a report of overload, which causes a further attempt by itself.
     public var statuses: Set<Int>
-    /// Whether a request may be sent again whatever its method is and however it failed: for a search by POST. The default is
-    /// `false`.
+    /// Whether a request may be sent again whatever its method is and however it failed: for a search by POST. The
+    /// default is `false`.
     public var isRepeatable: Bool
 
     /// The statuses of a server that may accept the same request later: 408, 425, 502, 503 and 504.
@@ -136,8 +136,8 @@ extension HTTPField.Name {
 }
 
 extension HTTPResponse {
-    /// Whether this is the stored response to an earlier request with the same `Idempotency-Key`, as `IdempotencyMiddleware` of `RunwayServer`
-    /// says it: the server has processed the key, and repeats how that ended.
+    /// Whether this is the stored response to an earlier request with the same `Idempotency-Key`, as
+    /// `IdempotencyMiddleware` of `RunwayServer` says it: the server has processed the key, and repeats how that ended.
     package var isReplayed: Bool { HTTPField.Name.idempotencyReplayed.map { headerFields[$0] == "true" } ?? false }
 }
 
@@ -149,8 +149,8 @@ extension UUID {
 extension Request {
     /// Adds an `Idempotency-Key` that no other call has, if the endpoint uses them and the request has none.
     ///
-    /// Its 122 random bits come from the system's generator and not from the layer's: if a seed repeated a key, the server would respond to
-    /// a new call with an old response.
+    /// Its 122 random bits come from the system's generator and not from the layer's: if a seed repeated a key, the
+    /// server would respond to a new call with an old response.
     mutating func addIdempotencyKey(for endpoint: any Endpoint.Type) {
         guard endpoint.sendsIdempotencyKey, let name = HTTPField.Name.idempotencyKey,
             !head.headerFields.contains(name)

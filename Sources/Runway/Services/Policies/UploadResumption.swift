@@ -13,9 +13,10 @@
 /// }
 /// ```
 ///
-/// It needs a server that supports resumable uploads (draft-ietf-httpbis-resumable-upload), a transport that delivers interim responses
-/// (`NIOTransport`, or ``URLSessionTransport`` on Apple's systems), and a body that is a file (``RequestBody/file(_:)``). Without one
-/// of them the upload is sent as without the policy, and starts over if it is interrupted.
+/// It needs a server that supports resumable uploads (draft-ietf-httpbis-resumable-upload), a transport that delivers
+/// interim responses (`NIOTransport`, or ``URLSessionTransport`` on Apple's systems), and a body that is a file
+/// (``RequestBody/file(_:)``). Without one of them the upload is sent as without the policy, and starts over if it is
+/// interrupted.
 public struct UploadResumption: Sendable, Hashable {
     /// The upload starts over.
     public static let off = UploadResumption(isOn: false)
@@ -24,13 +25,15 @@ public struct UploadResumption: Sendable, Hashable {
 
     /// Whether the upload continues.
     private(set) var isOn = true
-    /// The interop version of the draft that requests name; 5 to 8. The default is 6, which `URLSession` and swift-nio-extras use. The
-    /// newest drafts are version 8. A server that has another version does not offer to resume.
+    /// The interop version of the draft that requests name; 5 to 8. The default is 6, which `URLSession` and
+    /// swift-nio-extras use. The newest drafts are version 8. A server that has another version does not offer to
+    /// resume.
     public var interopVersion = 6
-    /// Whether a later call for the same file, endpoint and account continues, also in another process. The default is `true`.
+    /// Whether a later call for the same file, endpoint and account continues, also in another process. The default is
+    /// `true`.
     ///
-    /// The URL of the upload is then stored in `FILE.upload` beside the file, mode 0600, until the upload is complete. If that file can't
-    /// be written, only the call itself continues.
+    /// The URL of the upload is then stored in `FILE.upload` beside the file, mode 0600, until the upload is complete.
+    /// If that file can't be written, only the call itself continues.
     public var outlivesCall = true
 
     private init(isOn: Bool) { self.isOn = isOn }
@@ -38,7 +41,8 @@ public struct UploadResumption: Sendable, Hashable {
     /// Continues interrupted uploads.
     ///
     /// - Parameters:
-    ///   - interopVersion: The interop version of the draft, 5 to 8; the nearest of them is taken for another one. The default is 6.
+    ///   - interopVersion: The interop version of the draft, 5 to 8; the nearest of them is taken for another one. The
+    ///     default is 6.
     ///   - outlivesCall: Whether a later call continues. The default is `true`.
     public init(interopVersion: Int = 6, outlivesCall: Bool = true) {
         self.interopVersion = min(max(interopVersion, 5), 8)

@@ -3,7 +3,8 @@ import HTTPTypes
 /// Refuses calls that can't succeed now, and limits how many requests are in flight: see ``AdmissionLimits``.
 ///
 /// It is below the cache: a cached response, and a call that shares the request of another, never reach it. Bodies pass
-/// unchanged; a streamed response holds its concurrency slot until it ends or is discarded, unless it is one that stays open.
+/// unchanged; a streamed response holds its concurrency slot until it ends or is discarded, unless it is one that stays
+/// open.
 struct AdmissionStage: RequestStage {
     private let control: AdmissionControl
     private let connectivity: NetworkStatusMonitor
@@ -112,13 +113,16 @@ struct AdmissionStage: RequestStage {
 /// Defines what counts as evidence of the health of a host and an endpoint.
 ///
 /// A circuit counts only the calls that it let pass, and only outcomes of its own host:
-/// - No connection is a failure of the host if the device has a network. A connection that was lost after any of the request may have been
-///   sent is one of the endpoint: the host was reached. It is not counted if the request says so (``Request/isLossHarmless``).
-/// - A timeout of the transport is a failure: of the host if nothing was sent, as with the connect timeout, and otherwise of the endpoint.
-/// - The deadline of the call is such a failure, too, if the host had at least half of the endpoint's time (``Endpoint/deadline``, or the
-///   service's) and sent no byte. A call with a shorter ``CallOptions/wholeDeadline``, or one that waited for a network, a slot
-///   or a token before, is no evidence.
-/// - A status of 500 or more, and a response that asks for fewer requests, are failures of the endpoint. The host responded.
+/// - No connection is a failure of the host if the device has a network. A connection that was lost after any of the
+///   request may have been sent is one of the endpoint: the host was reached. It is not counted if the request says so
+///   (``Request/isLossHarmless``).
+/// - A timeout of the transport is a failure: of the host if nothing was sent, as with the connect timeout, and
+///   otherwise of the endpoint.
+/// - The deadline of the call is such a failure, too, if the host had at least half of the endpoint's time
+///   (``Endpoint/deadline``, or the service's) and sent no byte. A call with a shorter ``CallOptions/wholeDeadline``,
+///   or one that waited for a network, a slot or a token before, is no evidence.
+/// - A status of 500 or more, and a response that asks for fewer requests, are failures of the endpoint. The host
+///   responded.
 /// - A redirect to another host is a success, whatever happens there. The other host's circuits do not count the call.
 /// - Any other outcome, such as a cancellation, is not counted.
 extension Flight {
@@ -132,8 +136,8 @@ extension Flight {
         }
     }
 
-    /// - Parameter slotTime: The instant at which the call could use the host; `nil` if it failed while it waited for something else, such
-    ///   as a token.
+    /// - Parameter slotTime: The instant at which the call could use the host; `nil` if it failed while it waited for
+    ///   something else, such as a token.
     fileprivate func outcome(
         of error: NetworkError, to request: Request, since slotTime: Duration?, isReachable: @autoclosure () -> Bool
     ) -> Circuits.Outcome {
@@ -162,8 +166,9 @@ private struct LossCheck: StageValueKey {
 }
 
 extension Request {
-    /// Whether a lost connection is no evidence about the endpoint, asked when it is lost: the server was receiving a body that the sender
-    /// resumes at the offset that the server has reached. The default, `nil`, is that it is evidence.
+    /// Whether a lost connection is no evidence about the endpoint, asked when it is lost: the server was receiving a
+    /// body that the sender resumes at the offset that the server has reached. The default, `nil`, is that it is
+    /// evidence.
     var isLossHarmless: (@Sendable () -> Bool)? {
         get { values[LossCheck.self]?.isHarmless }
         set { values[LossCheck.self] = newValue.map(LossCheck.init) }

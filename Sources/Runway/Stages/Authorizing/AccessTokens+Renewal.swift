@@ -14,7 +14,8 @@ extension AccessTokens {
             "Nobody is signed in to \(flight.service.name): \(advice)", identity, [flight], ifVersion: 0)
     }
 
-    /// Waits for the store to load the token of a call, or for the service to issue a new one, together with all calls that need it.
+    /// Waits for the store to load the token of a call, or for the service to issue a new one, together with all calls
+    /// that need it.
     ///
     /// - Throws: ``NetworkError/Kind/needsLogin`` if there is none, and what the renewal failed with.
     func renewedToken(for flight: Flight, _ credentials: any Credentials) async throws(NetworkError) -> HeldToken {
@@ -32,8 +33,8 @@ extension AccessTokens {
         }
     }
 
-    /// The error of calls that the user has to log in for. Notifies the app, unless that was done, the account that the calls are for
-    /// is not signed in any more, or there is another token than that of `version` by now.
+    /// The error of calls that the user has to log in for. Notifies the app, unless that was done, the account that the
+    /// calls are for is not signed in any more, or there is another token than that of `version` by now.
     func needsLogin(
         _ detail: String, _ identity: TokenIdentity, _ flights: [Flight], ifVersion version: UInt64,
         underlying: (any Error)? = nil
@@ -143,8 +144,8 @@ extension AccessTokens {
 private struct InvalidToken: Error {}
 
 extension NetworkError {
-    /// Whether a refresh failed for a reason that says nothing about the token: no network, a server that fails, a timeout, a signature
-    /// that is missing or was refused, or a user who declined to log in.
+    /// Whether a refresh failed for a reason that says nothing about the token: no network, a server that fails, a
+    /// timeout, a signature that is missing or was refused, or a user who declined to log in.
     fileprivate var leavesTokenValid: Bool {
         if step == .signing { return true }
         return switch kind {

@@ -3,8 +3,8 @@ import Synchronization
 
 /// The access tokens of a layer: those in memory, the store behind them, and the renewals in progress.
 ///
-/// Memory is authoritative. The store receives the same changes one at a time, in the same order. A call whose account has signed out
-/// since the call was made neither reads nor changes a token.
+/// Memory is authoritative. The store receives the same changes one at a time, in the same order. A call whose account
+/// has signed out since the call was made neither reads nor changes a token.
 final class AccessTokens: Sendable {
     /// The state of an account's token.
     enum Knowledge: Sendable {
@@ -40,8 +40,8 @@ final class AccessTokens: Sendable {
 
         /// Whether a refused token has to be renewed before the next call.
         ///
-        /// If a new token was refused before any endpoint accepted it, that endpoint may be the only one to refuse it. Other calls
-        /// use the token until the delay before the next renewal has passed.
+        /// If a new token was refused before any endpoint accepted it, that endpoint may be the only one to refuse it.
+        /// Other calls use the token until the delay before the next renewal has passed.
         func needsRenewal(_ held: HeldToken, at now: Duration) -> Bool {
             if held.version != refused { return false }
             return isRefusedAfterAcceptance || !held.acceptance.isAccepted && backoff.delay(at: now) == nil
@@ -117,7 +117,8 @@ final class AccessTokens: Sendable {
         }
     }
 
-    /// Returns the token that a call can use now; `nil` if one has to be loaded or renewed, or its account has signed out.
+    /// Returns the token that a call can use now; `nil` if one has to be loaded or renewed, or its account has signed
+    /// out.
     func usableToken(for flight: Flight) -> HeldToken? { tokenState(for: flight).usable }
 
     /// Returns the token that a call can use now, if there is one, with the state that this was decided on.
@@ -131,8 +132,8 @@ final class AccessTokens: Sendable {
 
     /// Records that the service refused the token of a call.
     ///
-    /// - Returns: Whether the call has to use another token; `false` if it is too soon to renew it, see ``RenewalBackoff`` and
-    ///   ``EndpointBackoffs``.
+    /// - Returns: Whether the call has to use another token; `false` if it is too soon to renew it, see
+    ///   ``RenewalBackoff`` and ``EndpointBackoffs``.
     @discardableResult
     func markRefused(_ held: HeldToken, in flight: Flight) -> Bool {
         let now = clock.now
@@ -161,7 +162,8 @@ final class AccessTokens: Sendable {
         state.withLock { $0.update(TokenIdentity(flight)) { $0.endpointBackoffs.accepted(flight.endpoint) } }
     }
 
-    /// How long the next renewal of an account's token has to wait, since the service refuses the tokens that it issues.
+    /// How long the next renewal of an account's token has to wait, since the service refuses the tokens that it
+    /// issues.
     func renewalDelay(of identity: TokenIdentity) -> Duration? {
         let now = clock.now
         return state.withLock { state in
@@ -174,8 +176,8 @@ final class AccessTokens: Sendable {
 
     /// Records that the app is notified that a login is needed.
     ///
-    /// - Returns: `false` if the app must not be notified: it was notified before in this session, the account has signed out
-    ///   since, or there is another token by now.
+    /// - Returns: `false` if the app must not be notified: it was notified before in this session, the account has
+    ///   signed out since, or there is another token by now.
     func beginsAskingForLogin(_ identity: TokenIdentity, in session: AccountSession, ifVersion version: UInt64) -> Bool
     {
         state.withLock { state in
@@ -224,8 +226,8 @@ extension AccessTokens {
     /// - Parameters:
     ///   - session: The session in which it was issued.
     ///   - renewed: The version of the token that was renewed, if one was. If there is another by now, nothing changes.
-    /// - Returns: The token in memory and the pending change of the store; `nil` if nothing changed: the session has ended, or
-    ///   the token that was renewed does not exist any more.
+    /// - Returns: The token in memory and the pending change of the store; `nil` if nothing changed: the session has
+    ///   ended, or the token that was renewed does not exist any more.
     func hold(
         _ token: AccessToken, of identity: TokenIdentity, in session: AccountSession, leeway: Duration,
         clock: LayerClock, renewing renewed: UInt64? = nil
@@ -259,7 +261,8 @@ extension AccessTokens {
         }
     }
 
-    /// Removes the token of a session that has ended; returns the change of the store. The token of a later session stays.
+    /// Removes the token of a session that has ended; returns the change of the store. The token of a later session
+    /// stays.
     func drop(_ identity: TokenIdentity, of session: AccountSession) -> TokenStoreQueue.Completion? {
         state.withLock { state in
             if let owner = state.entries.peek(identity)?.session, owner != session, !owner.isOver { return nil }
@@ -306,7 +309,8 @@ extension AccessTokens {
 }
 
 extension AccessTokens {
-    /// The most waits for the store that may be in progress without a caller. While there are that many, the store counts as hanging.
+    /// The most waits for the store that may be in progress without a caller. While there are that many, the store
+    /// counts as hanging.
     static let maximumAbandonedWaits = 8
 
     /// Waits until a change of the store is made, at most for the store's deadline.

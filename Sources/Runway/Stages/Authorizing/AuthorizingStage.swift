@@ -2,14 +2,14 @@ import HTTPTypes
 
 /// Adds to a request the access token of the account that was signed in when its call started.
 ///
-/// A token that ends soon, or that the service refuses, is renewed once, however many calls need it. All wait, each until its
-/// own deadline or cancellation, and continue with the new token; a refused request is sent again, once. A refusal after that
-/// is the call's ``NetworkError/Kind/needsAccessToken``. If the service does not renew the token, all waiting calls fail as
-/// ``NetworkError/Kind/needsLogin`` and the app is notified once; if the network or the server fails, they fail with that
-/// error, and the token stays. Both errors name the request of the renewal that failed. If an endpoint refuses tokens that
-/// other endpoints accept, the first two renewals that it causes are at least 1 s apart, and the interval doubles up to 60 s; in
-/// between, its refusals are returned unchanged. Bodies pass unchanged; a call whose body can't be sent twice ends when its
-/// token is refused.
+/// A token that ends soon, or that the service refuses, is renewed once, however many calls need it. All wait, each
+/// until its own deadline or cancellation, and continue with the new token; a refused request is sent again, once. A
+/// refusal after that is the call's ``NetworkError/Kind/needsAccessToken``. If the service does not renew the token,
+/// all waiting calls fail as ``NetworkError/Kind/needsLogin`` and the app is notified once; if the network or the
+/// server fails, they fail with that error, and the token stays. Both errors name the request of the renewal that
+/// failed. If an endpoint refuses tokens that other endpoints accept, the first two renewals that it causes are at
+/// least 1 s apart, and the interval doubles up to 60 s; in between, its refusals are returned unchanged. Bodies pass
+/// unchanged; a call whose body can't be sent twice ends when its token is refused.
 struct AuthorizingStage: RequestStage {
     private let tokens: AccessTokens
     private let admission: AdmissionControl
@@ -103,7 +103,8 @@ struct AuthorizingStage: RequestStage {
 
     /// Sends a request whose token was refused with a new token.
     ///
-    /// - Throws: An error whose ``NetworkError/sending`` counts the request that was refused, which the server received.
+    /// - Throws: An error whose ``NetworkError/sending`` counts the request that was refused, which the server
+    ///   received.
     private func resend(
         _ request: Request, after refused: Response, _ credentials: any Credentials, in flight: Flight,
         _ next: RequestPipeline.Rest

@@ -1,11 +1,11 @@
 public import Foundation
 
-/// Stores access tokens, and who is signed in, in files that only the user of the process can read: one file for each token and each
-/// service, of mode 0600, in a folder of mode 0700.
+/// Stores access tokens, and who is signed in, in files that only the user of the process can read: one file for each
+/// token and each service, of mode 0600, in a folder of mode 0700.
 ///
-/// A file is written under another name and then renamed, so that after a crash either the old or the new one exists. A file
-/// that is truncated, changed, of another key, not a plain file, of another owner or readable by others is not trusted:
-/// loading it fails until a new token is saved or the file is removed.
+/// A file is written under another name and then renamed, so that after a crash either the old or the new one exists. A
+/// file that is truncated, changed, of another key, not a plain file, of another owner or readable by others is not
+/// trusted: loading it fails until a new token is saved or the file is removed.
 ///
 /// ```swift
 /// let network = NetworkLayer(transport: transport, tokens: FileTokenStore(folder: folder))
@@ -153,7 +153,8 @@ public struct FileTokenStore: TokenStore {
 }
 
 extension String {
-    /// The text in lower-case letters, digits and hyphens; every other byte is an underscore and two hexadecimal digits.
+    /// The text in lower-case letters, digits and hyphens; every other byte is an underscore and two hexadecimal
+    /// digits.
     fileprivate var asFileName: String {
         utf8.reduce(into: "") { name, byte in
             switch byte {

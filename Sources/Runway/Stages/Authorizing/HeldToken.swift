@@ -7,16 +7,18 @@ struct HeldToken: Sendable {
     let version: UInt64
     /// Whether the service has accepted it.
     let acceptance = TokenAcceptance()
-    /// From when the token should be renewed until it expires, on the layer's monotonic clock; `nil` if its expiry is not known.
+    /// From when the token should be renewed until it expires, on the layer's monotonic clock; `nil` if its expiry is
+    /// not known.
     ///
-    /// It is computed from the wall clock once, when the token is loaded: setting the wall clock while the app runs causes no
-    /// renewal.
+    /// It is computed from the wall clock once, when the token is loaded: setting the wall clock while the app runs
+    /// causes no renewal.
     let renewalWindow: Range<Duration>?
 
     /// Creates a token that was loaded or issued now.
     ///
-    /// - Parameter isNew: Whether the service issued the token just now. If such a token has ended already by the wall clock,
-    ///   the clock is wrong, and only the service can say when the token ends: without that, every call would cause a renewal.
+    /// - Parameter isNew: Whether the service issued the token just now. If such a token has ended already by the wall
+    ///   clock, the clock is wrong, and only the service can say when the token ends: without that, every call would
+    ///   cause a renewal.
     init(_ token: AccessToken, version: UInt64, leeway: Duration, isNew: Bool, clock: LayerClock) {
         self.token = token
         self.version = version
@@ -39,8 +41,8 @@ private enum TokenRenewalWindow: StageValueKey {
 }
 
 extension Response {
-    /// From when the token of the request should be renewed until it expires, on the layer's clock; `nil` if no token was sent, if its
-    /// expiry is not known, and for all responses that do not stay open.
+    /// From when the token of the request should be renewed until it expires, on the layer's clock; `nil` if no token
+    /// was sent, if its expiry is not known, and for all responses that do not stay open.
     var tokenRenewalWindow: Range<Duration>? {
         get { values[TokenRenewalWindow.self] }
         set { values[TokenRenewalWindow.self] = newValue }

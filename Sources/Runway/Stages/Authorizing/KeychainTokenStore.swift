@@ -4,9 +4,9 @@
 
     /// Stores access tokens, and who is signed in, in the keychain of the device.
     ///
-    /// They can be read after the device was unlocked once since it started, and do not leave it, neither by a backup nor by the
-    /// synchronisation of keychains. The system keeps them when the app is deleted: an app that is installed again is signed in. One that does
-    /// not want that signs out at its first launch.
+    /// They can be read after the device was unlocked once since it started, and do not leave it, neither by a backup
+    /// nor by the synchronisation of keychains. The system keeps them when the app is deleted: an app that is installed
+    /// again is signed in. One that does not want that signs out at its first launch.
     ///
     /// ```swift
     /// let network = NetworkLayer(tokens: KeychainTokenStore())
@@ -19,7 +19,8 @@
 
         /// Stores tokens in the keychain of the app.
         ///
-        /// - Parameter accessGroup: The access group, for apps that share their tokens. The default, `nil`, is the app's own.
+        /// - Parameter accessGroup: The access group, for apps that share their tokens. The default, `nil`, is the
+        ///   app's own.
         public init(accessGroup: String? = nil) { self.accessGroup = accessGroup }
 
         /// Loads a token; returns `nil` if there is none.

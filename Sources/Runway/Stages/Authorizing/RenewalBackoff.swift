@@ -2,9 +2,9 @@ import Synchronization
 
 /// Limits how often a token is renewed while the service refuses tokens that it has just issued.
 ///
-/// A renewal is futile if the service refuses the new token before it has accepted it once. Each futile renewal doubles the delay before
-/// the next one, so that refused calls can't cause one renewal each. ``EndpointBackoffs`` limits the renewals of endpoints that
-/// refuse tokens which other endpoints accept.
+/// A renewal is futile if the service refuses the new token before it has accepted it once. Each futile renewal doubles
+/// the delay before the next one, so that refused calls can't cause one renewal each. ``EndpointBackoffs`` limits the
+/// renewals of endpoints that refuse tokens which other endpoints accept.
 struct RenewalBackoff: Sendable {
     /// The delay after the first futile renewal.
     static let firstDelay = Duration.seconds(1)
@@ -45,10 +45,11 @@ struct RenewalBackoff: Sendable {
 
 /// Limits how often endpoints cause renewals that do not help them, while other endpoints accept the tokens.
 ///
-/// An endpoint that refuses every token would otherwise cause a renewal with each of its calls. It is remembered from the renewal that it
-/// causes until a renewal helps it.
+/// An endpoint that refuses every token would otherwise cause a renewal with each of its calls. It is remembered from
+/// the renewal that it causes until a renewal helps it.
 struct EndpointBackoffs: Sendable {
-    /// The most endpoints that are remembered for an account. While that many are delayed, no other causes a renewal either.
+    /// The most endpoints that are remembered for an account. While that many are delayed, no other causes a renewal
+    /// either.
     static let maximumCount = 32
 
     private var backoffs: [(endpoint: ObjectIdentifier, backoff: RenewalBackoff)] = []

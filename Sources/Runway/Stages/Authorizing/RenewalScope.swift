@@ -1,5 +1,5 @@
-/// Marks the calls that a renewal makes: none of them waits for the token that is being renewed, and all belong to the session
-/// of that token, even if another account has signed in since.
+/// Marks the calls that a renewal makes: none of them waits for the token that is being renewed, and all belong to the
+/// session of that token, even if another account has signed in since.
 struct RenewalScope: Sendable {
     private let context: ObjectIdentifier
     /// What the calls to the service use whose token is renewed.
@@ -27,7 +27,8 @@ struct RenewalScope: Sendable {
 }
 
 extension StageValues {
-    /// The values of a call that these renewals make; none if there are no renewals, so that other calls allocate nothing.
+    /// The values of a call that these renewals make; none if there are no renewals, so that other calls allocate
+    /// nothing.
     static func renewing(_ scopes: [RenewalScope]) -> StageValues {
         var values = StageValues()
         if !scopes.isEmpty {
@@ -40,7 +41,8 @@ extension StageValues {
 extension Flight {
     /// The services whose access tokens are being renewed by the code that makes this call; empty for all other calls.
     ///
-    /// Whatever waits for one of these tokens waits for this call: a stage must not make the call wait for them in turn.
+    /// Whatever waits for one of these tokens waits for this call: a stage must not make the call wait for them in
+    /// turn.
     var renewing: [ObjectIdentifier] { traits[RenewedServices.self] }
 }
 

@@ -22,7 +22,8 @@ struct ResumableCalls {
     private let lifetime: Duration
     /// In the order in which the calls failed.
     private var entries: [Entry] = []
-    /// The calls that the app resumed before they failed, of all services; the oldest are removed if there are too many.
+    /// The calls that the app resumed before they failed, of all services; the oldest are removed if there are too
+    /// many.
     private var awaited: [FlightID] = []
 
     init(maximumCount: Int, lifetime: Duration) {
@@ -34,7 +35,8 @@ struct ResumableCalls {
 
     /// Adds a call that failed at an instant. The oldest is removed if there are too many.
     ///
-    /// - Returns: Whether the call is to be made again at once, since the app has resumed it already; it is not added then.
+    /// - Returns: Whether the call is to be made again at once, since the app has resumed it already; it is not added
+    ///   then.
     mutating func add(_ call: Call, at now: Duration) -> Bool {
         if let index = awaited.firstIndex(of: call.flight) {
             awaited.remove(at: index)
@@ -51,7 +53,8 @@ struct ResumableCalls {
         entries.removeAll { $0.call.manager.manager === manager && (flight ?? $0.call.flight) == $0.call.flight }
     }
 
-    /// Takes out the calls that are made again now, in the order in which they were made. Calls whose time has passed are removed.
+    /// Takes out the calls that are made again now, in the order in which they were made. Calls whose time has passed
+    /// are removed.
     ///
     /// - Parameter flights: Calls that are made again as soon as they fail, if they have not failed yet.
     mutating func take(

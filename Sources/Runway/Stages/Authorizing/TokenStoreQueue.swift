@@ -1,10 +1,12 @@
 import Synchronization
 
-/// The pending changes of a token store: tokens, and who is signed in. They are made one at a time; per key only the newest pending change is made.
+/// The pending changes of a token store: tokens, and who is signed in. They are made one at a time; per key only the
+/// newest pending change is made.
 ///
-/// It is bounded, so that a store that hangs can't make it grow: a change for one key more than ``maximumKeys`` fails at once. A
-/// token that could not be removed from the store is not loaded again. If a save fails that replaced a pending removal, or that
-/// follows a failed one, the queue removes what the store has under the key, since that is a token from before a sign-out.
+/// It is bounded, so that a store that hangs can't make it grow: a change for one key more than ``maximumKeys`` fails
+/// at once. A token that could not be removed from the store is not loaded again. If a save fails that replaced a
+/// pending removal, or that follows a failed one, the queue removes what the store has under the key, since that is a
+/// token from before a sign-out.
 final class TokenStoreQueue: Sendable {
     /// The most keys with a pending change, and the most with a failed removal.
     static let maximumKeys = 1000
@@ -40,8 +42,8 @@ final class TokenStoreQueue: Sendable {
         var current: Pending?
         /// The keys whose tokens could not be removed from the store.
         var unremoved: Set<TokenKey> = []
-        /// `nil` until more removals have failed than ``unremoved`` may hold. After that: the keys whose last change has
-        /// succeeded since. Tokens are loaded for no other key.
+        /// `nil` until more removals have failed than ``unremoved`` may hold. After that: the keys whose last change
+        /// has succeeded since. Tokens are loaded for no other key.
         var changed: Set<TokenKey>?
 
         func mayLoad(_ key: TokenKey) -> Bool { changed?.contains(key) ?? !unremoved.contains(key) }
@@ -81,7 +83,8 @@ final class TokenStoreQueue: Sendable {
         }
     }
 
-    /// Returns the account that was signed in when the app ended. It reads the store at once, as long as nobody has signed in or out.
+    /// Returns the account that was signed in when the app ended. It reads the store at once, as long as nobody has
+    /// signed in or out.
     func signedInAccount(at key: AccountKey) throws -> String? { try store.signedInAccount(at: key) }
 
     /// Returns the token in the store after all changes of the key are made; `nil` also if the store should have none.
@@ -126,8 +129,8 @@ final class TokenStoreQueue: Sendable {
         }
     }
 
-    /// Removes the token in the store if a new one could not be saved; returns whether it was removed. A failed removal is not
-    /// repeated.
+    /// Removes the token in the store if a new one could not be saved; returns whether it was removed. A failed removal
+    /// is not repeated.
     private func removeStaleToken(of pending: Pending, at key: TokenKey) async -> Bool {
         guard case .save = pending.change else { return false }
         do {

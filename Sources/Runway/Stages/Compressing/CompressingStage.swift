@@ -3,8 +3,8 @@ import HTTPTypes
 /// Compresses the bodies of requests to services that accept it (``CompressionPolicy``), and records the sizes.
 ///
 /// It is above signing, which covers the bytes that are sent, and below retrying: a further attempt compresses again. A
-/// streamed body passes unchanged, unless the policy wants it compressed. Response bodies pass unchanged: transports undo their
-/// codings.
+/// streamed body passes unchanged, unless the policy wants it compressed. Response bodies pass unchanged: transports
+/// undo their codings.
 struct CompressingStage: RequestStage {
     var step: FlightStep { .compressing }
     var endsInTime: Bool { true }
@@ -93,7 +93,8 @@ extension MediaType {
 }
 
 extension BodyStream {
-    /// The stream in gzip. When the stream has been read to its end, `end` receives the byte counts before and after compression.
+    /// The stream in gzip. When the stream has been read to its end, `end` receives the byte counts before and after
+    /// compression.
     fileprivate func gzip(level: Int, end: @escaping @Sendable (Int, Int) -> Void) -> BodyStream {
         BodyStream {
             var parts = makeAsyncIterator()

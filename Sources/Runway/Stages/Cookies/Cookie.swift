@@ -8,7 +8,8 @@ public import struct Foundation.Date
 public struct Cookie: Sendable, Equatable {
     /// The value of its `SameSite` attribute.
     ///
-    /// It is stored and does not restrict where the cookie is sent: the calls of an app have no site that they come from.
+    /// It is stored and does not restrict where the cookie is sent: the calls of an app have no site that they come
+    /// from.
     package enum SameSite: String, Sendable {
         /// The attribute is missing or has an unknown value (RFC 6265bis §5.6.7).
         case `default`

@@ -51,8 +51,8 @@ final class CookieJars: Sendable {
         }
     }
 
-    /// Reads or changes the jar of a call; does nothing and returns `nil` if the account has signed out since the call was
-    /// made.
+    /// Reads or changes the jar of a call; does nothing and returns `nil` if the account has signed out since the call
+    /// was made.
     func withJar<Value: Sendable>(of flight: Flight, _ body: (inout CookieStore) -> Value) -> Value? {
         let owner = Owner(service: flight.service, account: flight.account)
         return withJar(of: owner) { flight.session.isOver ? nil : body(&$0) }

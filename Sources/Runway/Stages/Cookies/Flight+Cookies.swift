@@ -2,10 +2,11 @@ import HTTPTypes
 
 // Which cookies identify the sender of a call, for what separates responses by sender.
 extension Flight {
-    /// The version of the cookies that identify the sender, if no account does; 0 if an account is signed in, no jar is in use,
-    /// or the jar is empty.
+    /// The version of the cookies that identify the sender, if no account does; 0 if an account is signed in, no jar is
+    /// in use, or the jar is empty.
     ///
-    /// It is the same during all of the call, so that a response which changes the cookies is stored for the sender of its request.
+    /// It is the same during all of the call, so that a response which changes the cookies is stored for the sender of
+    /// its request.
     var cookieVersion: UInt64 {
         guard account == nil, case .jar = configuration.settings.cookies else { return 0 }
         let date = clock.date
@@ -17,8 +18,8 @@ extension Flight {
         return remembered(FirstCookieVersion.self, or: version)
     }
 
-    /// Whether the response belongs to the sender that the cache lookup assumed: always with an account or without a jar, otherwise
-    /// if the request had the same cookies and the response did not set the first ones.
+    /// Whether the response belongs to the sender that the cache lookup assumed: always with an account or without a
+    /// jar, otherwise if the request had the same cookies and the response did not set the first ones.
     func hasSameSender(as response: Response) -> Bool {
         account != nil || response.cookieVersion.map { $0 == cookieVersion } ?? true
     }
@@ -55,8 +56,8 @@ extension Response {
         set { values[SentCookies.self] = newValue }
     }
 
-    /// The version of the cookies that the request was sent with, or that the response made if it set the first ones; `nil` if no
-    /// jar was used.
+    /// The version of the cookies that the request was sent with, or that the response made if it set the first ones;
+    /// `nil` if no jar was used.
     var cookieVersion: UInt64? {
         get { values[CookieVersion.self] }
         set { values[CookieVersion.self] = newValue }

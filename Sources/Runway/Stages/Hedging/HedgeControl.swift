@@ -23,8 +23,8 @@ final class HedgeControl: Sendable {
                 latencies: LeastRecentlyUsed(maximumCount: limits.maximumHosts, maximumByteCount: .max)))
     }
 
-    /// Records that a request that may be hedged starts: adds to the budget of its host, and returns the delay of its second
-    /// attempt.
+    /// Records that a request that may be hedged starts: adds to the budget of its host, and returns the delay of its
+    /// second attempt.
     func begin(_ subject: Subject, _ policy: HedgingPolicy) -> Duration? {
         state.withLock { state in
             state.budgets.deposit(for: subject.origin)

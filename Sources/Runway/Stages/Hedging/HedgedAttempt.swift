@@ -1,8 +1,8 @@
 public import HTTPTypes
 import Synchronization
 
-/// One of the two attempts of a hedged request. The request carries it, so that the transport can report to it and see which
-/// attempt this is.
+/// One of the two attempts of a hedged request. The request carries it, so that the transport can report to it and see
+/// which attempt this is.
 package final class HedgedAttempt: Sendable {
     private struct State {
         var index: Int?
@@ -40,11 +40,11 @@ extension Request {
         set { values[HedgedAttempt.self] = newValue }
     }
 
-    /// Reports that the head of the final response was received. For transports, which may call it on any thread, as soon as
-    /// they can.
+    /// Reports that the head of the final response was received. For transports, which may call it on any thread, as
+    /// soon as they can.
     ///
-    /// Until then, a hedged read counts as without a response; see ``HedgingPolicy``. If a transport does not call this, the
-    /// head counts as received when the transport returns the response.
+    /// Until then, a hedged read counts as without a response; see ``HedgingPolicy``. If a transport does not call
+    /// this, the head counts as received when the transport returns the response.
     public func noteHead(_ status: HTTPResponse.Status) { hedgedAttempt?.headReceived(status) }
 }
 

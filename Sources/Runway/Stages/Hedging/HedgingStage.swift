@@ -1,12 +1,12 @@
 import HTTPTypes
 
-/// Sends a slow read a second time, if the ``HedgingPolicy`` of its endpoint and the budget of the host allow it, and returns
-/// the response that begins first.
+/// Sends a slow read a second time, if the ``HedgingPolicy`` of its endpoint and the budget of the host allow it, and
+/// returns the response that begins first.
 ///
-/// It is below all stages that send again, so that each attempt is hedged by itself, and above address and signature, so that
-/// the second one has a route and a nonce of its own. Hedged attempts run in tasks of their own and are left at the deadline
-/// and when the call is cancelled. Bodies pass unchanged; a request whose body is a stream is never hedged, and of a streamed
-/// response the head counts.
+/// It is below all stages that send again, so that each attempt is hedged by itself, and above address and signature,
+/// so that the second one has a route and a nonce of its own. Hedged attempts run in tasks of their own and are left at
+/// the deadline and when the call is cancelled. Bodies pass unchanged; a request whose body is a stream is never
+/// hedged, and of a streamed response the head counts.
 struct HedgingStage: RequestStage {
     let hedges: HedgeControl
     let deadlines: DeadlineTimer

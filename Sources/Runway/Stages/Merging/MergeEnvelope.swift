@@ -34,8 +34,8 @@ struct MergeEnvelope {
             delivery: .whole(maximumByteCount: Self.maximumResponseByteCount(of: items)))
     }
 
-    /// The largest response that is read: the sum of what the calls accept, within the policy's bound, doubled for the overhead
-    /// of JSON and Base64, and space for header fields.
+    /// The largest response that is read: the sum of what the calls accept, within the policy's bound, doubled for the
+    /// overhead of JSON and Base64, and space for header fields.
     private static func maximumResponseByteCount(of items: [MergeItem]) -> Int {
         let bound = min(max(0, items[0].policy.maximumResponseByteCount), 32 << 20)
         let sum = items.reduce(0) { min(bound, $0 + min(bound, max(0, $1.maximumResponseByteCount))) }
@@ -82,8 +82,8 @@ struct MergeEnvelope {
 }
 
 extension HTTPField.Name {
-    /// Whether the field has no meaning inside an envelope: it names the host or the length, which the envelope has, or asks for a
-    /// content coding, which the envelope as a whole may have.
+    /// Whether the field has no meaning inside an envelope: it names the host or the length, which the envelope has, or
+    /// asks for a content coding, which the envelope as a whole may have.
     fileprivate var isLeftOut: Bool {
         switch canonicalName {
         case "host", "content-length", "accept-encoding", "expect": true

@@ -97,7 +97,8 @@ final class MergeItem: Sendable {
 }
 
 extension MergeRoute {
-    /// The route of a request when it is merged; `nil` if it is for another origin than its service's, or for the route itself.
+    /// The route of a request when it is merged; `nil` if it is for another origin than its service's, or for the route
+    /// itself.
     init?(of request: Request, in flight: Flight, under policy: MergePolicy) {
         guard let baseURL = try? flight.configuration.baseURL.get(), baseURL.contains(request.head),
             let path = request.head.path

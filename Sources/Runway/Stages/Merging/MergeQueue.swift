@@ -1,10 +1,10 @@
-/// Decides which requests of one lane wait, which are sent together, and when: a state machine without requests, clock or
-/// tasks.
+/// Decides which requests of one lane wait, which are sent together, and when: a state machine without requests, clock
+/// or tasks.
 ///
-/// If nothing is in flight, a request is sent at once. Otherwise it waits until a dispatch has ended, until its longest wait has passed,
-/// or until the maximum number for one envelope waits. A dispatch that carried several requests, or for which others wait, is
-/// followed by a settling time in which its callers may make further requests; the settling time ends early when as many have
-/// arrived as the dispatch carried.
+/// If nothing is in flight, a request is sent at once. Otherwise it waits until a dispatch has ended, until its longest
+/// wait has passed, or until the maximum number for one envelope waits. A dispatch that carried several requests, or
+/// for which others wait, is followed by a settling time in which its callers may make further requests; the settling
+/// time ends early when as many have arrived as the dispatch carried.
 struct MergeQueue: Sendable {
     /// Identifies one request.
     struct RequestID: Hashable, Sendable {

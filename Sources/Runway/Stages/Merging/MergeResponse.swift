@@ -4,9 +4,9 @@ import RunwayJSON
 
 /// Parses the response to an envelope: `{"responses":[{"id","status","headers","body"}]}`.
 ///
-/// The order of the items has no meaning. A request without an item, with two items, or with an item that is malformed or too
-/// large fails as ``NetworkError/Kind/invalidResponse``; the others are not affected. Items that match no request of the
-/// envelope are counted and ignored.
+/// The order of the items has no meaning. A request without an item, with two items, or with an item that is malformed
+/// or too large fails as ``NetworkError/Kind/invalidResponse``; the others are not affected. Items that match no
+/// request of the envelope are counted and ignored.
 struct MergeResponse {
     /// The response to every request, in the order of the envelope.
     let results: [Result<Response, NetworkError>]

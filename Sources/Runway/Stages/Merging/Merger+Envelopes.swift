@@ -90,10 +90,11 @@ private struct EnvelopeResult {
 }
 
 extension Response {
-    /// This response, which refuses an envelope, as the response to every request in it. No cache may store it as theirs.
+    /// This response, which refuses an envelope, as the response to every request in it. No cache may store it as
+    /// theirs.
     ///
-    /// - Throws: The refusal, if it is that of another request than the envelope. It says nothing about the requests in the envelope,
-    ///   which may have had their effect.
+    /// - Throws: The refusal, if it is that of another request than the envelope. It says nothing about the requests in
+    ///   the envelope, which may have had their effect.
     fileprivate func shared(
         refusing envelope: Request, by refusal: NetworkError
     ) throws(NetworkError) -> Response {
@@ -108,8 +109,8 @@ extension Response {
 }
 
 extension HTTPResponse.Status {
-    /// Whether a server that responds with this status has not read the envelope, so that its requests may be sent alone; and
-    /// if so, whether it has no route for envelopes at all.
+    /// Whether a server that responds with this status has not read the envelope, so that its requests may be sent
+    /// alone; and if so, whether it has no route for envelopes at all.
     fileprivate var refusesEnvelope: Bool? {
         switch code {
         case 404, 405, 501: true

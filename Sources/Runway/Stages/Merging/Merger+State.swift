@@ -49,8 +49,8 @@ extension Merger.State {
         return known.speaksHTTP2 && !policy.mergesOverHTTP2 ? .http2 : nil
     }
 
-    /// Learns from a request in flight that the origin uses HTTP/2: the transport knows before there is a response. Requests
-    /// that wait for the route are then sent alone, unless the policy merges over HTTP/2, too.
+    /// Learns from a request in flight that the origin uses HTTP/2: the transport knows before there is a response.
+    /// Requests that wait for the route are then sent alone, unless the policy merges over HTTP/2, too.
     mutating func learn(from key: MergeLane, _ operations: inout [Merger.Operation]) {
         guard lanes[key]?.speaksHTTP2 == true else { return }
         learn(key.route) { $0.speaksHTTP2 = true }

@@ -2,8 +2,9 @@ import Synchronization
 
 /// Holds the requests of a layer that wait to be merged, and what is known of the routes that accept them.
 ///
-/// It performs what each lane's ``MergeQueue`` decides. A lane exists while one of its requests waits or is in flight, so that
-/// there are never more lanes than calls; what is known of routes is stored for the ``maximumRoutes`` used last.
+/// It performs what each lane's ``MergeQueue`` decides. A lane exists while one of its requests waits or is in flight,
+/// so that there are never more lanes than calls; what is known of routes is stored for the ``maximumRoutes`` used
+/// last.
 final class Merger: Sendable {
     /// The most routes whose servers' behaviour is stored.
     static let maximumRoutes = 64

@@ -1,9 +1,9 @@
 /// Merges several requests of a service into one, if the service allows it; see ``MergePolicy``.
 ///
 /// Every request in an envelope has what it has when it is sent alone: its deadline, its cancellation, its record, the
-/// service's judgement, redirects. The stage is below retrying and authorizing, so that a failed request is retried by itself,
-/// and above redirecting and signing, so that the envelope is signed as it is sent. Only whole bodies are merged, both ways;
-/// streams pass.
+/// service's judgement, redirects. The stage is below retrying and authorizing, so that a failed request is retried by
+/// itself, and above redirecting and signing, so that the envelope is signed as it is sent. Only whole bodies are
+/// merged, both ways; streams pass.
 struct MergingStage: RequestStage {
     private let merger: Merger
 

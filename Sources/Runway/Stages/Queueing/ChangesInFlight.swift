@@ -1,6 +1,7 @@
 import Synchronization
 
-/// Has calls that change the same thing follow one another, so that one that fails and is stored is not overtaken by a later one.
+/// Has calls that change the same thing follow one another, so that one that fails and is stored is not overtaken by a
+/// later one.
 final class ChangesInFlight: Sendable {
     /// What two calls must have in common to follow one another.
     struct Subject: Hashable, Sendable {

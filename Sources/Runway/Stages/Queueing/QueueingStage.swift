@@ -7,8 +7,9 @@ import struct Foundation.UUID
 ///
 /// A call is stored before it is sent, too, so that it is not lost if the process ends during its first attempt.
 ///
-/// It is above all that sends, so that what it stores has no token, cookie or signature, and below the cache. A call with an
-/// offline policy passes with an `Idempotency-Key`; every other call passes unchanged. A streamed body is not stored.
+/// It is above all that sends, so that what it stores has no token, cookie or signature, and below the cache. A call
+/// with an offline policy passes with an `Idempotency-Key`; every other call passes unchanged. A streamed body is not
+/// stored.
 struct QueueingStage: RequestStage {
     private let queue: (any ChangeQueue)?
     private let reports: ChangeReports
@@ -97,8 +98,8 @@ struct QueueingStage: RequestStage {
 
     /// Whether earlier changes of the account wait.
     ///
-    /// - Throws: ``NetworkError/Kind/storage`` if that is not known, of a call that has subjects: an earlier change of one of them may wait,
-    ///   which would be sent after it and undo it. Any other call is sent.
+    /// - Throws: ``NetworkError/Kind/storage`` if that is not known, of a call that has subjects: an earlier change of
+    ///   one of them may wait, which would be sent after it and undo it. Any other call is sent.
     private func hasToWait(_ change: UnsentChange, _ queue: any ChangeQueue) async throws(NetworkError) -> Bool {
         do {
             return try await queue.hasToWait(change)
@@ -249,8 +250,8 @@ extension NetworkError {
         }
     }
 
-    /// Whether a response came that can't be read, so that the server may have executed the change. The renewal of a token
-    /// sends no change.
+    /// Whether a response came that can't be read, so that the server may have executed the change. The renewal of a
+    /// token sends no change.
     fileprivate var leavesEffectUnknown: Bool {
         kind == .invalidResponse && sending != .notSent && step != .authorizing
     }
@@ -282,8 +283,8 @@ extension Response {
         return followsProcessedRequest || (followsSentAttempt || isFault) && !isReplayedRefusal
     }
 
-    /// Whether the server failed on the request, or responded with what can't be read. By 501 and 505 it says that it can't
-    /// process such a request (RFC 9110 §15.6.2, §15.6.6).
+    /// Whether the server failed on the request, or responded with what can't be read. By 501 and 505 it says that it
+    /// can't process such a request (RFC 9110 §15.6.2, §15.6.6).
     private var isFault: Bool {
         switch verdict?.value {
         case .malformed: true

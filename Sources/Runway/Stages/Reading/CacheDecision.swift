@@ -32,7 +32,8 @@ package enum CacheDecision: StageDecision, Equatable {
     case tooLarge(byteCount: Int)
     /// The stored response was rejected by the endpoint's check or by a validator, and removed.
     case refused
-    /// The change invalidated this number of responses in memory; if it is not certain, it failed and may have taken effect.
+    /// The change invalidated this number of responses in memory; if it is not certain, it failed and may have taken
+    /// effect.
     case invalidated(count: Int, isCertain: Bool)
     /// The tier below memory failed.
     case tierFailed(String)

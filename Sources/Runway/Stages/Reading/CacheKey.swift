@@ -2,11 +2,12 @@ import HTTPTypes
 
 /// Identifies a stored response: service, environment, account, endpoint, and the content of the call.
 ///
-/// Of the endpoint it includes method, path, parameters with their encoding, and header fields; of the service the base URL,
-/// and the parameters and header fields common to all calls, except ``APIService/unkeyedParameters``. If these do not determine the request, if a stage of the app's own
-/// is above the cache, and for requests that no endpoint describes, it includes the assembled request instead: method, URL with
-/// the query, header fields and body. Address, token and signature are added later: none of these is part of a key. The
-/// hash is computed once, when the key is created.
+/// Of the endpoint it includes method, path, parameters with their encoding, and header fields; of the service the base
+/// URL, and the parameters and header fields common to all calls, except ``APIService/unkeyedParameters``. If these do
+/// not determine the request, if a stage of the app's own is above the cache, and for requests that no endpoint
+/// describes, it includes the assembled request instead: method, URL with the query, header fields and body. Address,
+/// token and signature are added later: none of these is part of a key. The hash is computed once, when the key is
+/// created.
 struct CacheKey: Sendable, Hashable {
     private let owner: ServiceIdentity
     let endpointType: any Endpoint.Type
@@ -29,8 +30,8 @@ struct CacheKey: Sendable, Hashable {
 
     /// The key of a request; `nil` if its responses are never stored.
     ///
-    /// Those are requests that are streamed or whose response is, and requests of a method that changes something: any but
-    /// GET, HEAD, QUERY, and POST, which an API may use to read.
+    /// Those are requests that are streamed or whose response is, and requests of a method that changes something: any
+    /// but GET, HEAD, QUERY, and POST, which an API may use to read.
     init?(_ request: Request, in flight: Flight) {
         guard case .whole = request.delivery, request.head.method.mayRead else { return nil }
         if request.isAsAssembled, let known = flight.key {
@@ -53,8 +54,8 @@ struct CacheKey: Sendable, Hashable {
         self.init(form, of: flight.configuration.requestIdentity, in: flight)
     }
 
-    /// The key of a call whose request is not made yet; `nil` if its responses are never stored, if no request can be made of its path,
-    /// or if the content does not determine the request.
+    /// The key of a call whose request is not made yet; `nil` if its responses are never stored, if no request can be
+    /// made of its path, or if the content does not determine the request.
     init?<E: Endpoint>(_ content: CallContent, of endpoint: E.Type, in flight: Flight) {
         let method = E.method
         guard method.mayRead, content.path.problem == nil else { return nil }

@@ -1,7 +1,8 @@
-/// The bounds of a ``ResponseCache`` in memory, in all and for each ``CacheKind``, and of the requests that identical reads share.
+/// The bounds of a ``ResponseCache`` in memory, in all and for each ``CacheKind``, and of the requests that identical
+/// reads share.
 ///
-/// The responses of ``CachePolicy/http(onDisk:)`` belong to targets and have bounds of their own. With a bound of 0, nothing is stored; a
-/// negative bound counts as 0.
+/// The responses of ``CachePolicy/http(onDisk:)`` belong to targets and have bounds of their own. With a bound of 0,
+/// nothing is stored; a negative bound counts as 0.
 ///
 /// ```swift
 /// let limits = CacheLimits(maximumByteCount: 8 << 20, maximumByteCountByKind: [.images: 24 << 20])
@@ -10,24 +11,27 @@
 public struct CacheLimits: Sendable, Hashable {
     /// The most responses. The default is 1,000.
     public let maximumCount: Int
-    /// The most bytes of all responses together: bodies, the indexes of those that are JSON, header fields and keys. The default is 32 MiB.
+    /// The most bytes of all responses together: bodies, the indexes of those that are JSON, header fields and keys.
+    /// The default is 32 MiB.
     ///
     /// A larger response is not stored in memory.
     public let maximumByteCount: Int
     /// The most bytes of the responses of each kind that has a budget of its own. The default is empty: all kinds share
     /// ``maximumByteCount``.
     ///
-    /// Each budget holds for the responses stored by the client's own rules, and again for those stored by the rules of HTTP caching; each
-    /// also has a ``maximumCount`` and a ``maximumHTTPTargets`` of its own. A response evicts none of another budget.
+    /// Each budget holds for the responses stored by the client's own rules, and again for those stored by the rules of
+    /// HTTP caching; each also has a ``maximumCount`` and a ``maximumHTTPTargets`` of its own. A response evicts none
+    /// of another budget.
     public let maximumByteCountByKind: [CacheKind: Int]
     /// The most targets with responses stored by the rules of HTTP caching. The default is 1,000.
     public let maximumHTTPTargets: Int
-    /// The most bytes of the responses stored by the rules of HTTP caching: bodies, the indexes of those that are JSON, and header
-    /// fields together. The default is 32 MiB.
+    /// The most bytes of the responses stored by the rules of HTTP caching: bodies, the indexes of those that are JSON,
+    /// and header fields together. The default is 32 MiB.
     public let maximumHTTPByteCount: Int
     /// The largest body that is stored by the rules of HTTP caching, in bytes. The default is 4 MiB.
     public let maximumHTTPBodyByteCount: Int
-    /// The most responses of one target, which differ by the fields that `Vary` names or by their owner. The default is 16.
+    /// The most responses of one target, which differ by the fields that `Vary` names or by their owner. The default is
+    /// 16.
     public let maximumHTTPVariants: Int
     /// The most requests that can be shared at a time; one more is not shared. The default is 1,000; 0 shares none.
     public let maximumSharedRequests: Int

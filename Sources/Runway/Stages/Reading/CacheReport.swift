@@ -4,8 +4,9 @@
 /// print(network.cacheReport)
 /// ```
 ///
-/// It has only numbers, no parameters and no accounts. Not counted are calls that revalidate a stale response for another call, calls of
-/// endpoints whose policy stores nothing, and calls that may send nothing and find no stored response. A prefetch counts as a call.
+/// It has only numbers, no parameters and no accounts. Not counted are calls that revalidate a stale response for
+/// another call, calls of endpoints whose policy stores nothing, and calls that may send nothing and find no stored
+/// response. A prefetch counts as a call.
 public struct CacheReport: Sendable, Hashable {
     /// The endpoints, those with the most calls first; at most 500.
     public let endpoints: [EndpointUse]
@@ -35,8 +36,9 @@ public struct CacheReport: Sendable, Hashable {
         public internal(set) var absentCount = 0
         /// The calls that bypassed the cache, since they required a response from the server.
         public internal(set) var bypassedCount = 0
-        /// The calls and comparisons, grouped by the age of the stored response: twelve ranges, the youngest first. They end at 1, 10 and 30
-        /// seconds, 1, 3, 10 and 30 minutes, 1 and 6 hours, a day and a week; the last range has no end.
+        /// The calls and comparisons, grouped by the age of the stored response: twelve ranges, the youngest first.
+        /// They end at 1, 10 and 30 seconds, 1, 3, 10 and 30 minutes, 1 and 6 hours, a day and a week; the last range
+        /// has no end.
         public internal(set) var ages: [AgeRange]
 
         init(_ endpoint: any Endpoint.Type) {
@@ -49,20 +51,22 @@ public struct CacheReport: Sendable, Hashable {
         /// The number of all calls.
         public var callCount: Int { freshCount + staleCount + expiredCount + absentCount + bypassedCount }
 
-        /// Estimates how large a part of the calls a lifetime would serve without a request, from 0 to 1; `nil` before the first call.
+        /// Estimates how large a part of the calls a lifetime would serve without a request, from 0 to 1; `nil` before
+        /// the first call.
         ///
-        /// It counts the calls that found a stored response of at most this age. Calls that bypassed the cache are excluded. The estimate
-        /// for a longer lifetime than the present one is too low, since every request replaces the stored response by a younger one.
+        /// It counts the calls that found a stored response of at most this age. Calls that bypassed the cache are
+        /// excluded. The estimate for a longer lifetime than the present one is too low, since every request replaces
+        /// the stored response by a younger one.
         ///
-        /// - Parameter lifetime: A time to live. It is rounded down to 1, 10 or 30 seconds, 1, 3, 10 or 30 minutes, 1 or 6 hours, a day
-        ///   or a week.
+        /// - Parameter lifetime: A time to live. It is rounded down to 1, 10 or 30 seconds, 1, 3, 10 or 30 minutes, 1
+        ///   or 6 hours, a day or a week.
         public func servedShare(for lifetime: Duration) -> Double? {
             let all = callCount - bypassedCount
             return all == 0 ? nil : Double(ranges(within: lifetime).reduce(0) { $0 + $1.callCount }) / Double(all)
         }
 
-        /// Estimates the share of the responses served by a lifetime that the server would have changed meanwhile, from 0 to 1; `nil` if no
-        /// stored response of at most this age was compared with a new one.
+        /// Estimates the share of the responses served by a lifetime that the server would have changed meanwhile, from
+        /// 0 to 1; `nil` if no stored response of at most this age was compared with a new one.
         ///
         /// - Parameter lifetime: As in ``servedShare(for:)``.
         public func changedShare(for lifetime: Duration) -> Double? {
@@ -78,7 +82,8 @@ public struct CacheReport: Sendable, Hashable {
 
     /// How often stored responses of similar ages were found, and compared with new ones.
     public struct AgeRange: Sendable, Hashable {
-        /// The longest age of the range; `nil` if it is unlimited. It belongs to the range, and a longer age to the next one.
+        /// The longest age of the range; `nil` if it is unlimited. It belongs to the range, and a longer age to the
+        /// next one.
         public let longest: Duration?
         /// The number of calls that found a stored response of such an age, fresh or not.
         public internal(set) var callCount = 0
@@ -95,8 +100,9 @@ extension CacheReport: CustomStringConvertible {
     /// The most endpoints that the text lists.
     private static var maximumListedCount: Int { 20 }
 
-    /// A table for each of the twenty endpoints with the most calls, in lines of at most 100 characters unless names are longer: for each
-    /// lifetime, the share of calls that it would serve, and the share of compared responses of at most that age that had changed.
+    /// A table for each of the twenty endpoints with the most calls, in lines of at most 100 characters unless names
+    /// are longer: for each lifetime, the share of calls that it would serve, and the share of compared responses of at
+    /// most that age that had changed.
     public var description: String {
         if endpoints.isEmpty { return "No call has used the cache." }
         var lines = endpoints.prefix(Self.maximumListedCount).flatMap(\.lines)

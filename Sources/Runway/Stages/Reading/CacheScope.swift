@@ -14,13 +14,14 @@ public enum CacheScope: Sendable, Hashable {
         covers(service: key.service, endpoint: key.endpoint, account: key.account)
     }
 
-    /// Returns whether the scope includes the entry of a key. One without an endpoint belongs to its service: the scope of any endpoint
-    /// of the service includes it.
+    /// Returns whether the scope includes the entry of a key. One without an endpoint belongs to its service: the scope
+    /// of any endpoint of the service includes it.
     public func covers(_ key: CacheTierKey) -> Bool {
         covers(service: key.service, endpoint: key.endpoint, account: key.account)
     }
 
-    /// Returns whether the scope includes the responses in a partition, which belong to a service and to none of its endpoints.
+    /// Returns whether the scope includes the responses in a partition, which belong to a service and to none of its
+    /// endpoints.
     func covers(_ partition: CachePartition) -> Bool {
         covers(service: partition.serviceName, endpoint: nil, account: partition.account)
     }

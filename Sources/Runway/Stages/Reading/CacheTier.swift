@@ -1,12 +1,12 @@
 /// Stores responses below memory, for example on the device's disk.
 ///
-/// Pass one to the initialiser of ``NetworkLayer``. It is used only for endpoints whose ``CachePolicy`` stores on disk, never
-/// in the caller's turn, and for no longer than ``ResponseCache/maximumTierWait``. Changes are serialised; lookups may run concurrently.
-/// A failure fails no call: a lookup that failed found nothing, and removals that failed are repeated before any other change;
-/// until then, nothing that they cover is found.
+/// Pass one to the initialiser of ``NetworkLayer``. It is used only for endpoints whose ``CachePolicy`` stores on disk,
+/// never in the caller's turn, and for no longer than ``ResponseCache/maximumTierWait``. Changes are serialised;
+/// lookups may run concurrently. A failure fails no call: a lookup that failed found nothing, and removals that failed
+/// are repeated before any other change; until then, nothing that they cover is found.
 ///
-/// The implementation limits its size and evicts least recently used entries. It need not know lifetimes: an entry contains all
-/// that a policy needs, and a key all that identifies the caller.
+/// The implementation limits its size and evicts least recently used entries. It need not know lifetimes: an entry
+/// contains all that a policy needs, and a key all that identifies the caller.
 ///
 /// ```swift
 /// actor DictionaryTier: CacheTier {
@@ -25,11 +25,11 @@
 public protocol CacheTier: Sendable {
     /// Returns the entry of a key; `nil` if there is none.
     func find(_ key: CacheTierKey) async throws -> CacheTierEntry?
-    /// Returns `false` if the tier knows, without waiting for a drive or for another thread's work, that it has no entry of a key. No lookup
-    /// is made then. The default is `true`.
+    /// Returns `false` if the tier knows, without waiting for a drive or for another thread's work, that it has no
+    /// entry of a key. No lookup is made then. The default is `true`.
     func mayHold(_ key: CacheTierKey) -> Bool
-    /// Applies changes in their order. If it throws, any of them may have been applied: entries that should have been stored are then
-    /// removed, and removals are repeated.
+    /// Applies changes in their order. If it throws, any of them may have been applied: entries that should have been
+    /// stored are then removed, and removals are repeated.
     func apply(_ changes: [CacheTierChange]) async throws
 }
 
@@ -68,13 +68,13 @@ public struct CacheTierKey: Sendable, Hashable {
     public let endpoint: String?
     /// The account of the call; `nil` if nobody was signed in.
     public let account: String?
-    /// The URL to which responses of ``CachePolicy/http(onDisk:)`` belong; `nil` for others. It may contain secrets, as the
-    /// ``canonicalForm`` does.
+    /// The URL to which responses of ``CachePolicy/http(onDisk:)`` belong; `nil` for others. It may contain secrets, as
+    /// the ``canonicalForm`` does.
     public let target: String?
     /// Everything that distinguishes keys, as bytes that are the same in every launch of the app.
     ///
-    /// It contains whatever secrets the request contains. A tier stores a cryptographic digest of it, such as SHA-256, never
-    /// the bytes.
+    /// It contains whatever secrets the request contains. A tier stores a cryptographic digest of it, such as SHA-256,
+    /// never the bytes.
     public let canonicalForm: [UInt8]
 
     init(_ key: CacheKey) {

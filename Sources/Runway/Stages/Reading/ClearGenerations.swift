@@ -1,11 +1,12 @@
 /// Decides which responses may be stored after clears, after changes of targets, and after newer responses.
 ///
-/// Requests, calls, clears and changes take their sequence numbers from one counter, ``ResponseCache/nextSequenceNumber()``. A clear
-/// refuses the responses of calls that started before it, also if their requests were sent after it. A change of a target, and a newer
-/// response, refuse the responses to requests that were sent before.
+/// Requests, calls, clears and changes take their sequence numbers from one counter,
+/// ``ResponseCache/nextSequenceNumber()``. A clear refuses the responses of calls that started before it, also if their
+/// requests were sent after it. A change of a target, and a newer response, refuse the responses to requests that were
+/// sent before.
 ///
-/// Memory is limited: when the bounds of one entry are no longer remembered, they are applied to all entries of its kind. So a response
-/// may be refused that could be stored, but none is stored that has to be refused.
+/// Memory is limited: when the bounds of one entry are no longer remembered, they are applied to all entries of its
+/// kind. So a response may be refused that could be stored, but none is stored that has to be refused.
 struct ClearGenerations {
     /// The largest number of scopes, of keys and of targets that are remembered individually.
     static let maximumCount = 1024

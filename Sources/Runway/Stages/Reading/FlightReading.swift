@@ -221,7 +221,8 @@ extension Flight {
     /// Whether the flight leads a read.
     var isLeading: Bool { reading.ledRead.load(ordering: .acquiring) != 0 }
 
-    /// Makes this flight the leader of a read; its record is held back until the read ends, so that all its requests are in it.
+    /// Makes this flight the leader of a read; its record is held back until the read ends, so that all its requests
+    /// are in it.
     func beginLeading(_ read: UInt64) {
         recorder.hold()
         reading.ledRead.store(read, ordering: .releasing)

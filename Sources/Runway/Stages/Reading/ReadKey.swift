@@ -2,8 +2,8 @@ import HTTPTypes
 
 /// Identifies a read: two reads of equal keys may share one request.
 ///
-/// All fields of the request are part of it, unlike those of a stored response: before there is a response, no `Vary` says which of them
-/// select it (RFC 9111 §4.1).
+/// All fields of the request are part of it, unlike those of a stored response: before there is a response, no `Vary`
+/// says which of them select it (RFC 9111 §4.1).
 struct ReadKey: Sendable {
     let service: any APIService.Type
     let endpoint: any Endpoint.Type
@@ -50,7 +50,8 @@ struct ReadKey: Sendable {
         }
     }
 
-    /// Returns whether a method requests no change. A POST may request one, unless its responses are stored: then it only reads.
+    /// Returns whether a method requests no change. A POST may request one, unless its responses are stored: then it
+    /// only reads.
     private static func reads(_ method: HTTPRequest.Method, by rule: CachePolicy.Rule) -> Bool {
         if method == .get || method == .head || method.isQuery { return true }
         return method == .post && (rule == .timeToLive || rule == .untilEvicted)

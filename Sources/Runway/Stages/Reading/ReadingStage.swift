@@ -1,11 +1,12 @@
 import HTTPTypes
 
-/// Responds from the cache, stores responses, and shares one request among identical reads that are in flight at the same time.
-/// A call that changes something invalidates what its endpoint names, before it lands.
+/// Responds from the cache, stores responses, and shares one request among identical reads that are in flight at the
+/// same time. A call that changes something invalidates what its endpoint names, before it lands.
 ///
-/// A fresh response in memory lands in the caller's turn. A response is stored only after the service judged it fine and the endpoint and
-/// the manager's validator accepted it; under ``CachePolicy/http(onDisk:)``, as the server allows. ``SharedReads`` defines
-/// which reads share a request. A streamed body is copied while it passes if HTTP allows storing it; all other bodies pass unchanged.
+/// A fresh response in memory lands in the caller's turn. A response is stored only after the service judged it fine
+/// and the endpoint and the manager's validator accepted it; under ``CachePolicy/http(onDisk:)``, as the server allows.
+/// ``SharedReads`` defines which reads share a request. A streamed body is copied while it passes if HTTP allows
+/// storing it; all other bodies pass unchanged.
 struct ReadingStage: RequestStage {
     let cache: ResponseCache
     let admission: AdmissionControl
@@ -84,8 +85,9 @@ extension NetworkError {
     /// Whether the server was not reached, or takes no requests now.
     var isServerUnavailable: Bool { [.noNetwork, .timedOut, .overloaded, .unavailable].contains(kind) }
 
-    /// Whether a stale response may be used instead under a time to live: the server was not reached, or failed. The client's own
-    /// rule counts every status of 500 and more; for HTTP caching RFC 5861 §4 names four, see ``HTTPReading``.
+    /// Whether a stale response may be used instead under a time to live: the server was not reached, or failed. The
+    /// client's own rule counts every status of 500 and more; for HTTP caching RFC 5861 §4 names four, see
+    /// ``HTTPReading``.
     var allowsStaleResponse: Bool { isServerUnavailable || kind == .refused && status?.kind == .serverError }
 }
 

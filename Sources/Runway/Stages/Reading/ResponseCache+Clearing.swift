@@ -21,9 +21,9 @@ extension ResponseCache {
 
     /// Removes the responses in a scope.
     ///
-    /// Responses to calls that started before the clear are never stored, and calls that start after it do not share requests that were
-    /// sent before it. Responses stored by ``CachePolicy/http(onDisk:)`` belong to targets and not to endpoints, so that a clear of an
-    /// endpoint removes those of its whole service.
+    /// Responses to calls that started before the clear are never stored, and calls that start after it do not share
+    /// requests that were sent before it. Responses stored by ``CachePolicy/http(onDisk:)`` belong to targets and not
+    /// to endpoints, so that a clear of an endpoint removes those of its whole service.
     public func clear(_ scope: CacheScope) { remove(scope) }
 
     /// Removes the responses in a scope; see ``clear(_:)-(CacheScope)``. Returns how many were in memory.
@@ -49,8 +49,8 @@ extension ResponseCache {
         }
     }
 
-    /// Removes the response of one key, and all responses of its target. Responses to calls that started before are never
-    /// stored. Returns how many were in memory.
+    /// Removes the response of one key, and all responses of its target. Responses to calls that started before are
+    /// never stored. Returns how many were in memory.
     @discardableResult
     func remove(_ key: CacheKey?, of target: HTTPCacheURI) -> Int {
         defer {
@@ -73,8 +73,8 @@ extension ResponseCache {
         }
     }
 
-    /// Evicts least recently used responses, other than those of ``CachePolicy/http(onDisk:)``, until they fit. The disk tier stays
-    /// unchanged.
+    /// Evicts least recently used responses, other than those of ``CachePolicy/http(onDisk:)``, until they fit. The
+    /// disk tier stays unchanged.
     ///
     /// - Parameters:
     ///   - count: The most responses. The default is no limit.
@@ -83,10 +83,11 @@ extension ResponseCache {
         state.withLock { $0.entries.trim(toCount: max(0, count), byteCount: max(0, byteCount)) }
     }
 
-    /// Evicts half of the responses in memory, or all of them. On Apple's systems the layer calls it when the system asks for
-    /// memory; elsewhere the app does.
+    /// Evicts half of the responses in memory, or all of them. On Apple's systems the layer calls it when the system
+    /// asks for memory; elsewhere the app does.
     ///
-    /// - Parameter isCritical: Whether all are evicted, and not only the less recently used half. The default is `false`.
+    /// - Parameter isCritical: Whether all are evicted, and not only the less recently used half. The default is
+    ///   `false`.
     public func relieveMemory(isCritical: Bool = false) {
         state.withLock { state in
             if isCritical {

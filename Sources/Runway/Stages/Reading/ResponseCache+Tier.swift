@@ -41,7 +41,8 @@ extension ResponseCache {
         }
     }
 
-    /// Counts a call that waits for a lookup in the tier; returns `false` if too many abandoned lookups are still in flight.
+    /// Counts a call that waits for a lookup in the tier; returns `false` if too many abandoned lookups are still in
+    /// flight.
     private func beginLookup() -> Bool {
         state.withLock { state in
             guard state.lookupCount - state.waitingLookupCount < Self.maximumAbandonedLookups else { return false }
@@ -50,9 +51,11 @@ extension ResponseCache {
         }
     }
 
-    /// Waits until the disk tier has performed, or failed to perform, all operations so far. For example before the app is suspended.
+    /// Waits until the disk tier has performed, or failed to perform, all operations so far. For example before the app
+    /// is suspended.
     ///
-    /// It waits for at most ``maximumFlushWait``, and no longer after the task is cancelled. The tier continues in either case.
+    /// It waits for at most ``maximumFlushWait``, and no longer after the task is cancelled. The tier continues in
+    /// either case.
     ///
     /// - Returns: Whether the tier completed in time.
     @discardableResult

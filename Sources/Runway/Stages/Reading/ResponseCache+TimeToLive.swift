@@ -2,8 +2,8 @@ import Synchronization
 
 /// Responses stored under the key of a call, by a time to live or until evicted.
 extension ResponseCache {
-    /// The entry in memory, which becomes the most recently used, and the number of changes by which the call can check whether the
-    /// entry is still the same.
+    /// The entry in memory, which becomes the most recently used, and the number of changes by which the call can check
+    /// whether the entry is still the same.
     func lookUp(_ key: CacheKey) -> (response: CachedResponse?, changes: UInt64) {
         state.withLock { ($0.entries.value(for: key), $0.entries.changeCount) }
     }

@@ -7,26 +7,28 @@ import Synchronization
 /// network.cache.trim(byteCount: 8 << 20)      // the app moved to the background
 /// ```
 ///
-/// Entries are bounded by count and by bytes; least recently used entries are evicted first, of the same ``CacheKind`` alone. Endpoints whose policy is
-/// ``CachePolicy/http(onDisk:)`` have limits of their own in ``CacheLimits``, and their responses belong to targets: they are returned
-/// only to calls of the same service, environment and account whose requests have equal values in every header field that may
-/// authenticate them. These are all fields except those whose standard assigns another meaning, such as `Accept` or `User-Agent`.
+/// Entries are bounded by count and by bytes; least recently used entries are evicted first, of the same ``CacheKind``
+/// alone. Endpoints whose policy is ``CachePolicy/http(onDisk:)`` have limits of their own in ``CacheLimits``, and
+/// their responses belong to targets: they are returned only to calls of the same service, environment and account
+/// whose requests have equal values in every header field that may authenticate them. These are all fields except those
+/// whose standard assigns another meaning, such as `Accept` or `User-Agent`.
 ///
-/// Responses to calls that started before a clear are never stored. An older response never replaces a newer one, by the order in
-/// which their requests were sent.
+/// Responses to calls that started before a clear are never stored. An older response never replaces a newer one, by
+/// the order in which their requests were sent.
 public final class ResponseCache: Sendable {
     /// The longest time that a call waits for the disk tier. After it, the call continues as if the tier held nothing.
     public static let maximumTierWait = Duration.seconds(2)
     /// The longest time that ``flush()`` waits for the disk tier.
     public static let maximumFlushWait = Duration.seconds(10)
-    /// The most lookups in the disk tier that may be in flight after their calls stopped waiting. Beyond it, lookups skip the
-    /// tier.
+    /// The most lookups in the disk tier that may be in flight after their calls stopped waiting. Beyond it, lookups
+    /// skip the tier.
     static let maximumAbandonedLookups = 16
 
     /// The limits of what is stored and shared.
     public let limits: CacheLimits
 
-    /// The reads in flight that calls can share. Its lock is taken while ``state`` is locked, never the other way round.
+    /// The reads in flight that calls can share. Its lock is taken while ``state`` is locked, never the other way
+    /// round.
     let reads: SharedWork<ReadKey, ReadOutcome>
     let background = BackgroundFlights()
     let tier: (any CacheTier)?
@@ -34,7 +36,8 @@ public final class ResponseCache: Sendable {
     let usage = CacheUsage()
     let clock: LayerClock
     let timer: DeadlineTimer
-    /// Identifies this launch in what the disk tier stores: sequence numbers and instants of another one have no meaning in it.
+    /// Identifies this launch in what the disk tier stores: sequence numbers and instants of another one have no
+    /// meaning in it.
     let launch = UInt64.random(in: .min ... .max)
     private let sequence = Atomic<UInt64>(0)
 
@@ -79,7 +82,8 @@ public final class ResponseCache: Sendable {
                         limits.maximumByteCount, limits.maximumByteCountByKind.values.max() ?? 0))))
     }
 
-    /// The number of responses in memory. Counting takes time in proportion to the number of targets stored by the rules of HTTP caching.
+    /// The number of responses in memory. Counting takes time in proportion to the number of targets stored by the
+    /// rules of HTTP caching.
     public var count: Int { state.withLock(\.count) }
 
     /// The bytes that the responses in memory occupy.
@@ -91,15 +95,16 @@ public final class ResponseCache: Sendable {
     /// The sequence number that was taken last. A call that starts now is older than every operation after it.
     var lastSequenceNumber: UInt64 { sequence.load(ordering: .relaxed) }
 
-    /// Takes the number of a request that is about to be sent, or of a clear: of two requests, the one with the larger number was sent
-    /// later. The first is 1.
+    /// Takes the number of a request that is about to be sent, or of a clear: of two requests, the one with the larger
+    /// number was sent later. The first is 1.
     func nextSequenceNumber() -> UInt64 { sequence.wrappingAdd(1, ordering: .relaxed).newValue }
 }
 
 extension ResponseCache {
     /// What a lookup found, so that a call that starts a request can check whether it still holds.
     ///
-    /// The number of changes is that of the whole cache at the lookup. Only if it is another one now, the key is looked up again.
+    /// The number of changes is that of the whole cache at the lookup. Only if it is another one now, the key is looked
+    /// up again.
     enum Snapshot {
         /// The call may use no stored response.
         case none
@@ -114,8 +119,8 @@ extension ResponseCache {
 
     /// Makes a call the leader or a follower of a read, unless what its lookup found has changed since.
     ///
-    /// A leader stores its response before its read ends. As both are looked up in one turn here, a caller always finds either the
-    /// request in flight or the cached entry.
+    /// A leader stores its response before its read ends. As both are looked up in one turn here, a caller always finds
+    /// either the request in flight or the cached entry.
     ///
     /// - Returns: What the call is to the read; `nil` if it has to look up again.
     /// - Throws: As ``SharedWork/enter(_:for:isJoinable:endsInTime:)``.

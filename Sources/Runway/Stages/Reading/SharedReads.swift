@@ -5,20 +5,22 @@ struct ReadOutcome: Sendable {
     var leaders: Response?
 }
 
-/// Sends the requests that no stored response serves: one request for all identical reads that are in flight at the same time.
+/// Sends the requests that no stored response serves: one request for all identical reads that are in flight at the
+/// same time.
 ///
-/// Two reads are identical if service, environment, account, endpoint, URL, header fields, body, cache directives and retry policies are
-/// equal. Reads are GET, HEAD and QUERY, and POST under a time to live or until evicted. Streamed responses are never shared, nor are
-/// reads of endpoints that forbid it (``Endpoint/coalesces``), nor those that a renewal of an access token makes: the request
-/// that they would join may wait for that token.
+/// Two reads are identical if service, environment, account, endpoint, URL, header fields, body, cache directives and
+/// retry policies are equal. Reads are GET, HEAD and QUERY, and POST under a time to live or until evicted. Streamed
+/// responses are never shared, nor are reads of endpoints that forbid it (``Endpoint/coalesces``), nor those that a
+/// renewal of an access token makes: the request that they would join may wait for that token.
 ///
-/// The first read is the *leader*: its request runs in a task of its own, so that it outlives the leader's cancellation. Later
-/// reads are *followers*, unless their target was changed or cleared since: they need the present state. Each waiter leaves at
-/// its own deadline or cancellation; the request is cancelled when the last one leaves. Attempts are recorded on the leader's
-/// flight, also if that call ends first; a follower's record names the leader.
+/// The first read is the *leader*: its request runs in a task of its own, so that it outlives the leader's
+/// cancellation. Later reads are *followers*, unless their target was changed or cleared since: they need the present
+/// state. Each waiter leaves at its own deadline or cancellation; the request is cancelled when the last one leaves.
+/// Attempts are recorded on the leader's flight, also if that call ends first; a follower's record names the leader.
 ///
-/// A response that may be stored by the rules of HTTP is stored before any waiter is notified. One that may be stored by a time to live or
-/// until evicted is retained for later reads until the first of the calls that share it has stored or rejected it.
+/// A response that may be stored by the rules of HTTP is stored before any waiter is notified. One that may be stored
+/// by a time to live or until evicted is retained for later reads until the first of the calls that share it has stored
+/// or rejected it.
 struct SharedReads {
     let cache: ResponseCache
     let admission: AdmissionControl
@@ -43,8 +45,8 @@ struct SharedReads {
     ///
     /// - Parameters:
     ///   - lookup: What the lookup found.
-    ///   - store: Stores the response for this call, and returns this call's own form of it; `nil` if there is none. Called once:
-    ///     for the leader before the read ends, for the others when they receive the response.
+    ///   - store: Stores the response for this call, and returns this call's own form of it; `nil` if there is none.
+    ///     Called once: for the leader before the read ends, for the others when they receive the response.
     /// - Returns: The response, and what `store` returned; `nil` if the cache has changed since the lookup.
     func send(
         _ request: Request, after lookup: Lookup, store: @escaping @Sendable (Response) -> Response? = { _ in nil }

@@ -2,7 +2,8 @@ import HTTPTypes
 
 import struct Foundation.Date
 
-/// Writes the metadata of a ``CacheTierEntry``: numbers in eight bytes, the least significant first; texts and lists after their counts.
+/// Writes the metadata of a ``CacheTierEntry``: numbers in eight bytes, the least significant first; texts and lists
+/// after their counts.
 struct TierRecordWriter {
     private(set) var bytes: [UInt8] = []
 

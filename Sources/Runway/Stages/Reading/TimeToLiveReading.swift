@@ -149,7 +149,8 @@ extension TimeToLiveReading {
         return response
     }
 
-    /// Sends the request, with the validators of the stale response. If it fails in a way that allows a stale response, returns that.
+    /// Sends the request, with the validators of the stale response. If it fails in a way that allows a stale response,
+    /// returns that.
     ///
     /// - Returns: `nil` if the entry has changed since it was looked up.
     func fetch(_ fetch: Fetch, _ reads: SharedReads) async throws(NetworkError) -> Response? {

@@ -80,8 +80,8 @@ struct WriteBehindQueue {
     /// Records that the current operations succeeded.
     mutating func succeed() { current = [] }
 
-    /// Records that the current operations failed. Stores are replaced by removals; if all are removals, they are repeated first at the
-    /// next ``begin()``.
+    /// Records that the current operations failed. Stores are replaced by removals; if all are removals, they are
+    /// repeated first at the next ``begin()``.
     ///
     /// - Returns: Whether to continue.
     mutating func fail() -> Bool {
@@ -106,7 +106,8 @@ struct WriteBehindQueue {
     /// Operations in their order, with their keys and totals, so that adding one does not read all of them.
     private struct Backlog {
         private(set) var operations: [Operation] = []
-        /// The keys of the operations that concern one entry. A key has one operation at most, since a later one supersedes it.
+        /// The keys of the operations that concern one entry. A key has one operation at most, since a later one
+        /// supersedes it.
         private var keys: Set<EntryKey> = []
         /// The number of responses to be stored, and their bytes.
         private(set) var storeCount = 0

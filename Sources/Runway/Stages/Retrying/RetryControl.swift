@@ -46,8 +46,8 @@ final class RetryControl: Sendable {
         return wait
     }
 
-    /// Waits before a transfer continues after an interruption, if the call's policy, the host's budget and the deadline allow it.
-    /// The record shows the interruption, or why the transfer does not continue.
+    /// Waits before a transfer continues after an interruption, if the call's policy, the host's budget and the
+    /// deadline allow it. The record shows the interruption, or why the transfer does not continue.
     ///
     /// - Parameters:
     ///   - request: The request that is sent next.

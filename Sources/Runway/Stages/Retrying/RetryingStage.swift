@@ -1,7 +1,8 @@
 /// Makes a further attempt if the ``RetryPolicy`` of the call, the budget of the host and the deadline allow it.
 ///
-/// It also adds the `Idempotency-Key` of a call, if its endpoint uses them. A streamed response is judged by its head, and no
-/// attempt is made once the caller has that. Bodies pass unchanged; a body that can't be sent twice is sent once.
+/// It also adds the `Idempotency-Key` of a call, if its endpoint uses them. A streamed response is judged by its head,
+/// and no attempt is made once the caller has that. Bodies pass unchanged; a body that can't be sent twice is sent
+/// once.
 struct RetryingStage: RequestStage {
     private let retries: RetryControl
     private let admission: AdmissionControl
@@ -57,8 +58,8 @@ struct RetryingStage: RequestStage {
 
     /// Returns the wait before the next attempt; `nil` if none is made. Either is recorded.
     ///
-    /// - Parameter origin: The origin that failed, if a redirect led there. Its budget is used, and not that of the request's
-    ///   own.
+    /// - Parameter origin: The origin that failed, if a redirect led there. Its budget is used, and not that of the
+    ///   request's own.
     private func decide(
         _ request: Request, _ attempt: Int, _ cause: RetryCause, _ retryAfter: Duration?, of origin: Origin?,
         in flight: Flight

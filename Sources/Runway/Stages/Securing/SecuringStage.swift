@@ -1,7 +1,7 @@
 import HTTPTypes
 
-/// Refuses requests without TLS unless their service allows them (``APIService/allowsPlainHTTP``), and upgrades those to hosts that
-/// require TLS (RFC 6797).
+/// Refuses requests without TLS unless their service allows them (``APIService/allowsPlainHTTP``), and upgrades those
+/// to hosts that require TLS (RFC 6797).
 ///
 /// It is below redirecting, so that it sees every hop. Bodies pass unchanged.
 struct SecuringStage: RequestStage {

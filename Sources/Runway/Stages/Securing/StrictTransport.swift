@@ -15,7 +15,8 @@ final class StrictTransport: Sendable {
     /// Guards the hosts.
     private let state = Mutex<[String: Entry]>([:])
 
-    /// Whether a host, as it is looked up (``Origin/bareHost``), requires TLS, by its own policy or by that of a superdomain that includes subdomains.
+    /// Whether a host, as it is looked up (``Origin/bareHost``), requires TLS, by its own policy or by that of a
+    /// superdomain that includes subdomains.
     func requiresTLS(_ host: String, at date: Date) -> Bool {
         state.withLock { hosts in
             if hosts.isEmpty { return false }
@@ -30,7 +31,8 @@ final class StrictTransport: Sendable {
         }
     }
 
-    /// Stores the policy of a `Strict-Transport-Security` field that was received over TLS; an invalid one changes nothing.
+    /// Stores the policy of a `Strict-Transport-Security` field that was received over TLS; an invalid one changes
+    /// nothing.
     func store(_ field: String, of host: String, at date: Date) {
         guard !host.isAddress, let policy = Self.policy(field) else { return }
         state.withLock { hosts in

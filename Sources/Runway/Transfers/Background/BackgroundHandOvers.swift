@@ -1,8 +1,10 @@
 import Synchronization
 
-/// The hand-overs to a background session that are in progress: which of them were cancelled before the system has a task.
+/// The hand-overs to a background session that are in progress: which of them were cancelled before the system has a
+/// task.
 final class BackgroundHandOvers: Sendable {
-    /// Guards the ids, each with whether its hand-over was cancelled. It is held while a task is made, named and started.
+    /// Guards the ids, each with whether its hand-over was cancelled. It is held while a task is made, named and
+    /// started.
     private let isCancelled = Mutex<[String: Bool]>([:])
 
     /// Begins a hand-over.
@@ -39,7 +41,7 @@ final class BackgroundHandOvers: Sendable {
     /// Ends a hand-over, whether or not its task was started.
     func end(_ id: String) { isCancelled.withLock { $0[id] = nil } }
 
-    /// Looks at the tasks of the session while none is being started: a task without a name, or one that is suspended, is of a process that
-    /// has ended.
+    /// Looks at the tasks of the session while none is being started: a task without a name, or one that is suspended,
+    /// is of a process that has ended.
     func betweenStarts(_ look: () -> Void) { isCancelled.withLock { _ in look() } }
 }

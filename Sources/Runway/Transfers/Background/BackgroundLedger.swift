@@ -104,8 +104,8 @@ struct BackgroundLedger: Codable, Equatable, Sendable {
 
     /// Enters a transfer before its task is made.
     ///
-    /// - Throws: ``NetworkError/Kind/invalidParameters`` for an id that is in use, ``NetworkError/Kind/overloaded`` for more than
-    ///   ``maximumCount`` transfers.
+    /// - Throws: ``NetworkError/Kind/invalidParameters`` for an id that is in use, ``NetworkError/Kind/overloaded`` for
+    ///   more than ``maximumCount`` transfers.
     mutating func start(_ id: String, _ kind: Kind) throws(NetworkError) {
         guard entries[id] == nil else { throw Self.idInUse(id) }
         guard entries.count < Self.maximumCount else {
@@ -121,8 +121,8 @@ struct BackgroundLedger: Codable, Equatable, Sendable {
 
     /// Compares the transfers of earlier launches with the tasks that the system has.
     ///
-    /// The system reports the end of a task after a launch, and no more has the task then. So a transfer is lost only if it has no task
-    /// at two launches and no end was reported in between.
+    /// The system reports the end of a task after a launch, and no more has the task then. So a transfer is lost only
+    /// if it has no task at two launches and no end was reported in between.
     ///
     /// - Parameters:
     ///   - running: The ids of the tasks.
@@ -140,8 +140,8 @@ struct BackgroundLedger: Codable, Equatable, Sendable {
         }
     }
 
-    /// Ends a transfer. Returns whether it was in progress: an end that is reported again, or for a transfer that the app has discarded,
-    /// changes nothing.
+    /// Ends a transfer. Returns whether it was in progress: an end that is reported again, or for a transfer that the
+    /// app has discarded, changes nothing.
     mutating func end(_ id: String, _ ending: Ending) -> Bool {
         guard isInProgress(id) else { return false }
         entries[id]?.state = .ended(ending)

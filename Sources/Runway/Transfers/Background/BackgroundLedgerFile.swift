@@ -9,8 +9,8 @@ final class BackgroundLedgerFile: Sendable {
 
     /// Reads the ledger of earlier launches, if there is one.
     ///
-    /// - Throws: ``NetworkError/Kind/storage`` for a file that can't be read or is malformed. The app may remove it: neither the
-    ///   progress nor the ends of its transfers are then reported.
+    /// - Throws: ``NetworkError/Kind/storage`` for a file that can't be read or is malformed. The app may remove it:
+    ///   neither the progress nor the ends of its transfers are then reported.
     init(_ path: String) throws(NetworkError) {
         self.path = path
         do throws(FileError) {

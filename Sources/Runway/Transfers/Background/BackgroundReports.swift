@@ -1,10 +1,12 @@
 /// Decides when the completion handlers of a background session are called: a state machine without a session.
 ///
-/// The system passes a handler when it wakes the app for the ends of transfers, and reports later that it has passed all of them. The handler
-/// is called when that was reported and the app has received them. At a launch the report may come before the handler. A report without a
-/// handler, as after a launch by the user, must not count for the handler of another wake: the ends that it is for have yet to come.
+/// The system passes a handler when it wakes the app for the ends of transfers, and reports later that it has passed
+/// all of them. The handler is called when that was reported and the app has received them. At a launch the report may
+/// come before the handler. A report without a handler, as after a launch by the user, must not count for the handler
+/// of another wake: the ends that it is for have yet to come.
 struct BackgroundReports<Handler> {
-    /// How long a report counts for a handler that comes after it: 30 s, the time that the system gives an app that it wakes.
+    /// How long a report counts for a handler that comes after it: 30 s, the time that the system gives an app that it
+    /// wakes.
     static var reportLifetime: Duration { .seconds(30) }
 
     private var handlers: [Handler] = []

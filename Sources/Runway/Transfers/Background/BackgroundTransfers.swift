@@ -4,9 +4,9 @@
 
     /// Downloads and uploads that the system performs, also while the app is suspended or does not run.
     ///
-    /// Make one object for each identifier at every launch, as early as possible: it learns what the system did meanwhile. Retain it until the
-    /// process ends: the session of an object that was released continues until its transfers have ended, and a second session of one
-    /// identifier beside it is an error of the program.
+    /// Make one object for each identifier at every launch, as early as possible: it learns what the system did
+    /// meanwhile. Retain it until the process ends: the session of an object that was released continues until its
+    /// transfers have ended, and a second session of one identifier beside it is an error of the program.
     ///
     /// ```
     /// let transfers = try BackgroundTransfers("com.example.films", folder: folder, over: network) { transfer in
@@ -17,21 +17,23 @@
     /// transfers.handleEvents(completionHandler)
     /// ```
     ///
-    /// A request passes the hooks of interceptors before and after its start and all stages before it is handed over, and is sent with the
-    /// access token and the cookies of that moment. From then on it is up to the system: it retries while the network is absent,
-    /// follows redirects with the request's header fields, and waits for as long as seven days. What the layer does with responses does
-    /// not happen: no hook of success or failure, no renewal of tokens, no retries of ours, no deadline, no cookies, no cache, no verdict
-    /// of the service. A status from 200 to 299 is a success, and any other a failure.
+    /// A request passes the hooks of interceptors before and after its start and all stages before it is handed over,
+    /// and is sent with the access token and the cookies of that moment. From then on it is up to the system: it
+    /// retries while the network is absent, follows redirects with the request's header fields, and waits for as long
+    /// as seven days. What the layer does with responses does not happen: no hook of success or failure, no renewal of
+    /// tokens, no retries of ours, no deadline, no cookies, no cache, no verdict of the service. A status from 200 to
+    /// 299 is a success, and any other a failure.
     ///
-    /// The system follows a redirect to any host, and sends it the header fields of the request: hand over calls with credentials only to
-    /// servers that redirect to none but their own hosts.
+    /// The system follows a redirect to any host, and sends it the header fields of the request: hand over calls with
+    /// credentials only to servers that redirect to none but their own hosts.
     public final class BackgroundTransfers: Sendable {
-        /// Receives the end of each transfer. When it returns, the transfer is forgotten and its id is free. An end comes once in a
-        /// process; if the process ends while the app is receiving it, it comes again at the next launch.
+        /// Receives the end of each transfer. When it returns, the transfer is forgotten and its id is free. An end
+        /// comes once in a process; if the process ends while the app is receiving it, it comes again at the next
+        /// launch.
         public typealias Receive = @Sendable (BackgroundTransfer) async -> Void
 
-        /// Receives how far the transfer with an id is, while the app runs: at most thirty times a second for each transfer, and for the last
-        /// time before its end is received. Of reports that come faster, the newest counts.
+        /// Receives how far the transfer with an id is, while the app runs: at most thirty times a second for each
+        /// transfer, and for the last time before its end is received. Of reports that come faster, the newest counts.
         public typealias ProgressReport = @MainActor @Sendable (_ id: String, _ progress: TransferProgress) -> Void
 
         /// The networks that a transfer may use. The system waits until the device has one of them.
@@ -62,14 +64,14 @@
         /// Reconnects to the transfers of earlier launches, and reports those that have ended.
         ///
         /// - Parameters:
-        ///   - identifier: The name of the session, one for the app and all its launches. Two objects with the same must not exist
-        ///     at a time.
-        ///   - folder: A folder that nobody else uses, for the ledger and the bodies of uploads, such as one in Application Support. It
-        ///     is made if there is none, for the user alone. It is excluded from backups, and can be read as soon as the device was
-        ///     unlocked once.
+        ///   - identifier: The name of the session, one for the app and all its launches. Two objects with the same
+        ///     must not exist at a time.
+        ///   - folder: A folder that nobody else uses, for the ledger and the bodies of uploads, such as one in
+        ///     Application Support. It is made if there is none, for the user alone. It is excluded from backups, and
+        ///     can be read as soon as the device was unlocked once.
         ///   - network: The layer that makes the requests.
-        ///   - pins: The public keys of hosts; see ``URLSessionTransport/init(configuration:pins:onPinReport:)``, whose pins do not
-        ///     hold here. The default is empty: the system alone decides which servers are trusted.
+        ///   - pins: The public keys of hosts; see ``URLSessionTransport/init(configuration:pins:onPinReport:)``, whose
+        ///     pins do not hold here. The default is empty: the system alone decides which servers are trusted.
         ///   - isDiscretionary: Whether the system waits for Wi-Fi and power. The default is `false`.
         ///   - onProgress: Receives progress while the app runs. The default, `nil`, reports none.
         ///   - receive: Receives the ends.
@@ -135,13 +137,13 @@
         ///
         /// - Parameters:
         ///   - endpoint: What to fetch, by a request without a body.
-        ///   - file: The file to write, on the volume of the app's files; its folder has to exist. It replaces a file that is
-        ///     there, and has mode 0600.
+        ///   - file: The file to write, on the volume of the app's files; its folder has to exist. It replaces a file
+        ///     that is there, and has mode 0600.
         ///   - id: The app's name for the transfer.
         ///   - networks: The networks that it may use. The default is any network.
         ///   - options: Overrides for this call what its endpoint specifies.
-        /// - Throws: The error of a call that can't be made; ``NetworkError/Kind/invalidParameters`` for an id that is in use;
-        ///   ``NetworkError/Kind/cancelled`` after ``cancel(_:)``.
+        /// - Throws: The error of a call that can't be made; ``NetworkError/Kind/invalidParameters`` for an id that is
+        ///   in use; ``NetworkError/Kind/cancelled`` after ``cancel(_:)``.
         public func download<E: Endpoint>(
             _ endpoint: E, to file: URL, id: String, on networks: Networks = .any,
             options: CallOptions = .standard
@@ -157,15 +159,17 @@
             try await handOver(id, .download(to: file.absoluteURL.path), request, body: nil, on: networks)
         }
 
-        /// Hands an upload over. Its body is written to a file first, which the system sends. Returns when the system has it.
+        /// Hands an upload over. Its body is written to a file first, which the system sends. Returns when the system
+        /// has it.
         ///
         /// - Parameters:
         ///   - endpoint: What to call; see ``RequestBody/file(_:)``.
         ///   - id: The app's name for the transfer.
         ///   - networks: The networks that it may use. The default is any network.
         ///   - options: Overrides for this call what its endpoint specifies.
-        /// - Throws: The error of a call that can't be made; ``NetworkError/Kind/invalidParameters`` for an id that is in use;
-        ///   ``NetworkError/Kind/storage`` if the body can't be read or written; ``NetworkError/Kind/cancelled`` after ``cancel(_:)``.
+        /// - Throws: The error of a call that can't be made; ``NetworkError/Kind/invalidParameters`` for an id that is
+        ///   in use; ``NetworkError/Kind/storage`` if the body can't be read or written;
+        ///   ``NetworkError/Kind/cancelled`` after ``cancel(_:)``.
         public func upload<E: Endpoint>(
             _ endpoint: E, id: String, on networks: Networks = .any, options: CallOptions = .standard
         ) async throws(NetworkError) {
@@ -175,8 +179,9 @@
             try await handOver(id, .upload, request, body: relay.bodyFile(of: id), on: networks)
         }
 
-        /// Cancels a transfer, whose end is then reported as ``NetworkError/Kind/cancelled``. One that is being handed over is not started:
-        /// ``download(_:to:id:on:options:)`` or ``upload(_:id:on:options:)`` throws that error. Does nothing for one that has ended.
+        /// Cancels a transfer, whose end is then reported as ``NetworkError/Kind/cancelled``. One that is being handed
+        /// over is not started: ``download(_:to:id:on:options:)`` or ``upload(_:id:on:options:)`` throws that error.
+        /// Does nothing for one that has ended.
         public func cancel(_ id: String) {
             handOvers.cancel(id)
             session.getAllTasks { tasks in
@@ -184,9 +189,9 @@
             }
         }
 
-        /// Takes what the system passes to `application(_:handleEventsForBackgroundURLSession:completionHandler:)`. It is called on
-        /// the main actor when the app has received every end that the system reports for it; what was reported more than 30 s before
-        /// does not count.
+        /// Takes what the system passes to `application(_:handleEventsForBackgroundURLSession:completionHandler:)`. It
+        /// is called on the main actor when the app has received every end that the system reports for it; what was
+        /// reported more than 30 s before does not count.
         @MainActor public func handleEvents(_ completionHandler: @escaping () -> Void) {
             relay.finish { completionHandler() }
         }

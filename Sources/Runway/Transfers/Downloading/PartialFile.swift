@@ -8,10 +8,12 @@ import Foundation
     import Musl
 #endif
 
-/// The bytes of a download that were received so far, in a file beside the target, with metadata that names the representation.
+/// The bytes of a download that were received so far, in a file beside the target, with metadata that names the
+/// representation.
 ///
-/// Both are the user's own, of mode 0600. The file is locked as long as this value lives, so that no two downloads write to it;
-/// where files are not locked (``AppGroup``), ``FileClaims`` still has one download of a layer at a time write a file.
+/// Both are the user's own, of mode 0600. The file is locked as long as this value lives, so that no two downloads
+/// write to it; where files are not locked (``AppGroup``), ``FileClaims`` still has one download of a layer at a time
+/// write a file.
 final class PartialFile: Sendable {
     let target: String
     private let file: OpenFile

@@ -2,8 +2,8 @@ import HTTPTypes
 
 /// One representation of the downloaded resource, as the head of a response describes it.
 struct Representation: Codable, Equatable, Sendable {
-    /// The value for `If-Range`: a strong validator (RFC 9110 §13.1.5); `nil` if the server sent none, so that nothing can be
-    /// resumed.
+    /// The value for `If-Range`: a strong validator (RFC 9110 §13.1.5); `nil` if the server sent none, so that nothing
+    /// can be resumed.
     var validator: String?
     /// The number of bytes; `nil` if the server did not send it.
     var byteCount: Int?
@@ -12,8 +12,8 @@ struct Representation: Codable, Equatable, Sendable {
 
     /// Reads the head of a complete response.
     ///
-    /// - Parameter isCoded: Whether the body is in a content coding, or was before the transport undid it. Its bytes are then not those
-    ///   that a range would count.
+    /// - Parameter isCoded: Whether the body is in a content coding, or was before the transport undid it. Its bytes
+    ///   are then not those that a range would count.
     init(_ head: HTTPResponse, isCoded: Bool, now: HTTPDate) {
         let fields = head.headerFields
         byteCount = isCoded ? nil : fields[.contentLength].flatMap { ByteRange.position($0) }

@@ -42,7 +42,8 @@ struct ResumableUpload: Sendable {
         source = flight.sourceName(of: request)
     }
 
-    /// Sends the file, and returns the response that `check` accepts. A call for the same file that was cancelled ends first.
+    /// Sends the file, and returns the response that `check` accepts. A call for the same file that was cancelled ends
+    /// first.
     @concurrent func run(
         _ check: @Sendable (Response) throws(NetworkError) -> RawData
     ) async throws(NetworkError) -> RawData {
@@ -166,8 +167,8 @@ struct ResumableUpload: Sendable {
         if case .success = landed { progress.end() }
     }
 
-    /// Stores where the upload continues, once that is known. Returns after all earlier states are stored, including one that was
-    /// passed by the task that reads the body of a failed request.
+    /// Stores where the upload continues, once that is known. Returns after all earlier states are stored, including
+    /// one that was passed by the task that reads the body of a failed request.
     private func saveRecord() async {
         guard let record else { return }
         let (plan, source, byteCount, file) = (plan, source, byteCount, file)
@@ -179,7 +180,8 @@ struct ResumableUpload: Sendable {
         }
     }
 
-    /// All bytes of the file before `offset` are about to be passed to the wire. What a later call must know of it is stored before.
+    /// All bytes of the file before `offset` are about to be passed to the wire. What a later call must know of it is
+    /// stored before.
     private func pass(upTo offset: Int) async {
         plan.update { $0.pass(upTo: offset) }
         // Most parts of a file change nothing.
@@ -191,7 +193,8 @@ struct ResumableUpload: Sendable {
         return error.step != .authorizing && isPassing && !Task.isCancelled && flight.clock.now < flight.ownDeadline
     }
 
-    /// For how long a circuit refuses the requests of an upload that the server knows; `nil` if the error has another cause.
+    /// For how long a circuit refuses the requests of an upload that the server knows; `nil` if the error has another
+    /// cause.
     private func circuitTime(of error: NetworkError) -> Duration? {
         guard error.step == .admission, [.unavailable, .noNetwork].contains(error.kind), plan.location != nil else {
             return nil
@@ -199,8 +202,9 @@ struct ResumableUpload: Sendable {
         return error.retryAfter
     }
 
-    /// Waits until the circuit may let the next request pass, or another network has come, if the call's policy allows another attempt
-    /// and the deadline the wait. The wait is no attempt and costs the host's budget nothing, since no request was sent.
+    /// Waits until the circuit may let the next request pass, or another network has come, if the call's policy allows
+    /// another attempt and the deadline the wait. The wait is no attempt and costs the host's budget nothing, since no
+    /// request was sent.
     ///
     /// - Throws: `error`, if no request follows.
     private func waitForCircuit(

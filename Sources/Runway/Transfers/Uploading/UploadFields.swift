@@ -1,6 +1,7 @@
 import HTTPTypes
 
-/// The state of an upload that a response reports (draft-ietf-httpbis-resumable-upload). A field with an invalid value counts as absent.
+/// The state of an upload that a response reports (draft-ietf-httpbis-resumable-upload). A field with an invalid value
+/// counts as absent.
 struct UploadFields: Sendable, Equatable {
     /// How many bytes the server has.
     var offset: Int?

@@ -19,7 +19,8 @@ struct UploadRecord: Codable, Equatable, Sendable {
     var modified: Int64
     var number: UInt64
 
-    /// A part of the bytes of a file, or all of them. Both cases are one digit, so that a record has the same length with either.
+    /// A part of the bytes of a file, or all of them. Both cases are one digit, so that a record has the same length
+    /// with either.
     enum Extent: Int, Codable { case part, whole }
 
     /// The record as it is stored: a line with the digest of what follows, and JSON.
@@ -54,10 +55,11 @@ struct UploadRecord: Codable, Equatable, Sendable {
     }
 }
 
-/// The file with the record of an upload. As long as it is open it is claimed and locked, so that no other call continues the same upload:
-/// of no process, or of this layer where files are not locked (``AppGroup``).
+/// The file with the record of an upload. As long as it is open it is claimed and locked, so that no other call
+/// continues the same upload: of no process, or of this layer where files are not locked (``AppGroup``).
 ///
-/// What can't be read counts as absent, and what can't be written is not stored: the upload then only continues within its call.
+/// What can't be read counts as absent, and what can't be written is not stored: the upload then only continues within
+/// its call.
 final class UploadRecordFile: Sendable {
     private struct State {
         var file: OpenFile?

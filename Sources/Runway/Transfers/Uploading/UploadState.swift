@@ -64,8 +64,8 @@ final class SentCount: Sendable {
     func set(_ count: Int) { self.count.store(count, ordering: .relaxed) }
 }
 
-/// Reports the progress of a resumable upload: the bytes that the server has, if it reports them while it receives them, and otherwise those
-/// that were passed to the wire since its last report.
+/// Reports the progress of a resumable upload: the bytes that the server has, if it reports them while it receives
+/// them, and otherwise those that were passed to the wire since its last report.
 final class UploadProgress: Sendable {
     private struct State {
         /// Whether the server reports how many bytes it has while it receives them.

@@ -4,11 +4,12 @@ public import RunwaySignatures
 import SwiftASN1
 @_spi(FixedExpiryValidationTime) import X509
 
-/// Verifies evidence of Apple's App Attest: that the statement of an enrolment was made by an unchanged copy of the app, on a device of
-/// Apple.
+/// Verifies evidence of Apple's App Attest: that the statement of an enrolment was made by an unchanged copy of the
+/// app, on a device of Apple.
 ///
-/// The first enrolment of a device has an attestation of a key of the App Attest service; a later one can have an assertion by that key,
-/// whose counter must be greater than that of the last one. Both are of the statement, which has the server's challenge and the new key.
+/// The first enrolment of a device has an attestation of a key of the App Attest service; a later one can have an
+/// assertion by that key, whose counter must be greater than that of the last one. Both are of the statement, which has
+/// the server's challenge and the new key.
 ///
 /// Apple's root certificate is not part of this package: pass the one that Apple publishes.
 public struct AppAttestation: DeviceAttestation {
@@ -26,7 +27,8 @@ public struct AppAttestation: DeviceAttestation {
     private let roots: [Certificate]
     private let environment: Environment
     private let devices: any AttestedDeviceStore
-    /// With its key assertions of unknown devices are verified, so that the time does not show whether a device is known.
+    /// With its key assertions of unknown devices are verified, so that the time does not show whether a device is
+    /// known.
     private static let decoy = AttestedDevice(
         id: "", publicKey: Array(P256.Signing.PrivateKey().publicKey.x963Representation), account: "", counter: 0)
 

@@ -24,8 +24,8 @@ public protocol AttestedDeviceStore: Sendable {
     func device(_ id: String) async throws -> AttestedDevice?
     /// Adds a device. Returns `false`, and adds none, if its identifier is present or the store is full.
     func insert(_ device: AttestedDevice) async throws -> Bool
-    /// Sets the counter of a device if the new value is greater than the present one, and returns whether it is. If several calls pass the
-    /// same value at the same time, exactly one of them succeeds.
+    /// Sets the counter of a device if the new value is greater than the present one, and returns whether it is. If
+    /// several calls pass the same value at the same time, exactly one of them succeeds.
     func raise(_ id: String, to counter: UInt32) async throws -> Bool
 }
 

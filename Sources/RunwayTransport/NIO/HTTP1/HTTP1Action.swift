@@ -35,7 +35,8 @@ extension HTTP1Machine {
 
     /// What to do with the connection after a response.
     struct End: Equatable {
-        /// Whether the connection may carry another request after ``HTTP1Machine/readCompleted()``. If not, it is to be closed.
+        /// Whether the connection may carry another request after ``HTTP1Machine/readCompleted()``. If not, it is to be
+        /// closed.
         var isReusable: Bool
         /// Whether the channel is to be read now.
         var isReadPending: Bool

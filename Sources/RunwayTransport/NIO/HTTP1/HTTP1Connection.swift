@@ -278,7 +278,8 @@ extension HTTP1Connection {
         }
     }
 
-    /// Closes the channel of a connection that the machine has just closed. A request that waits moves to another connection.
+    /// Closes the channel of a connection that the machine has just closed. A request that waits moves to another
+    /// connection.
     private func closeChannel() {
         exchange = nil
         let unsent = unsent.take()

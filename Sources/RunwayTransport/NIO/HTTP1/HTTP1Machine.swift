@@ -1,14 +1,14 @@
 import HTTPTypes
 import NIOCore
 
-/// Decides what an HTTP/1.1 connection does: it carries one request at a time, and takes the next one when the response to the
-/// first is complete and nothing follows it in the same read. A state machine without I/O or a clock.
+/// Decides what an HTTP/1.1 connection does: it carries one request at a time, and takes the next one when the response
+/// to the first is complete and nothing follows it in the same read. A state machine without I/O or a clock.
 ///
-/// Bytes that come while no request is in flight close the connection: a request that is sent after them could receive them as its
-/// response (RFC 9112 §9.2, §11.2).
+/// Bytes that come while no request is in flight close the connection: a request that is sent after them could receive
+/// them as its response (RFC 9112 §9.2, §11.2).
 ///
-/// ``HTTP1Connection`` passes every event and performs what an event returns. What a request, its producer or its reader still does
-/// after the connection has stopped carrying it is ignored.
+/// ``HTTP1Connection`` passes every event and performs what an event returns. What a request, its producer or its
+/// reader still does after the connection has stopped carrying it is ignored.
 struct HTTP1Machine {
     /// How the body of a request is written.
     enum Body {
@@ -66,7 +66,8 @@ struct HTTP1Machine {
     private enum State {
         case idle
         case inFlight(InFlightRequest)
-        /// The response is complete. The channel may have read more in the same turn of the event loop, and not passed it on yet.
+        /// The response is complete. The channel may have read more in the same turn of the event loop, and not passed
+        /// it on yet.
         case ended
         case closed(WireError)
     }
@@ -260,8 +261,8 @@ extension HTTP1Machine {
 
     /// The response is complete. The connection carries no request, and takes the next one after ``readCompleted()``.
     ///
-    /// - Parameter isPersistent: Whether request and response allow another request on the connection (RFC 9112 §9.3), and no bytes
-    ///   follow the response.
+    /// - Parameter isPersistent: Whether request and response allow another request on the connection (RFC 9112 §9.3),
+    ///   and no bytes follow the response.
     mutating func responseEnded(isPersistent: Bool) -> End {
         let (isSent, isReadPending) = update { inFlight in
             guard case .head = inFlight.receiving else { preconditionFailure("a response ended without a final head") }
@@ -274,8 +275,8 @@ extension HTTP1Machine {
         return End(isReusable: isReusable, isReadPending: isReadPending)
     }
 
-    /// The channel has passed on all that it read in this turn. Returns whether the connection can carry the next request from now
-    /// on.
+    /// The channel has passed on all that it read in this turn. Returns whether the connection can carry the next
+    /// request from now on.
     mutating func readCompleted() -> Bool {
         guard case .ended = state, failure == nil else { return false }
         state = .idle
@@ -330,7 +331,8 @@ extension HTTP1Machine {
         }
     }
 
-    /// Checks whether the server was silent for too long. While a reader or a producer is slow, the server is not silent.
+    /// Checks whether the server was silent for too long. While a reader or a producer is slow, the server is not
+    /// silent.
     mutating func checkSilence(_ limits: SilenceLimits, now: NIODeadline) -> Silence {
         guard case .inFlight(var inFlight) = state else { return .none }
         if inFlight.waitsForApp { inFlight.lastProgress = now }

@@ -6,8 +6,9 @@ extension ByteBuffer {
     ///
     /// Neither the target, which is escaped, nor a field, by its type, can contain the end of a line.
     ///
-    /// - Parameter proxy: The proxy that forwards the request, which needs the target in absolute form, and is sent its credentials (RFC
-    ///   9112 §3.2.2, RFC 9110 §11.7.2); `nil` for a connection that leads to the server. The default is `nil`.
+    /// - Parameter proxy: The proxy that forwards the request, which needs the target in absolute form, and is sent its
+    ///   credentials (RFC 9112 §3.2.2, RFC 9110 §11.7.2); `nil` for a connection that leads to the server. The default
+    ///   is `nil`.
     mutating func writeHTTP1(_ head: WireRequestHead, expectsContinue: Bool, through proxy: ProxyServer? = nil) {
         writeString(head.method.rawValue)
         writeStaticString(" ")

@@ -36,8 +36,8 @@ extension HTTP1ResponseReader {
         fields.append(HTTPField(name: name, value: value))
     }
 
-    /// Appends a folded line to the value before it, with a space for the fold (RFC 9112 §5.2). Fields that decide the length of
-    /// the response may not be folded.
+    /// Appends a folded line to the value before it, with a space for the fold (RFC 9112 §5.2). Fields that decide the
+    /// length of the response may not be folded.
     private mutating func readFolded(_ bytes: ByteBufferView) throws(WireError) {
         guard let last = fields.indices.last else { throw .malformed("its first field begins with a blank") }
         let field = fields[last]
@@ -87,10 +87,11 @@ extension HTTP1ResponseReader {
         return .head(head, isEmpty: isEmpty, contentLength: contentLength)
     }
 
-    /// Whether the body comes in chunks. If not, a body with a transfer coding ends with the connection (RFC 9112 §6.1, §6.3).
+    /// Whether the body comes in chunks. If not, a body with a transfer coding ends with the connection (RFC 9112 §6.1,
+    /// §6.3).
     ///
-    /// Only `chunked` is decoded here. Any other coding is refused with the head, before anybody takes the response for a complete one.
-    /// `identity`, which HTTP/1.1 had until RFC 7230, is no coding.
+    /// Only `chunked` is decoded here. Any other coding is refused with the head, before anybody takes the response for
+    /// a complete one. `identity`, which HTTP/1.1 had until RFC 7230, is no coding.
     private func isChunked() throws(WireError) -> Bool {
         let values = fields[values: .transferEncoding]
         if values.isEmpty { return false }
@@ -164,7 +165,8 @@ extension ByteBufferView {
         text.withUTF8Buffer { zip(self, $0).allSatisfy { $0 == $1 } }
     }
 
-    /// Whether these are extensions of a chunk, or none: each a semicolon, a name, and perhaps a value (RFC 9112 §7.1.1).
+    /// Whether these are extensions of a chunk, or none: each a semicolon, a name, and perhaps a value (RFC 9112
+    /// §7.1.1).
     fileprivate var areChunkExtensions: Bool {
         guard allSatisfy(\.isValueCharacter) else { return false }
         var rest = self

@@ -1,8 +1,9 @@
 import HTTPTypes
 import NIOCore
 
-/// Reads the responses of one HTTP/1.1 connection, one after the other, from its bytes. Pure and strict: what two recipients could
-/// understand differently is refused, since they would disagree on where the next response starts (RFC 9112 §11.2).
+/// Reads the responses of one HTTP/1.1 connection, one after the other, from its bytes. Pure and strict: what two
+/// recipients could understand differently is refused, since they would disagree on where the next response starts (RFC
+/// 9112 §11.2).
 struct HTTP1ResponseReader {
     /// What was read.
     enum Event {

@@ -5,11 +5,11 @@ import Runway
 
 /// A connection over HTTP/2: many exchanges at once, each on a stream of its own.
 ///
-/// It reads and writes frames through NIO's handler, which validates them. A channel for each stream would cost more than all the
-/// rest. It is the last handler of its channel, and runs on the channel's event loop, as do its parts.
+/// It reads and writes frames through NIO's handler, which validates them. A channel for each stream would cost more
+/// than all the rest. It is the last handler of its channel, and runs on the channel's event loop, as do its parts.
 ///
-/// It decides about the connection as a whole. ``HTTP2Streams`` and ``HTTP2Tunnels`` have what it carries, ``HTTP2Sender`` writes,
-/// ``HTTP2ReceiveWindows`` lets the server send.
+/// It decides about the connection as a whole. ``HTTP2Streams`` and ``HTTP2Tunnels`` have what it carries,
+/// ``HTTP2Sender`` writes, ``HTTP2ReceiveWindows`` lets the server send.
 final class HTTP2Connection: ChannelInboundHandler, WireConnection {
     typealias InboundIn = HTTP2Frame
 
@@ -108,8 +108,8 @@ extension HTTP2Connection {
     /// A larger head may fail as an error of the whole connection, and so of everything else that it carries.
     private func accepts(_ head: HPACKHeaders) -> Bool { head.listSize <= pool.maximumHeaderListSize }
 
-    /// Fails a request whose head is too large. Its stream slot is released in a later turn of the event loop, so that refusals of many
-    /// waiting requests do not recurse.
+    /// Fails a request whose head is too large. Its stream slot is released in a later turn of the event loop, so that
+    /// refusals of many waiting requests do not recurse.
     private func refuse(_ exchange: Exchange) {
         exchange.finish(failing: ExchangeFailure(WireError.headTooLarge(limit: pool.maximumHeaderListSize)))
         sender.channel.eventLoop.assumeIsolated().execute { self.pool.ended(self.id) }
@@ -191,7 +191,8 @@ extension HTTP2Connection {
         }
     }
 
-    /// A window in which the server sends has a new size: received bytes have reduced it, or our WINDOW_UPDATE has increased it.
+    /// A window in which the server sends has a new size: received bytes have reduced it, or our WINDOW_UPDATE has
+    /// increased it.
     private func windowChanged(_ event: NIOHTTP2WindowUpdatedEvent) {
         guard let counted = event.inboundWindowSize else { return }
         if event.streamID == .rootStream {
@@ -206,8 +207,9 @@ extension HTTP2Connection {
 
 /// Watches whether the server is silent.
 extension HTTP2Connection {
-    /// Whether a silent server may be gone; `false` while responses that stay open and tunnels are all that is open: their callers notice
-    /// by heartbeats or pings of their own that a server is gone, and learn how long a silence the network allows.
+    /// Whether a silent server may be gone; `false` while responses that stay open and tunnels are all that is open:
+    /// their callers notice by heartbeats or pings of their own that a server is gone, and learn how long a silence the
+    /// network allows.
     private var expectsBytes: Bool { !(streams.mayBeSilent && tunnels.areAccepted) }
 
     /// Sends what was written, and watches from now on whether the server is silent.
@@ -230,7 +232,8 @@ extension HTTP2Connection {
         wakeUp.set(now + TimeAmount(pool.configuration.wire.pingTimeout))
     }
 
-    /// Fails the exchanges for which the server was silent for too long, and closes the connection if a PING was not acknowledged.
+    /// Fails the exchanges for which the server was silent for too long, and closes the connection if a PING was not
+    /// acknowledged.
     private func checkSilence() {
         guard !isClosed, isInUse else { return }
         let now = NIODeadline.now()
@@ -283,8 +286,9 @@ extension HTTP2Connection {
         sender.context?.close(promise: nil)
     }
 
-    /// Reports the loss of the connection to its exchanges. They may move to another, unless the server closed the connection with
-    /// an error, and so may have processed them (RFC 9113 §6.8). If it requires HTTP/1.1, idempotent ones may.
+    /// Reports the loss of the connection to its exchanges. They may move to another, unless the server closed the
+    /// connection with an error, and so may have processed them (RFC 9113 §6.8). If it requires HTTP/1.1, idempotent
+    /// ones may.
     private func lose(_ error: (any Error)?) {
         let carried = streams.takeAll()
         reportLoss(error, of: carried.map(\.exchange), isDraining: isDraining)

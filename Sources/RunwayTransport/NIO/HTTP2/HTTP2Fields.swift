@@ -9,7 +9,8 @@ extension HPACKHeaders {
     /// - Parameters:
     ///   - head: The request.
     ///   - expectsContinue: Whether its body waits for status 100.
-    ///   - name: The protocol that an extended CONNECT asks for (RFC 8441 §4). The default is `nil`: no extended CONNECT.
+    ///   - name: The protocol that an extended CONNECT asks for (RFC 8441 §4). The default is `nil`: no extended
+    ///     CONNECT.
     init(_ head: WireRequestHead, expectsContinue: Bool, connectingTo name: String? = nil) {
         self.init()
         reserveCapacity(head.fields.count + 6)
@@ -31,8 +32,8 @@ extension HPACKHeaders {
     /// The size of the list as a server's SETTINGS_MAX_HEADER_LIST_SIZE counts it (RFC 9113 §6.5.2).
     var listSize: Int { reduce(0) { $0 + $1.name.utf8.count + $1.value.utf8.count + 32 } }
 
-    /// The status and the fields of a response's head (RFC 9113 §8.3.2), and the names of fields that were omitted, since NIO
-    /// has their values as text; `nil` if there is no status or a field is invalid.
+    /// The status and the fields of a response's head (RFC 9113 §8.3.2), and the names of fields that were omitted,
+    /// since NIO has their values as text; `nil` if there is no status or a field is invalid.
     var response: (head: HTTPResponse, omittedFields: [HTTPField.Name])? {
         var status: HTTPResponse.Status?
         var decoded = DecodedFields(capacity: count)

@@ -3,8 +3,9 @@ import NIOHTTP2
 
 /// Counts the bytes of every stream's frames, frame headers included, below NIO's handler, which does not report them.
 ///
-/// It also clears the dependencies between streams in PRIORITY and HEADERS frames of the server: RFC 9113 §5.3.2 requires to ignore
-/// them, while NIO's handler closes the connection for a stream that depends on itself, as RFC 7540 §5.3.1 required.
+/// It also clears the dependencies between streams in PRIORITY and HEADERS frames of the server: RFC 9113 §5.3.2
+/// requires to ignore them, while NIO's handler closes the connection for a stream that depends on itself, as RFC 7540
+/// §5.3.1 required.
 final class HTTP2FrameMeter: ChannelDuplexHandler {
     typealias InboundIn = ByteBuffer
     typealias InboundOut = ByteBuffer
@@ -50,8 +51,8 @@ struct FrameLengths {
 
     init(skipping byteCount: Int) { skip = byteCount }
 
-    /// Reads bytes, and calls `found` with the stream number and the length, header included, of every frame whose header is
-    /// complete. Frames of the connection itself are ignored.
+    /// Reads bytes, and calls `found` with the stream number and the length, header included, of every frame whose
+    /// header is complete. Frames of the connection itself are ignored.
     ///
     /// - Returns: Where in the bytes dependencies between streams are, or parts of them.
     mutating func read(_ bytes: ByteBuffer, found: (Int, Int) -> Void) -> [Range<Int>] {

@@ -1,10 +1,11 @@
 import NIOCore
 
-/// Decides whether the server of a connection is still there: when a PING is sent, and when the connection is lost. Pure: times are
-/// passed to it.
+/// Decides whether the server of a connection is still there: when a PING is sent, and when the connection is lost.
+/// Pure: times are passed to it.
 struct HTTP2Liveness {
     private let idleTimeout: TimeAmount
-    /// How long no byte may come before a PING; `nil` for no PING. At least 10 ms, so that the loop is not busy with PINGs alone.
+    /// How long no byte may come before a PING; `nil` for no PING. At least 10 ms, so that the loop is not busy with
+    /// PINGs alone.
     private let pingInterval: TimeAmount?
     private let pingTimeout: TimeAmount
     /// When bytes came last.

@@ -2,8 +2,8 @@ import NIOHTTP2
 
 /// Flow control of what the server sends: how many bytes it may, on each stream and on all of them (RFC 9113 §6.9).
 ///
-/// It opens the window of a stream again when its bytes were consumed, and that of the connection when bytes were received, and sends the
-/// frames that say so. The windows of the streams themselves are counted by their owners.
+/// It opens the window of a stream again when its bytes were consumed, and that of the connection when bytes were
+/// received, and sends the frames that say so. The windows of the streams themselves are counted by their owners.
 final class HTTP2ReceiveWindows {
     /// The smallest size of a window, with which every connection begins (RFC 9113 §6.9.2).
     private static let smallestByteCount = 65_535
@@ -18,11 +18,12 @@ final class HTTP2ReceiveWindows {
     private let maximumUnreadByteCount: Int
     /// How many bytes the server may still send on all streams.
     private var connectionWindowLeft: Int
-    /// By how much every stream's window grows when the server acknowledges our settings, which NIO's handler does not count
-    /// before.
+    /// By how much every stream's window grows when the server acknowledges our settings, which NIO's handler does not
+    /// count before.
     private var pendingIncrement: Int
-    /// By how much WINDOW_UPDATE frames open each window that NIO's handler holds back, because the connection is not writable, and so does
-    /// not count yet. Without them, every frame that comes meanwhile would open the window once more.
+    /// By how much WINDOW_UPDATE frames open each window that NIO's handler holds back, because the connection is not
+    /// writable, and so does not count yet. Without them, every frame that comes meanwhile would open the window once
+    /// more.
     private var uncounted: [HTTP2StreamID: Int] = [:]
     private var isStopped = false
     private let sender: HTTP2Sender
@@ -74,8 +75,8 @@ extension HTTP2ReceiveWindows {
 
     /// Opens the window of a stream again, if enough bytes were consumed for a WINDOW_UPDATE frame.
     ///
-    /// NIO's handler may report the new size while it writes the frame. The owner therefore replaces its count by the result: adding the
-    /// increment would count it twice.
+    /// NIO's handler may report the new size while it writes the frame. The owner therefore replaces its count by the
+    /// result: adding the increment would count it twice.
     ///
     /// - Parameters:
     ///   - id: The stream.
@@ -106,8 +107,8 @@ extension HTTP2ReceiveWindows {
         if unread.isHeld { openConnection() }
     }
 
-    /// Opens the connection's window again after bytes were received, also on streams that were reset, as far as the unread bytes stay
-    /// within ``maximumUnreadByteCount``.
+    /// Opens the connection's window again after bytes were received, also on streams that were reset, as far as the
+    /// unread bytes stay within ``maximumUnreadByteCount``.
     private func openConnection() {
         guard connectionWindowLeft <= connectionWindow / 2, !isStopped else { return }
         // Reads are reported from now on, and reads until now are counted below.

@@ -2,7 +2,8 @@ import NIOHTTP2
 
 /// The flow-control window that the server grants to a stream (RFC 9113 §6.9).
 ///
-/// NIO's handler checks it only while the request is being sent; this checks it also after the request was sent in full.
+/// NIO's handler checks it only while the request is being sent; this checks it also after the request was sent in
+/// full.
 struct HTTP2SendWindow {
     /// How many bytes of the request's body were written. Bytes that are written but not flushed count as sent.
     var sentByteCount = 0

@@ -1,6 +1,7 @@
 import NIOHTTP2
 
-/// What the settings of a server allow its client (RFC 9113 §6.5.2). The client's own are those of its `NIOHTTP2Handler`.
+/// What the settings of a server allow its client (RFC 9113 §6.5.2). The client's own are those of its
+/// `NIOHTTP2Handler`.
 struct HTTP2ServerSettings {
     /// What a SETTINGS frame changes for the requests to come.
     struct Change {

@@ -64,8 +64,8 @@ final class HTTP2Stream {
         continueTimer = nil
     }
 
-    /// When the server will have been silent for too long, and the error then. While a reader or a producer is slow, the server is
-    /// not silent.
+    /// When the server will have been silent for too long, and the error then. While a reader or a producer is slow,
+    /// the server is not silent.
     func silenceLimit(_ limits: SilenceLimits, now: NIODeadline) -> (due: NIODeadline, error: WireError) {
         if isPartDue || exchange.stream?.hasUnread == true { lastProgress = now }
         let isAwaited = isRequestSent && exchange.meter.firstByte == nil
@@ -120,8 +120,8 @@ extension HTTP2Stream {
 
     /// A part of the content came.
     ///
-    /// - Throws: ``WireError/malformed(_:)`` if it exceeds the Content-Length or can't be there (RFC 9113 §8.1.1), or what the
-    ///   exchange throws.
+    /// - Throws: ``WireError/malformed(_:)`` if it exceeds the Content-Length or can't be there (RFC 9113 §8.1.1), or
+    ///   what the exchange throws.
     func receive(_ part: ByteBuffer) throws {
         if lacksContent, part.readableBytes > 0 {
             throw WireError.malformed("it has content, which a response of its status can't have")

@@ -5,7 +5,8 @@ import Runway
 
 /// The streams of a connection that carry exchanges.
 ///
-/// The connection reports to it what the server sends. Each stream has a slot of the pool, which is released when it ends.
+/// The connection reports to it what the server sends. Each stream has a slot of the pool, which is released when it
+/// ends.
 final class HTTP2Streams {
     private let id: ConnectionID
     private let pool: OriginPool
@@ -44,7 +45,8 @@ final class HTTP2Streams {
 
     /// Fails the exchanges for which the server was silent for too long, and reports the failures of its address.
     ///
-    /// - Returns: When the server will have been silent for too long for the next exchange; `distantFuture` without another.
+    /// - Returns: When the server will have been silent for too long for the next exchange; `distantFuture` without
+    ///   another.
     func failSilent(_ limits: SilenceLimits, at now: NIODeadline, reportingTo report: AddressReport?) -> NIODeadline {
         var next = NIODeadline.distantFuture
         for stream in Array(streams.values) {
@@ -173,7 +175,8 @@ extension HTTP2Streams {
         }
     }
 
-    /// The server opened the window in which the client sends on a stream. The initial size is the same for all streams.
+    /// The server opened the window in which the client sends on a stream. The initial size is the same for all
+    /// streams.
     func receive(windowUpdate increment: Int, on id: HTTP2StreamID, initialSize: Int) {
         guard let stream = streams[id] else { return }
         do throws(HTTP2Violation) {

@@ -5,9 +5,9 @@ import Synchronization
 
 /// A stream of an HTTP/2 connection that carries another protocol, as a channel of bytes.
 ///
-/// The head of the response is passed to its handlers as an event, an `HTTPResponse`. The server's END_STREAM ends the channel like the
-/// end of a TCP connection; a reset, and the loss of the connection, end it with an error (RFC 8441 §5). What comes while no handler
-/// reads is buffered, and closes the window of the stream.
+/// The head of the response is passed to its handlers as an event, an `HTTPResponse`. The server's END_STREAM ends the
+/// channel like the end of a TCP connection; a reset, and the loss of the connection, end it with an error (RFC 8441
+/// §5). What comes while no handler reads is buffered, and closes the window of the stream.
 ///
 /// Unchecked: every variable but those of `flags` is read and written on the event loop of the connection alone.
 final class HTTP2Tunnel: Channel, ChannelCore, @unchecked Sendable {

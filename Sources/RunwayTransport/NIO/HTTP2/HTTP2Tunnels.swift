@@ -5,8 +5,8 @@ import NIOHTTP2
 
 /// The streams of a connection that carry other protocols (RFC 8441).
 ///
-/// A tunnel passes on what came and writes through it, and the connection reports to it what the server sends. Each tunnel has a slot of
-/// the pool, which is released when it ends.
+/// A tunnel passes on what came and writes through it, and the connection reports to it what the server sends. Each
+/// tunnel has a slot of the pool, which is released when it ends.
 final class HTTP2Tunnels {
     let sender: HTTP2Sender
     private let id: ConnectionID
@@ -125,7 +125,8 @@ extension HTTP2Tunnels {
 
     /// The client closes a tunnel: in order after the server has ended its side, otherwise by a reset (RFC 8441 §5).
     ///
-    /// Behind bytes that wait for the server's window an END_STREAM might never be sent, and those who wrote them would wait.
+    /// Behind bytes that wait for the server's window an END_STREAM might never be sent, and those who wrote them would
+    /// wait.
     func close(_ tunnel: HTTP2Tunnel) {
         guard remove(tunnel) else { return }
         if tunnel.hasEnded, tunnel.unwrittenByteCount == 0 {

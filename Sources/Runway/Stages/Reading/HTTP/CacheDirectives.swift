@@ -1,7 +1,7 @@
 /// The directives of all `Cache-Control` fields of one message, as they were written (RFC 9111 §5.2).
 ///
-/// Reading never fails. If a sender broke the rules, the strictest meaning is assumed: an invalid lifetime is zero, of several
-/// lifetimes the smallest counts, and the directives in a quoted string that never ends are read, too.
+/// Reading never fails. If a sender broke the rules, the strictest meaning is assumed: an invalid lifetime is zero, of
+/// several lifetimes the smallest counts, and the directives in a quoted string that never ends are read, too.
 struct CacheDirectives: Sendable {
     /// What follows a directive's name.
     enum Argument: Sendable, Equatable {

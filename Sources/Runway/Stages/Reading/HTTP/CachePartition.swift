@@ -1,10 +1,12 @@
 import HTTPTypes
 
-/// Identifies the user that responses belong to: a response that is stored in one partition is never returned in another.
+/// Identifies the user that responses belong to: a response that is stored in one partition is never returned in
+/// another.
 ///
-/// The app sets the account; the requests contain the sender fields and the cookies. These separate responses also if an
-/// account is set, since a caller may act for somebody else in one call. So does whether the call carries the access token, which is added
-/// below the cache. No other field of a request is part of it: a response's `Vary` names those that select it (RFC 9111 §4.1).
+/// The app sets the account; the requests contain the sender fields and the cookies. These separate responses also if
+/// an account is set, since a caller may act for somebody else in one call. So does whether the call carries the access
+/// token, which is added below the cache. No other field of a request is part of it: a response's `Vary` names those
+/// that select it (RFC 9111 §4.1).
 struct CachePartition: Hashable, Sendable {
     let service: ObjectIdentifier
     let serviceName: String
@@ -36,7 +38,8 @@ struct CachePartition: Hashable, Sendable {
             cookieVersion: flight.cookieVersion)
     }
 
-    /// Whether the partition stands for the same user in other launches of the app, so that a tier may store its responses.
+    /// Whether the partition stands for the same user in other launches of the app, so that a tier may store its
+    /// responses.
     var isPersistable: Bool { cookieVersion == 0 }
 }
 

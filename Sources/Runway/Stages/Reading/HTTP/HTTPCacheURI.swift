@@ -15,7 +15,8 @@ struct HTTPCacheURI: Hashable, Sendable {
             + (path.utf8.contains(UInt8(ascii: "%")) ? Self.normalisedPercentEncoding(path) : path)
     }
 
-    /// The target that a field of the response to `head` refers to; `nil` if it can't be requested, or is of another origin.
+    /// The target that a field of the response to `head` refers to; `nil` if it can't be requested, or is of another
+    /// origin.
     init?(_ reference: URIReference, from head: HTTPRequest) {
         guard let target = try? HTTPTarget(reference, from: head) else { return nil }
         var other = head

@@ -1,8 +1,8 @@
 import HTTPTypes
 
 extension HTTPFields {
-    /// The fields of a response that are stored (RFC 9111 §3.1): all but those of one connection, of a proxy, and those that its
-    /// `no-cache` directive excepts.
+    /// The fields of a response that are stored (RFC 9111 §3.1): all but those of one connection, of a proxy, and those
+    /// that its `no-cache` directive excepts.
     func storable(without noCacheFields: [String]) -> HTTPFields {
         let excepted = Set(noCacheFields)
         return HTTPFields(endToEnd.filter { !excepted.contains($0.name.canonicalName) })
@@ -10,8 +10,8 @@ extension HTTPFields {
 
     /// Updates the fields by those of a newer response with the same content (RFC 9111 §3.2).
     ///
-    /// Fields that describe the stored bytes and not their meaning stay: length, range and coding. An `Age` that the newer response does not
-    /// have is removed, since it was the age of the older.
+    /// Fields that describe the stored bytes and not their meaning stay: length, range and coding. An `Age` that the
+    /// newer response does not have is removed, since it was the age of the older.
     mutating func update(from newer: HTTPFields) {
         let newer = newer.storable(without: [])
         var names: [HTTPField.Name] = []

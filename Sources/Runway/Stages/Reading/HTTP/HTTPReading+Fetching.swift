@@ -25,7 +25,8 @@ extension HTTPReading {
         let requested: Duration
     }
 
-    /// Sends the request, with the validators of the candidates, and returns the response that results (RFC 9111 §4.3.3).
+    /// Sends the request, with the validators of the candidates, and returns the response that results (RFC 9111
+    /// §4.3.3).
     ///
     /// - Returns: `nil` if the target has changed since it was looked up.
     func fetch(_ fetch: Fetch, _ reads: SharedReads) async throws(NetworkError) -> Response? {
@@ -146,8 +147,8 @@ extension Request {
         return own.matches(tag)
     }
 
-    /// The request as it is sent: with the validators of the candidates, or with the directive that no cache on the way may
-    /// respond.
+    /// The request as it is sent: with the validators of the candidates, or with the directive that no cache on the way
+    /// may respond.
     fileprivate func prepared(validating candidates: [StoredResponse], in flight: Flight) -> Request {
         var request = self
         if flight.options.cacheUse == .refresh, !head.headerFields.contains(.cacheControl) {

@@ -1,10 +1,12 @@
 import HTTPTypes
 
 extension HTTPReading {
-    /// Revalidates a stale response that a call received, in a flight of its own that no caller waits for (RFC 5861 §3).
+    /// Revalidates a stale response that a call received, in a flight of its own that no caller waits for (RFC 5861
+    /// §3).
     ///
-    /// It is one of the ``BackgroundFlights``: if one is in flight for the same key, or there are too many, the response stays stale
-    /// until the next call for it. It has the deadline and the record of a call of the same endpoint.
+    /// It is one of the ``BackgroundFlights``: if one is in flight for the same key, or there are too many, the
+    /// response stays stale until the next call for it. It has the deadline and the record of a call of the same
+    /// endpoint.
     func revalidate(_ fetch: Fetch, _ reads: SharedReads) {
         let (flight, next) = (reads.flight, reads.next)
         var request = fetch.request

@@ -2,8 +2,8 @@ import HTTPTypes
 
 /// Reads by the rules of HTTP caching, ``CachePolicy/http(onDisk:)`` (RFC 9111).
 ///
-/// It handles GET and HEAD without a body. Streamed bodies are copied while they pass, up to the largest body that may be stored; a stored
-/// response is returned whole.
+/// It handles GET and HEAD without a body. Streamed bodies are copied while they pass, up to the largest body that may
+/// be stored; a stored response is returned whole.
 struct HTTPReading {
     let cache: ResponseCache
 
@@ -51,8 +51,8 @@ struct HTTPReading {
         }
     }
 
-    /// Responds from the cache, or fetches; returns `nil` if the target has changed since it was looked up, or what the disk tier holds
-    /// of it has been brought into memory.
+    /// Responds from the cache, or fetches; returns `nil` if the target has changed since it was looked up, or what the
+    /// disk tier holds of it has been brought into memory.
     ///
     /// - Parameter known: What the call has looked up already; `nil` if it has to look up.
     private func look(

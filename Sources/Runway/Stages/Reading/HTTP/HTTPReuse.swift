@@ -58,11 +58,11 @@ enum HTTPReuse: Sendable, Equatable {
         }
     }
 
-    /// By how much a stored response is stale that may be returned because it can't be validated; `nil` if it may not be
-    /// returned.
+    /// By how much a stored response is stale that may be returned because it can't be validated; `nil` if it may not
+    /// be returned.
     ///
-    /// No directive may forbid its stale use (RFC 9111 §4.2.4). An error response of the server does not permit it by itself;
-    /// an origin that can't be reached does, unless a limit was set (RFC 5861 §4).
+    /// No directive may forbid its stale use (RFC 9111 §4.2.4). An error response of the server does not permit it by
+    /// itself; an origin that can't be reached does, unless a limit was set (RFC 5861 §4).
     static func afterFailure(
         _ stored: StoredResponse, for request: RequestDirectives, isDisconnected: Bool, at now: Duration
     ) -> (staleBy: Duration, reason: StaleReason)? {

@@ -11,9 +11,9 @@ enum HTTPValidation {
 
     /// The fields of a request with the validators of stored responses (RFC 9111 §4.3.1); `nil` if none has one.
     ///
-    /// The caller's own entity tags are sent along. `If-Modified-Since` is used for a single stored response only, and not with
-    /// a range; the caller's own is removed, and evaluated against the stored response later. `If-None-Match: *` is not
-    /// changed: its response says nothing about the stored ones.
+    /// The caller's own entity tags are sent along. `If-Modified-Since` is used for a single stored response only, and
+    /// not with a range; the caller's own is removed, and evaluated against the stored response later.
+    /// `If-None-Match: *` is not changed: its response says nothing about the stored ones.
     static func conditional(_ fields: HTTPFields, _ candidates: [StoredResponse]) -> HTTPFields? {
         var fields = fields
         let own = EntityTagList(fields[values: .ifNoneMatch])
@@ -33,8 +33,8 @@ enum HTTPValidation {
         return tags.isEmpty && modified == nil ? nil : fields
     }
 
-    /// Whether a 304 without an entity tag can only refer to a candidate (RFC 9111 §4.3.4): every tag that the caller sent is
-    /// that of one.
+    /// Whether a 304 without an entity tag can only refer to a candidate (RFC 9111 §4.3.4): every tag that the caller
+    /// sent is that of one.
     ///
     /// Otherwise it may refer to the caller's own representation, which no candidate equals (RFC 9111 §4.3.3).
     static func isUnambiguous(_ request: HTTPFields, _ candidates: [StoredResponse]) -> Bool {
@@ -46,7 +46,8 @@ enum HTTPValidation {
         }
     }
 
-    /// Returns whether the caller has the stored response, so that 304 is the response to its preconditions (RFC 9111 §4.3.2).
+    /// Returns whether the caller has the stored response, so that 304 is the response to its preconditions (RFC 9111
+    /// §4.3.2).
     static func isNotModified(_ request: HTTPFields, _ stored: StoredResponse) -> Bool {
         guard [200, 206].contains(stored.head.status.code) else { return false }
         if let list = EntityTagList(request[values: .ifNoneMatch]) { return list.matches(stored.entityTag) }

@@ -1,6 +1,7 @@
 import HTTPTypes
 
-/// The cache directives of a request, from its `Cache-Control` and the options of its call (RFC 9111 §5.2.1, RFC 5861 §4).
+/// The cache directives of a request, from its `Cache-Control` and the options of its call (RFC 9111 §5.2.1, RFC 5861
+/// §4).
 ///
 /// `no-transform` is for intermediaries that transform, which this cache does not.
 struct RequestDirectives: Sendable {

@@ -24,12 +24,12 @@ extension ResponseCache {
 
     /// Stores a response in place of the older ones that match the same request.
     ///
-    /// If it may not be stored, those are removed all the same: a caller that received this response must not receive an older
-    /// one later.
+    /// If it may not be stored, those are removed all the same: a caller that received this response must not receive
+    /// an older one later.
     ///
     /// - Parameter start: ``lastSequenceNumber`` when the call started that brings the response.
-    /// - Returns: `false` if a newer response is stored, if the call started before a clear, or if the request was sent before a change
-    ///   of the target.
+    /// - Returns: `false` if a newer response is stored, if the call started before a clear, or if the request was sent
+    ///   before a change of the target.
     @discardableResult
     func store(_ response: StoredResponse, of uri: HTTPCacheURI, from start: UInt64) -> Bool {
         defer { startWriteBehind() }
@@ -92,8 +92,8 @@ extension ResponseCache {
         startWriteBehind()
     }
 
-    /// Removes all responses of changed targets, whoever they are for, refuses those whose requests are in flight, and lets no later call
-    /// join these requests (RFC 9111 §4.4).
+    /// Removes all responses of changed targets, whoever they are for, refuses those whose requests are in flight, and
+    /// lets no later call join these requests (RFC 9111 §4.4).
     ///
     /// - Returns: How many responses were stored.
     @discardableResult

@@ -1,9 +1,10 @@
 import Synchronization
 
-/// The disk tier of the responses stored by the rules of HTTP caching. For a target and a partition it holds what memory held last, so
-/// that what memory holds, if anything, is never older.
+/// The disk tier of the responses stored by the rules of HTTP caching. For a target and a partition it holds what
+/// memory held last, so that what memory holds, if anything, is never older.
 extension ResponseCache {
-    /// Brings what the disk tier holds of a target in a partition into memory, unless the target changed since the call started.
+    /// Brings what the disk tier holds of a target in a partition into memory, unless the target changed since the call
+    /// started.
     func load(_ uri: HTTPCacheURI, _ partition: CachePartition, in flight: Flight) async {
         let responses: [StoredResponse]
         switch await findOnDisk(.target(uri, partition), in: flight) {

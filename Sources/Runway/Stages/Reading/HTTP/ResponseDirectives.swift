@@ -2,9 +2,9 @@ import HTTPTypes
 
 /// The `Cache-Control` of a response, as it applies to a private cache (RFC 9111 §5.2.2, RFC 5861, RFC 8246).
 ///
-/// `s-maxage` and `proxy-revalidate` are for shared caches, `no-transform` for intermediaries that transform; they have no
-/// effect here. The fields of RFC 9213 (`CDN-Cache-Control` and its like) are for the caches they name, and are stored as any
-/// other field.
+/// `s-maxage` and `proxy-revalidate` are for shared caches, `no-transform` for intermediaries that transform; they have
+/// no effect here. The fields of RFC 9213 (`CDN-Cache-Control` and its like) are for the caches they name, and are
+/// stored as any other field.
 struct ResponseDirectives: Sendable {
     /// The freshness lifetime; zero if it is invalid.
     var maxAge: Duration?

@@ -45,9 +45,9 @@ enum ResponseSelection {
 
     /// The candidate that a 304 confirms without naming it: the strong tag of the 304 is the candidate's weak one.
     ///
-    /// Some servers respond so: they weaken the tag of a compressed response, and a 304 has no content to compress. By weak
-    /// comparison, which the condition requires (RFC 9110 §13.1.2), the candidate is valid; it may be returned, but not updated
-    /// (RFC 9111 §4.3.4).
+    /// Some servers respond so: they weaken the tag of a compressed response, and a 304 has no content to compress. By
+    /// weak comparison, which the condition requires (RFC 9110 §13.1.2), the candidate is valid; it may be returned,
+    /// but not updated (RFC 9111 §4.3.4).
     static func confirmed(by notModified: HTTPFields, among candidates: [StoredResponse]) -> StoredResponse? {
         guard let tag = notModified[.eTag].flatMap({ EntityTag($0) }), !tag.isWeak else { return nil }
         let alike = candidates.filter { $0.entityTag.map(tag.matchesWeakly) ?? false }

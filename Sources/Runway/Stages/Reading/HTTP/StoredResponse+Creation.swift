@@ -1,8 +1,8 @@
 import HTTPTypes
 
 extension StoredResponse {
-    /// Creates a stored response from one that the pipeline returned; `nil` for a partial one whose range and body disagree,
-    /// and for one without a verdict.
+    /// Creates a stored response from one that the pipeline returned; `nil` for a partial one whose range and body
+    /// disagree, and for one without a verdict.
     ///
     /// A partial response is stored as an incomplete whole one (RFC 9111 §3.3).
     init?(

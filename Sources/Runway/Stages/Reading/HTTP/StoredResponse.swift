@@ -7,7 +7,8 @@ struct StoredResponse: Sendable {
         case whole(RawData)
         case partial(PartialContent)
 
-        /// A whole body, with its index: calls that find it may land it on the main actor, and the index counts as stored bytes.
+        /// A whole body, with its index: calls that find it may land it on the main actor, and the index counts as
+        /// stored bytes.
         init(_ rawData: RawData) {
             rawData.index()
             self = .whole(rawData)
@@ -42,8 +43,8 @@ struct StoredResponse: Sendable {
     /// GET, or HEAD if the response can serve only that.
     let method: HTTPRequest.Method
     let requestFields: HTTPFields
-    /// Whether it was received over TLS; otherwise `immutable` is not trusted, since anyone on the way could have written it
-    /// (RFC 8246 §3).
+    /// Whether it was received over TLS; otherwise `immutable` is not trusted, since anyone on the way could have
+    /// written it (RFC 8246 §3).
     let isSecure: Bool
     private(set) var head: HTTPResponse
     var content: Content
@@ -68,7 +69,8 @@ struct StoredResponse: Sendable {
     /// Creates a stored response.
     ///
     /// - Parameters:
-    ///   - head: The head as received. A missing or invalid `Date` is replaced by the date of receipt (RFC 9110 §6.6.1).
+    ///   - head: The head as received. A missing or invalid `Date` is replaced by the date of receipt (RFC 9110
+    ///     §6.6.1).
     ///   - sequenceNumber: The number of its request.
     init(
         _ head: HTTPResponse, _ content: Content, to request: HTTPRequest, in partition: CachePartition,
@@ -100,8 +102,8 @@ struct StoredResponse: Sendable {
 
     /// This response after a newer one confirmed its content (RFC 9111 §3.2).
     ///
-    /// - Parameter requestFields: The fields of the newer one's request, from which the new `Vary` may select others than the
-    ///   old.
+    /// - Parameter requestFields: The fields of the newer one's request, from which the new `Vary` may select others
+    ///   than the old.
     func updated(
         by newer: HTTPFields, requestFields: HTTPFields, times: ExchangeTimes, sequenceNumber: UInt64
     ) -> StoredResponse {
@@ -136,8 +138,8 @@ struct StoredResponse: Sendable {
 
     /// Returns whether this response is newer than another to the same request.
     ///
-    /// If both were in flight at the same time, the later `Date` decides, and if they are equal the later request; otherwise
-    /// the later request decides.
+    /// If both were in flight at the same time, the later `Date` decides, and if they are equal the later request;
+    /// otherwise the later request decides.
     func isNewer(than other: StoredResponse) -> Bool {
         let wereUnderWayAtOnce = times.requested < other.times.received && other.times.requested < times.received
         if wereUnderWayAtOnce, date != other.date { return date > other.date }

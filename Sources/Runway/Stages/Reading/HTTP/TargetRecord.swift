@@ -2,7 +2,8 @@ import HTTPTypes
 
 import struct Foundation.Date
 
-/// The responses of one target in one partition, as the disk tier stores them: one body after the other, and what decides on their use.
+/// The responses of one target in one partition, as the disk tier stores them: one body after the other, and what
+/// decides on their use.
 ///
 /// Of the request it contains digests of the fields that `Vary` names, and no field.
 enum TargetRecord {

@@ -66,8 +66,8 @@ struct VarySelection: Sendable {
 
     /// The normalised value of a field, so that two values are equal if they mean the same; `nil` if it is absent.
     ///
-    /// Lines are joined. In list fields, whitespace is removed, and case and order if they have no meaning. Other fields are
-    /// not changed, since their syntax is unknown.
+    /// Lines are joined. In list fields, whitespace is removed, and case and order if they have no meaning. Other
+    /// fields are not changed, since their syntax is unknown.
     static func normalised(_ name: HTTPField.Name, in fields: HTTPFields) -> String? {
         let values = fields[values: name]
         if values.isEmpty { return nil }
