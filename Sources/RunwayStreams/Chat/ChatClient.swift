@@ -12,8 +12,8 @@ import RunwayJSON
 /// chat.start()
 /// ```
 ///
-/// The server is `ChatService` of `RunwayServer`. The place in the stream is stored after the states of conversations: an
-/// app that is killed receives what it had not taken. A call in flight at a stop is made again after the next start.
+/// The server is `ChatService` of `RunwayServer`. The place in the stream is stored after the states of conversations:
+/// an app that is killed receives what it had not taken. A call in flight at a stop is made again after the next start.
 ///
 /// A client is for one account: it ends, and makes no further call, if that account signs out or another signs in. To
 /// remove what is stored at the sign-out, call ``stop()``, await ``flush()``, and then remove the folder.
