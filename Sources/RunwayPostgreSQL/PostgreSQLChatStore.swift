@@ -55,7 +55,7 @@
         }
 
         /// Names the numbering of the messages of the tenant.
-        public func epoch() -> String? { name }
+        public func epoch() async throws -> String? { name }
 
         /// Stores a message with the next number of its conversation.
         ///

@@ -75,7 +75,7 @@ public final class SQLiteChatStore: ChatStore {
     }
 
     /// Names the numbering of the file.
-    public func epoch() -> String? { name }
+    public func epoch() async throws -> String? { name }
 
     /// Stores a message with the next number of its conversation.
     ///
