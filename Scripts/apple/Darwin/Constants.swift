@@ -59,6 +59,11 @@ public var EINPROGRESS: Int32 { Glibc.EINPROGRESS }
 public var ETIMEDOUT: Int32 { Glibc.ETIMEDOUT }
 public var ENOBUFS: Int32 { Glibc.ENOBUFS }
 public var EMFILE: Int32 { Glibc.EMFILE }
+public var ENFILE: Int32 { Glibc.ENFILE }
+public var ENOMEM: Int32 { Glibc.ENOMEM }
+
+// The manual page getrlimit(2); the number is that of Darwin's sys/resource.h.
+public var RLIMIT_NOFILE: Int32 { 8 }
 
 // The manual pages signal(3), socket(2), setsockopt(2), tty(4), clock_gettime(3)
 public var SIGINT: Int32 { Glibc.SIGINT }

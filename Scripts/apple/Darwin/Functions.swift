@@ -19,6 +19,14 @@ public func write(_ descriptor: Int32, _ buffer: UnsafeRawPointer!, _ count: Int
     Glibc.write(descriptor, buffer, count)
 }
 @discardableResult
+public func getrlimit(_ resource: Int32, _ limit: UnsafeMutablePointer<rlimit>!) -> Int32 {
+    var read = Glibc.rlimit()
+    let result = Glibc.getrlimit(__rlimit_resource_t(Glibc.RLIMIT_NOFILE.rawValue), &read)
+    limit.pointee.rlim_cur = rlim_t(read.rlim_cur)
+    limit.pointee.rlim_max = rlim_t(read.rlim_max)
+    return resource == RLIMIT_NOFILE ? result : -1
+}
+@discardableResult
 public func pread(_ descriptor: Int32, _ buffer: UnsafeMutableRawPointer!, _ count: Int, _ offset: off_t) -> Int {
     Glibc.pread(descriptor, buffer, count, Glibc.off_t(offset))
 }

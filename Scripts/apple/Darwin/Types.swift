@@ -14,6 +14,15 @@ import Glibc
 @_exported import struct Glibc.timeval
 @_exported import struct Glibc.winsize
 
+// The manual page getrlimit(2)
+public typealias rlim_t = UInt64
+public struct rlimit {
+    public var rlim_cur: rlim_t
+    public var rlim_max: rlim_t
+
+    public init() { (rlim_cur, rlim_max) = (0, 0) }
+}
+
 // developer.apple.com: Darwin; the manual pages stat(2), open(2), types(5)
 public typealias mode_t = UInt16
 public typealias off_t = Int64
