@@ -19,6 +19,8 @@ enum FieldFuzz {
         _ = ContentDigests(text)?.areMet
     }
 
+    private static let domains = CookieDomains(declared: ["example.com"], suffixes: PublicSuffixes())
+
     private static func checkCookie(_ field: [UInt8]) {
         guard let cookie = SetCookie(field) else { return }
         check(cookie.name.count + cookie.value.count <= SetCookie.maximumByteCount, "a long cookie")
@@ -29,7 +31,7 @@ enum FieldFuzz {
         let latest = date.addingTimeInterval(SetCookie.maximumLifetime)
         check(cookie.expiry(at: date).map { $0 <= latest } ?? true, "a cookie that lives too long")
         var store = CookieStore()
-        _ = store.store(field, from: home, sharing: ["example.com"], at: date)
+        _ = store.store(field, from: home, sharing: domains, at: date)
         for host in ["example.com", "other.example", "badexample.com", "www.example.com.other.example"] {
             var request = home
             request.authority = host
