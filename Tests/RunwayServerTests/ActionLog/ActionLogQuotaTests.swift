@@ -182,8 +182,8 @@ struct ActionLogQuotaTests {
             #expect(sink.records.count == stored)
             try await waitUntil("all acknowledged") {
                 await log.flush()
-                client.clock.advance(by: .seconds(3600))
-                calendar.advance(by: 3600)
+                client.clock.advance(by: .seconds(6 * 3600))
+                calendar.advance(by: 6 * 3600)
                 return await log.currentState.waitingCount == 0
             }
             #expect(sink.records.map(\.name) == (0..<200).map { "r\($0)" })
