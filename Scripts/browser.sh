@@ -2,6 +2,8 @@
 # Drives a real browser through `runway proxy`, with nginx and httpbin behind it: installs what is missing (Debian's
 # chromium; Playwright, into .build/browser), builds, runs Scripts/browser/browse.py, and ends with its exit code.
 #
+# The argument `install` has it only install.
+#
 # Everything listens on the loopback alone. Root is needed only to install Debian packages.
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -32,6 +34,8 @@ if [ "$(installed)" != "$playwright_version" ]; then
     PLAYWRIGHT_SKIP_BROWSER_DOWNLOAD=1 "$venv/bin/pip" install --quiet --disable-pip-version-check \
         "playwright==$playwright_version"
 fi
+
+[ "${1:-}" = install ] && exit
 
 SWIFT_DETERMINISTIC_HASHING=1 swift build --product runway
 

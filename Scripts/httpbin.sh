@@ -4,6 +4,7 @@
 #
 #   Scripts/httpbin.sh                          a table, and what differs
 #   HTTPBIN_VENV=/tmp/venv Scripts/httpbin.sh   in a Python environment that stays, for a faster next start
+#   HTTPBIN_VENV=/tmp/venv Scripts/httpbin.sh install   only installs there
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
@@ -23,6 +24,8 @@ if ! "$venv/bin/python" -c 'import httpbin, gunicorn, httpie' 2>/dev/null; then
     python3 -m venv "$venv"
     "$venv/bin/pip" install --quiet httpbin==0.10.2 gunicorn==23.0.0 httpie==3.2.4
 fi
+
+[ "${1:-}" = install ] && exit
 
 runway=${RUNWAY:-$(swift build --show-bin-path)/runway}
 [ -x "$runway" ] || { echo "httpbin.sh: build it first: swift build --product runway" >&2; exit 1; }

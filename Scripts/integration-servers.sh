@@ -3,11 +3,13 @@
 # iso-codes over TLS with HTTP/2 and over plain HTTP, and httpbin under gunicorn. Both listen on the loopback alone.
 #
 #   Scripts/integration-servers.sh start DIR    installs what is missing, starts both, writes DIR/environment
+#   Scripts/integration-servers.sh install DIR  only installs what is missing
 #   Scripts/integration-servers.sh stop DIR     ends both; DIR stays, for a faster next start
 #
 #   Scripts/integration-servers.sh start /tmp/servers && . /tmp/servers/environment && swift test
 #
-# Either command may be repeated. Root is needed only to install Debian packages.
+# httpbin is installed into the Python environment HTTPBIN_VENV, by default in DIR. Each command may be repeated. Root is
+# needed only to install Debian packages.
 set -euo pipefail
 
 iso_codes=/usr/share/iso-codes/json
@@ -42,9 +44,9 @@ install_packages() {
 }
 
 install_httpbin() {
-    if "$dir/venv/bin/python" -c 'import httpbin, gunicorn' 2>/dev/null; then return; fi
-    quietly python3 -m venv --clear "$dir/venv"
-    quietly "$dir/venv/bin/pip" install --quiet "httpbin==$httpbin_version" "gunicorn==$gunicorn_version"
+    if "$venv/bin/python" -c 'import httpbin, gunicorn' 2>/dev/null; then return; fi
+    quietly python3 -m venv --clear "$venv"
+    quietly "$venv/bin/pip" install --quiet "httpbin==$httpbin_version" "gunicorn==$gunicorn_version"
 }
 
 # An authority and a certificate for localhost, valid for two days and made anew when an hour is left.
@@ -168,7 +170,7 @@ launch() {
     write_nginx_configuration "$tls_port" "$plain_port" "$httpbin_port" "$signed_port"
     nginx=$(command -v nginx || echo /usr/sbin/nginx)
     "$nginx" -e "$dir/nginx.log" -c "$dir/nginx.conf" >>"$dir/nginx.log" 2>&1 || return 1
-    "$dir/venv/bin/gunicorn" --daemon --pid "$dir/gunicorn.pid" --log-file "$dir/gunicorn.log" \
+    "$venv/bin/gunicorn" --daemon --pid "$dir/gunicorn.pid" --log-file "$dir/gunicorn.log" \
         --bind "127.0.0.1:$httpbin_port" --worker-class gthread --threads 16 httpbin:app || return 1
     cat >"$dir/environment" <<EOF
 export RUNWAY_NGINX="https://localhost:$tls_port"
@@ -188,10 +190,13 @@ EOF
     return 1
 }
 
-start() {
-    mkdir -p "$dir"
+install() {
     install_packages
     install_httpbin
+}
+
+start() {
+    install
     if is_running nginx && is_running gunicorn && answers; then return; fi
     # A free port can be taken by somebody else before its server binds it; then another one is tried.
     for _ in 1 2 3; do
@@ -221,12 +226,14 @@ stop() {
     rm -f "$dir/environment"
 }
 
-[ $# -eq 2 ] || fail "usage: $0 start|stop DIR"
-[ "$1" = start ] || [ -d "$2" ] || exit 0
+[ $# -eq 2 ] || fail "usage: $0 install|start|stop DIR"
+[ "$1" != stop ] || [ -d "$2" ] || exit 0
 mkdir -p "$2"
 dir=$(cd "$2" && pwd)
+venv=${HTTPBIN_VENV:-$dir/venv}
 case "$1" in
+    install) install ;;
     start) start ;;
     stop) stop ;;
-    *) fail "usage: $0 start|stop DIR" ;;
+    *) fail "usage: $0 install|start|stop DIR" ;;
 esac

@@ -2,7 +2,8 @@
 # Runs the tests of RunwayPostgreSQL, "runway serve --log" with "runway log", and the crash test with two servers, for records, changes,
 # event streams and conversations, over a real PostgreSQL server, which is started for it in a temporary folder.
 # Installs Debian's server and libpq where they are missing. Needs a debug build: what the package trait PostgreSQL adds is compiled against
-# its modules, which takes a minute and not a second build. Arguments: the seconds of the crash test, 15 by default.
+# its modules, which takes a minute and not a second build. Arguments: the seconds of the crash test, 15 by default, or `install`,
+# which only installs.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
@@ -11,6 +12,7 @@ cd "$(dirname "${BASH_SOURCE[0]}")/.."
     apt-get update -qq
     apt-get install -y -qq postgresql libpq-dev >/dev/null
 }
+[ "${1:-}" = install ] && exit
 programs=$(dirname "$(ls /usr/lib/postgresql/*/bin/initdb | sort -V | tail -n 1)")
 work=$(mktemp -d)
 # The server does not run as root.
