@@ -1,7 +1,7 @@
-/// What happens to requests in flight when a transport is shut down.
+/// The treatment of requests in flight when a transport is shut down.
 public enum ShutdownMode: Sendable {
-    /// Their connections are closed at once, and they fail as `NetworkError.Kind.noNetwork`.
+    /// The connections of requests in flight are closed at once; the requests fail as `NetworkError.Kind.noNetwork`.
     case cutting
-    /// The shutdown waits for them at most this long, and then closes the connections of the rest at once.
+    /// The shutdown waits at most this long for requests in flight, and then closes the remaining connections at once.
     case waiting(atMost: Duration)
 }

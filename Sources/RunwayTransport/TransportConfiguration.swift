@@ -17,18 +17,18 @@ public struct TransportConfiguration: Sendable {
         case certificates(pem: [String])
     }
 
-    /// Which versions of HTTP are offered to servers.
+    /// Versions of HTTP that are offered to servers.
     public enum HTTPVersions: Sendable {
         /// HTTP/2 if the server accepts it over TLS, and HTTP/1.1.
         case automatic
-        /// HTTP/1.1 alone.
+        /// Only HTTP/1.1.
         case http1Only
     }
 
-    /// What ``NIOTransport`` trusts: roots, pins, client certificates, exceptions for developers. The default is the
-    /// operating system's roots alone. All but the roots are set after the initializer.
+    /// The roots, pins, client certificates and development exceptions that ``NIOTransport`` trusts. The default trusts
+    /// only the operating system's roots. All except the roots are set after the initializer.
     public var trustPolicy: TrustPolicy
-    /// Which versions of HTTP are offered. The default is ``HTTPVersions/automatic``.
+    /// Versions of HTTP that are offered. The default is ``HTTPVersions/automatic``.
     public var httpVersions: HTTPVersions
     /// The longest time for making a connection, TLS included. The default is 10 s. If all connections are in use, a
     /// call over ``NIOTransport`` waits for one until its own deadline.
@@ -37,8 +37,8 @@ public struct TransportConfiguration: Sendable {
     public var idleTimeout: Duration
     /// How long an idle connection stays open. The default is 60 s.
     public var keepAlive: Duration
-    /// The most HTTP/1.1 connections to one origin; further requests wait. The default is 8. As many retired
-    /// connections with requests in flight do not count.
+    /// The most HTTP/1.1 connections to one origin; further requests wait. The default is 8. Retired connections with
+    /// requests in flight do not count, up to as many again.
     public var maximumConnectionsPerOrigin: Int
     /// Whether header fields and bodies pass unchanged, for proxies: nothing is added to a request, and no response is
     /// decoded. The default is `false`.
@@ -46,8 +46,8 @@ public struct TransportConfiguration: Sendable {
     /// Settings of ``NIOTransport`` for HTTP/1.1 and HTTP/2. Set after the initializer; see its properties for the
     /// defaults.
     public var wire = WireSettings()
-    /// Listed addresses of hosts, and the measurements that decide which is the best. Set after the initializer. The
-    /// default, `nil`, lists none; then the transport has measurements of its own.
+    /// The known addresses of hosts, and the measurements that select the best one. Set after the initializer. The
+    /// default, `nil`, has no known addresses; the transport then measures by itself.
     public var hosts: HostBook?
     /// The proxies that connections are made through. Set after the initializer. By default no proxy is used.
     public var proxies = ProxySettings.none

@@ -3,21 +3,21 @@ import Runway
 
 /// Decodes the content codings of a response, part by part and with limits.
 ///
-/// What follows the end of the coded body, such as zeros or the end of a line, is ignored, as browsers do, up to
-/// ``maximumSurplusByteCount``; ``surplusByteCount`` says how much it was.
+/// Bytes after the end of the coded body, such as zeros or a line feed, are ignored, as browsers do, up to
+/// ``maximumSurplusByteCount``; ``surplusByteCount`` counts them.
 ///
-/// Coded bytes are pushed, and decoded ones pulled in parts of at most ``partByteCount`` bytes, so that a small part
-/// that is large when decoded is stored coded until it is read. After each ``push(_:)`` the caller pulls until
-/// ``pull()`` returns `nil`; at the end ``finish()`` checks that the body was complete.
+/// Coded bytes are pushed, and decoded bytes are pulled in parts of at most ``partByteCount`` bytes: a body that grows
+/// when it is decoded stays coded in memory until it is read. After each ``push(_:)`` the caller pulls until ``pull()``
+/// returns `nil`; at the end ``finish()`` checks that the body was complete.
 ///
-/// Several codings are decoded in sequence, one decoder each. The output of each is limited relative to the original
-/// input, so that several codings together can't expand a body more than one may.
+/// Several codings are decoded in sequence, one decoder each. The output of each decoder is limited relative to the
+/// coded body, so that several codings can't expand a body more than a single coding may.
 ///
-/// It is not safe to share: the loop that collects a whole response owns it, or the reader of a stream.
+/// Not safe to share: either the loop that collects a whole response owns the decoder, or the reader of a stream.
 final class ContentDecoder {
     /// The most bytes that ``pull()`` returns at once.
     static let partByteCount = 1 << 16
-    /// The most bytes that it returns at first.
+    /// The most bytes that the first ``pull()`` returns.
     private static let firstPartByteCount = 1 << 12
 
     /// The maximum number of codings of one body. Bodies with more are refused, since each coding costs the memory of a
@@ -33,7 +33,7 @@ final class ContentDecoder {
         var maximumByteCount = Int(clamping: Int64(64) << 30)
         /// The largest ratio of decoded to coded bytes, beyond ``freeByteCount``. The default is 250.
         ///
-        /// Text and JSON seldom reach a tenth of it; gzip can't exceed 1032, Brotli and zstd have no bound.
+        /// Text and JSON seldom reach a ratio of 25; gzip can't exceed 1032, Brotli and zstd have no bound.
         var maximumRatio = 250
         /// How many bytes may come out whatever the ratio. The default is 1 MiB.
         var freeByteCount = 1 << 20
@@ -80,7 +80,7 @@ final class ContentDecoder {
         }
     }
 
-    /// How many coded bytes of the body were read, which the decoders of one body share.
+    /// Counts the coded bytes that were read of a body. All decoders of the body share it.
     private final class Consumption {
         var byteCount = 0
     }
@@ -130,7 +130,7 @@ final class ContentDecoder {
         reader = try coding.makeReader()
     }
 
-    /// Passes in the next coded bytes. All output of the bytes before must have been pulled.
+    /// Adds coded bytes to the input. All output of the bytes before must have been pulled.
     func push(_ bytes: ByteBuffer) {
         hasStarted = hasStarted || bytes.readableBytes > 0
         input.append(bytes)

@@ -3,10 +3,10 @@ import RunwayZlib
 
 /// gzip and deflate, read by zlib.
 final class Inflater: CodingReader {
-    /// What frames the compressed bytes.
+    /// The frame around the compressed bytes.
     enum Format {
         case gzip
-        /// zlib's frame, or none; which is seen at the first two bytes.
+        /// zlib's frame, or no frame; the first two bytes show which.
         case zlibOrRaw
     }
 
@@ -31,8 +31,8 @@ final class Inflater: CodingReader {
         return inflater
     }
 
-    /// A member of gzip may follow another (RFC 1952 §2.2). Each begins with two fixed bytes and the method, which is
-    /// always 8.
+    /// gzip data may consist of several members (RFC 1952 §2.2). Each member begins with two fixed bytes and the
+    /// method, which is always 8.
     func beginAnother(_ input: ByteBuffer) throws(ContentDecoder.Failure) -> Bool? {
         let start = input.readableBytesView.prefix(3)
         guard format == .gzip, let inflater, zip(start, [0x1F, 0x8B, 8]).allSatisfy(==) else { return false }

@@ -5,22 +5,22 @@ import Runway
 
 /// An attempt to connect to one address: performs what ``DialAttemptMachine`` decides. Runs on its event loop.
 final class DialAttempt {
-    /// What an attempt reports.
+    /// An event that an attempt reports to its owner.
     enum Event {
-        /// The TCP connection is established. With all roots it may connect a second time.
+        /// The TCP connection is established. Reported a second time if the attempt is repeated with all roots.
         case connected
-        /// The connection is made. Its owner uses it, or closes it by ``DialAttempt/cut()``. Nothing follows.
+        /// The connection is made. Its owner uses it, or closes it by ``DialAttempt/cut()``. No event follows.
         case established(DialedConnection)
-        /// The attempt failed; as ``TLSUnavailable`` if the address is not the cause. Nothing follows.
+        /// The attempt failed. The error is a ``TLSUnavailable`` if the address is not the cause. No event follows.
         case failed(any Error)
-        /// The time of ``DialAttempt/limit(to:)`` passed. Nothing follows.
+        /// The time of ``DialAttempt/limit(to:)`` passed. No event follows.
         case timedOut
     }
 
-    /// Where an attempt leads.
+    /// The address and host that an attempt connects to.
     struct Target {
         let address: SocketAddress
-        /// The host that the server has to prove that it is. A name is sent to the server (SNI).
+        /// The host whose certificate the server has to prove. A name is sent to the server (SNI).
         let host: String
         /// Verifies the server; `nil` for a plain connection.
         let tls: TLSPreparation?
@@ -36,10 +36,10 @@ final class DialAttempt {
     private var channel: (any Channel)?
     private var timer: Scheduled<Void>?
 
-    /// Creates an attempt, which ``run()`` starts.
+    /// Creates an attempt. ``run()`` starts it.
     ///
     /// - Parameters:
-    ///   - target: Where it leads.
+    ///   - target: The address and host to connect to.
     ///   - eventLoop: The loop that the attempt and its owner run on.
     ///   - report: Called with each event until the attempt ends or is cancelled.
     init(to target: Target, on eventLoop: any EventLoop, report: @escaping (Event) -> Void) {
@@ -55,14 +55,14 @@ final class DialAttempt {
         connect()
     }
 
-    /// Ends the attempt after this time, unless it has ended by then.
+    /// Ends the attempt after the duration `limit`, unless it has ended by then.
     func limit(to limit: Duration) {
         timer = eventLoop.assumeIsolated().scheduleTask(in: TimeAmount(limit)) {
             if self.machine.end() { self.finish(.timedOut) }
         }
     }
 
-    /// Ends the attempt and closes its socket. Nothing is reported any more.
+    /// Ends the attempt and closes its socket. No event follows.
     func cancel() {
         if machine.end() { finish(nil) }
     }
@@ -90,7 +90,7 @@ final class DialAttempt {
     }
 }
 
-/// The steps.
+/// Steps of an attempt, in order.
 extension DialAttempt {
     private func connect() {
         let attempt = NIOLoopBound(self, eventLoop: eventLoop)

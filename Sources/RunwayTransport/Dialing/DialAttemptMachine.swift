@@ -4,20 +4,20 @@ import Runway
 /// Decides the steps of one attempt to connect to an address: TCP, the proxy's handshake, TLS. Pure: it opens nothing,
 /// and reads no clock.
 ///
-/// ``DialAttempt`` passes every event and performs what an event returns. After the end of the attempt events are
-/// ignored, and return `nil` or `false`.
+/// ``DialAttempt`` passes every event to the machine and performs the step that is returned. Events after the end of
+/// the attempt are ignored: they return `nil` or `false`.
 struct DialAttemptMachine {
-    /// What follows a step.
+    /// The step that follows an event.
     enum Next: Equatable {
         /// Ask the proxy for a connection to the host.
         case tunnel
         /// Get the policy that TLS needs.
         case prepareTLS
-        /// The connection is made, and took these times.
+        /// Report the connection, which is made, with the times of its phases.
         case establish(WireRecord)
     }
 
-    /// What follows a handshake that failed.
+    /// The step that follows a failed handshake.
     enum HandshakeFailure: Equatable {
         /// Close the channel, read all roots of the system, and connect again.
         case retryWithAllRoots
@@ -72,7 +72,7 @@ struct DialAttemptMachine {
         }
     }
 
-    /// The proxy passes bytes on to the host.
+    /// The proxy forwards bytes to the host from now on.
     mutating func tunnelled() -> Next? {
         switch state {
         case .ended: return nil
@@ -90,7 +90,7 @@ struct DialAttemptMachine {
         return .establish(WireRecord(tcp: connected.tcp))
     }
 
-    /// The policy of TLS is there. Returns whether the handshake is to start.
+    /// The TLS policy is loaded. Returns whether the handshake is to start.
     mutating func prepared() -> Bool {
         switch state {
         case .ended: return false
@@ -101,7 +101,7 @@ struct DialAttemptMachine {
         }
     }
 
-    /// The handshake is complete. Returns the times of the connection that is made.
+    /// The handshake is complete. Returns the times of the new connection.
     mutating func secured(now: NIODeadline) -> WireRecord? {
         switch state {
         case .ended: return nil
@@ -114,7 +114,7 @@ struct DialAttemptMachine {
 
     /// The handshake failed.
     ///
-    /// - Parameter mayLackRoot: Whether it may succeed with the roots that were not read.
+    /// - Parameter mayLackRoot: Whether the handshake may succeed with the roots that were not read.
     mutating func handshakeFailed(mayLackRoot: Bool, now: NIODeadline) -> HandshakeFailure? {
         switch state {
         case .ended: return nil

@@ -3,9 +3,10 @@ import Runway
 
 /// A connection that was made and, for `https`, verified; nothing was sent on it yet.
 ///
-/// Its channel does not read automatically, and a ``HandoverHandler`` at the end of its pipeline stores what came right
-/// after the handshake, such as a server's HTTP/2 SETTINGS. Its user adds handlers behind that one, and then calls
-/// ``takeOver()``, at any time: no byte, error or end is lost. A connection that is not used has to be closed.
+/// Its channel does not read automatically. A ``HandoverHandler`` at the end of the pipeline buffers the bytes that
+/// arrive right after the handshake, such as a server's HTTP/2 SETTINGS. The user of the connection adds handlers after
+/// that handler, and then calls ``takeOver()``, at any time: no byte, error or end is lost. A connection that is not
+/// used has to be closed.
 struct DialedConnection: Sendable {
     /// The channel, whose pipeline contains TLS for `https`.
     var channel: any Channel
@@ -13,13 +14,13 @@ struct DialedConnection: Sendable {
     var applicationProtocol: String?
     /// The address that was dialled; the proxy's if there is one.
     var address: SocketAddress
-    /// What is recorded of the dial: the times of its phases, the version of TLS, and all addresses that were dialled.
+    /// The record of the dial: the times of its phases, the version of TLS, and all addresses that were dialled.
     var wire: WireRecord
     /// Records how the address performs; `nil` for a proxy's.
     var report: AddressReport?
     /// The proxy at its end, which forwards requests; `nil` for a connection that leads to the server.
     var forwardProxy: ProxyServer?
-    /// Stores what comes until ``takeOver()``.
+    /// Buffers the bytes that arrive before ``takeOver()``.
     var handover: NIOLoopBound<HandoverHandler>
 
     /// The round-trip time, estimated from the dial: TCP takes one round trip, TLS 1.3 one more, older versions two
@@ -29,8 +30,8 @@ struct DialedConnection: Sendable {
         return (tcp + tls) / (wire.tlsVersion == "TLSv1.3" ? 2 : 3)
     }
 
-    /// Passes what came so far to the handlers behind, in order, and turns on automatic reading. On the channel's loop,
-    /// once.
+    /// Passes the buffered bytes to the handlers after ``handover``, in order, and turns on automatic reading. Called
+    /// on the channel's loop, once.
     func takeOver() {
         // The handler passes on what it stores while it is removed. A closed channel has removed its handlers already.
         channel.pipeline.syncOperations.removeHandler(handover.value, promise: nil)
@@ -45,7 +46,8 @@ struct AddressReport: Sendable {
     let selector: HostSelector
     let hosts: HostBook?
 
-    /// A response to the endpoint of this hash began this long after its request was sent in full.
+    /// Records the time to first byte of one request, from the end of the request to the start of the response.
+    /// `endpoint` is a hash that groups similar requests.
     func responded(after firstByte: Duration, endpoint: Int = 0) {
         selector.note(.responded(firstByte: firstByte, endpoint: endpoint), of: address, of: host)
     }

@@ -4,7 +4,7 @@ import Runway
 
 /// Makes connections to hosts, the fastest address first, and verifies the hosts over TLS.
 ///
-/// Whatever address is dialled, and through whatever proxy, TLS verifies the host's name.
+/// TLS verifies the host's name, whichever address and proxy the connection uses.
 struct Dialer: Sendable {
     /// The TLS of connections to `https` origins.
     let tls: TLSPreparation
@@ -45,7 +45,7 @@ struct Dialer: Sendable {
         self.localAddresses = localAddresses
     }
 
-    /// This dialer with connections over TLS that offer HTTP/1.1 alone.
+    /// Returns this dialer with connections over TLS that offer only HTTP/1.1.
     ///
     /// - Throws: ``NetworkError/Kind/invalidConfiguration`` for a ``TrustPolicy`` that can't be applied.
     func offeringHTTP1Alone(_ configuration: TransportConfiguration) throws(NetworkError) -> Dialer {
@@ -54,7 +54,7 @@ struct Dialer: Sendable {
         return try Dialer(configuration, resolver: resolver, selector: selector, localAddresses: localAddresses)
     }
 
-    /// Makes a connection to an origin, on this loop, until a deadline. ``start(_:on:deadline:avoiding:)`` can be
+    /// Makes a connection to `origin`, on `eventLoop`, until `deadline`. ``start(_:on:deadline:avoiding:)`` can be
     /// cancelled.
     ///
     /// The future fails with a ``DialError``.
@@ -64,19 +64,20 @@ struct Dialer: Sendable {
         start(origin, on: eventLoop, deadline: deadline).connection
     }
 
-    /// What a connection is for.
+    /// The purpose of a connection.
     enum Purpose {
         /// Requests and responses, which an HTTP proxy may forward.
         case requests
-        /// A protocol that follows an upgrade, for which the connection has to lead to the server.
+        /// A protocol that follows an upgrade. The connection has to lead to the server: no proxy may forward its
+        /// requests.
         case anyProtocol
     }
 
-    /// Starts to make a connection to an origin, on this loop, until a deadline. From any thread.
+    /// Starts to make a connection to `origin`, on `eventLoop`, until `deadline`. From any thread.
     ///
     /// - Parameters:
     ///   - avoided: Addresses that are dialled after all others. The default is empty.
-    ///   - purpose: What it is for. The default is ``Purpose/requests``.
+    ///   - purpose: The purpose of the connection. The default is ``Purpose/requests``.
     func start(
         _ origin: Origin, on eventLoop: any EventLoop, deadline: NIODeadline, avoiding avoided: Set<IPAddress> = [],
         carrying purpose: Purpose = .requests
@@ -108,7 +109,7 @@ struct Dial: Sendable {
     }
 }
 
-/// The addresses of all interfaces of this device; `nil` if the system does not know them.
+/// Returns the addresses of all interfaces of this device; `nil` if the system does not know them.
 @Sendable
 func systemLocalAddresses() -> Set<IPAddress>? {
     guard let devices = try? System.enumerateDevices() else { return nil }

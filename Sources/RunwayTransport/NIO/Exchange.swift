@@ -2,9 +2,9 @@ import HTTPTypes
 import NIOCore
 import Runway
 
-/// One request in flight, from its pool over a connection, and its response as it comes.
+/// One request in flight, from its pool over a connection, and its response as it arrives.
 ///
-/// Unchecked: every variable is read and written on the event loop of the pool alone, which ``begin(_:)`` and
+/// Unchecked: every variable is read and written only on the event loop of the pool, which ``begin(_:)`` and
 /// ``cancel(_:)`` hop to.
 final class Exchange: @unchecked Sendable {
     /// The response or the error, and the record of the wire.
@@ -14,32 +14,32 @@ final class Exchange: @unchecked Sendable {
     let head: WireRequestHead
     let pool: OriginPool
     let isTransparent: Bool
-    /// Whether its response stays open, as a stream of events does.
+    /// Whether the response stays open, as a stream of events does.
     let isLongLived: Bool
 
-    /// Its number within its pool; 0 before it is submitted.
+    /// The exchange's number within its pool; 0 before it is submitted.
     var id: RequestID = 0
-    /// The number of its HTTP/2 stream; 0 over HTTP/1.1.
+    /// The number of the exchange's HTTP/2 stream; 0 over HTTP/1.1.
     var streamNumber = 0
-    /// When it was submitted to its pool.
+    /// When the exchange was submitted to its pool.
     var submitted = NIODeadline.uptimeNanoseconds(0)
-    /// When its steps happened, and its byte counts.
+    /// Times and byte counts of the exchange.
     private(set) var meter = ExchangeMeter()
-    /// The connection that carries it.
+    /// The connection that carries the exchange; `nil` before and after.
     private(set) var connection: (any WireConnection)?
-    /// The connection that carries or carried it last.
+    /// The connection that carries or last carried the exchange.
     private weak var lastConnection: (any WireConnection)?
-    /// How many connections lost it.
+    /// The number of connections that lost the exchange.
     private var moves = 0
     /// Whether any of the request may have reached the wire on connections that lost it.
     private var sentBefore = SendState.notSent
-    /// Whether any byte of a response came.
+    /// Whether any byte of a response arrived.
     private(set) var hasResponse = false
     private(set) var isReused = false
     private var facts: ConnectionFacts?
     /// Whether the body waits for status 100.
     private(set) var expectsContinue: Bool
-    /// Sends a body that is a stream; `nil` for any other.
+    /// Sends a streamed body; `nil` if the body is not a stream.
     let upload: BodyUpload?
     /// Called with the version of HTTP as soon as it is known.
     private let onVersion: @Sendable (String) -> Void
@@ -50,7 +50,7 @@ final class Exchange: @unchecked Sendable {
     private var isDecoded = false
     private var whole: WholeBody?
     private(set) var stream: ResponseStream?
-    /// Whether it ended, with a response or an error.
+    /// Whether the exchange ended, with a response or an error.
     private(set) var isOver = false
     private var cancellation: (any Error)?
 
@@ -83,7 +83,7 @@ final class Exchange: @unchecked Sendable {
         }
     }
 
-    /// Cancels the exchange, from any thread. The unread bytes of its response are discarded, also after its end.
+    /// Cancels the exchange, from any thread. The unread bytes of its response are discarded, even after its end.
     func cancel(_ reason: any Error) {
         pool.eventLoop.execute {
             if self.cancellation == nil { self.cancellation = reason }
@@ -104,13 +104,13 @@ final class Exchange: @unchecked Sendable {
 }
 
 extension Exchange {
-    /// Starts the task that reads a body that is a stream. Called before ``begin(_:)``.
+    /// Starts the task that reads a streamed body. Called before ``begin(_:)``.
     func startUpload() {
         guard let upload else { return }
         upload.attach(to: self, in: Task { @concurrent in await upload.run() })
     }
 
-    /// The reader of the response consumed this many bytes. From any thread.
+    /// The reader of the response consumed `byteCount` bytes. From any thread.
     func consumed(_ byteCount: Int) {
         pool.eventLoop.execute {
             if let connection = self.connection { return connection.consumed(byteCount, of: self) }
@@ -119,7 +119,7 @@ extension Exchange {
     }
 }
 
-/// What its pool and its connection report. On the loop.
+/// Reports of the pool and of the connection. On the loop.
 extension Exchange {
     /// Whether any of the request reached the wire on the current connection, as far as is known.
     private var sending: SendState {
@@ -127,7 +127,7 @@ extension Exchange {
         return connection == nil ? .notSent : .unknown
     }
 
-    /// Bytes of a response came, if only the first of a head.
+    /// Bytes of a response arrived, perhaps only the start of its head.
     func responseBegan() {
         hasResponse = true
         if meter.firstByte == nil { meter.firstByte = .now() }
@@ -152,12 +152,12 @@ extension Exchange {
     /// Bytes of the request were written, framing included.
     func sent(byteCount: Int) { meter.sentByteCount += byteCount }
 
-    /// Bytes of the response came, framing included.
+    /// Bytes of the response arrived, framing included.
     func received(byteCount: Int) { meter.receivedByteCount += byteCount }
 
-    /// The head of a response of status 1xx came.
+    /// The head of a response of status 1xx arrived.
     ///
-    /// - Throws: ``WireError/malformed(_:)`` for too many.
+    /// - Throws: ``WireError/malformed(_:)`` if there are too many.
     func receive(informational head: HTTPResponse) throws {
         hasResponse = true
         meter.firstByte = nil
@@ -171,7 +171,7 @@ extension Exchange {
         request.onInterim?(head, request.head)
     }
 
-    /// The final head came.
+    /// The final head arrived.
     ///
     /// - Parameters:
     ///   - head: The head.
@@ -220,7 +220,8 @@ extension Exchange {
         if report.hasLost, !pool.isSpare, let connection { pool.drain(connection.id) }
     }
 
-    /// Records for an address that another attempt outran that its response would begin later than now.
+    /// Records the address of a hedged attempt that lost the race as slower than the time that has passed since its
+    /// request was sent.
     private func reportSilence() {
         guard !isOver, request.hedgedAttempt?.hasLost == true, meter.firstByte == nil, let sent = meter.sent,
             let report = facts?.report
@@ -233,7 +234,7 @@ extension Exchange {
         try ContentDecoder(codings, limits: pool.configuration.wire.decodingLimits)
     }
 
-    /// A part of the body came.
+    /// A part of the body arrived.
     ///
     /// - Throws: ``BodyTooLarge`` or ``ContentDecoder/Failure``.
     func receive(_ part: ByteBuffer) throws {
@@ -256,8 +257,8 @@ extension Exchange {
     ///
     /// - Parameters:
     ///   - isUnprocessed: Whether the server certainly did not process the request. The default is `false`.
-    ///   - isUnsent: Whether nothing of it was written, since the connection turned out to be lost. The default is
-    ///     `false`.
+    ///   - isUnsent: Whether no byte of the request was written, since the connection turned out to be lost. The
+    ///     default is `false`.
     func lost(_ error: any Error, isUnprocessed: Bool = false, isUnsent: Bool = false) {
         guard !isOver else { return }
         if !hasResponse, TLSFailure(error)?.refusesClient == true {
@@ -289,7 +290,7 @@ extension Exchange {
         lost(WireError.closed, isUnprocessed: true)
     }
 
-    /// The stream of the request's body threw, or did not have the declared length.
+    /// The stream of the request's body threw an error, or did not have the declared length.
     func uploadFailed(_ error: any Error) {
         guard !isOver else { return }
         let connection = connection
@@ -341,8 +342,8 @@ extension Exchange {
 }
 
 extension HTTPRequest {
-    /// A hash of the method and of the path without the query and without segments that contain digits, such as `42`.
-    /// Requests of one hash are assumed to take the server about as long.
+    /// A hash of the method and of the path without its query and without segments that contain digits, such as `42`.
+    /// Requests with equal hashes are assumed to take the server about as long.
     fileprivate var endpointNumber: Int {
         var hasher = Hasher()
         hasher.combine(method)

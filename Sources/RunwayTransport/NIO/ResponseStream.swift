@@ -4,7 +4,8 @@ import Synchronization
 
 /// The parts of a response's body between the event loop, which appends them, and their reader.
 ///
-/// It has no limit of its own: it reports how much was consumed, and the connection lets the server send accordingly.
+/// The stream has no limit of its own: it reports the number of consumed bytes, and the connection lets the server send
+/// accordingly.
 final class ResponseStream: Sendable {
     fileprivate struct State {
         var parts = CircularBuffer<ByteBuffer>()
@@ -13,7 +14,7 @@ final class ResponseStream: Sendable {
         /// The record of the wire; `nil` before the end.
         var wire: WireRecord?
         var reader: CheckedContinuation<Void, Never>?
-        /// What was consumed since the last report to the connection.
+        /// The number of bytes that were consumed since the last report to the connection.
         var unreportedByteCount = 0
         /// The size of the parts.
         var byteCount = 0
@@ -24,7 +25,7 @@ final class ResponseStream: Sendable {
         static let joinedByteCount = 16 << 10
     }
 
-    /// After how many consumed bytes a report to the connection is due.
+    /// The number of consumed bytes after which a report to the connection is due.
     private let step: Int
     /// Where the connection counts unread bytes; `nil` if it does not.
     private let unread: UnreadBytes?
@@ -34,7 +35,7 @@ final class ResponseStream: Sendable {
     /// Starts without parts.
     ///
     /// - Parameters:
-    ///   - step: After how many consumed bytes ``next()`` returns their number.
+    ///   - step: The number of consumed bytes after which ``next()`` returns their number.
     ///   - unread: Where the connection counts unread bytes. The default, `nil`, is nowhere.
     init(step: Int, unread: UnreadBytes? = nil) {
         self.step = max(1, step)
@@ -43,7 +44,7 @@ final class ResponseStream: Sendable {
 
     deinit { unread?.subtract(state.withLock(\.byteCount)) }
 
-    /// Appends a part. A small one joins the part before it, see ``State/smallByteCount``.
+    /// Appends a part. A small part joins the part before it, see ``State/smallByteCount``.
     func append(_ part: ByteBuffer) {
         let reader = state.withLock { state in
             guard state.end == nil else { return nil as CheckedContinuation<Void, Never>? }
@@ -84,9 +85,9 @@ final class ResponseStream: Sendable {
     /// The record of the wire; `nil` before the end.
     var wire: WireRecord? { state.withLock(\.wire) }
 
-    /// Returns the next part, or `nil` at the end, and how many consumed bytes to report to the connection.
+    /// Returns the next part, or `nil` at the end, and the number of consumed bytes to report to the connection.
     ///
-    /// It does not observe the cancellation of its task, which has to end the stream. Only one reader may wait at a
+    /// Cancelling the task does not end the wait: the canceller has to end the stream. Only one reader may wait at a
     /// time.
     func next() async throws -> (part: ByteBuffer?, consumed: Int) {
         while true {

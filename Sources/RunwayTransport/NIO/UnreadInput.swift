@@ -2,17 +2,17 @@ import Foundation
 import NIOCore
 
 extension Channel {
-    /// How often what waits to be read is read before a peer counts as one that never stops sending. The rounds are 1
-    /// ms apart.
+    /// The number of rounds, 1 ms apart, in which pending input is read before the peer counts as one that never stops
+    /// sending.
     private static var maximumRounds: Int { 100 }
 
-    /// Calls `write` once the channel has read all that came so far: at once if nothing waits in the system's buffer.
-    /// On the loop.
+    /// Calls `write` once the channel has read all bytes that have arrived: at once if the system's buffer is empty. On
+    /// the loop.
     ///
-    /// What came before a request is no response to it (RFC 9112 §9.2). The handlers read it before the request is
-    /// written, and close the channel for it. Over TLS it may be a message of TLS itself, after which the connection is
-    /// as good as before. A peer that never stops sending gets no request: then the channel is closed because of
-    /// ``WireError/unsolicited``, and `write` is not called.
+    /// Bytes that arrive before a request are no response to it (RFC 9112 §9.2). The handlers read them before the
+    /// request is written, and close the channel because of them. Over TLS they may be a message of TLS itself, after
+    /// which the connection is still usable. A peer that never stops sending gets no request: the channel is closed
+    /// because of ``WireError/unsolicited``, and `write` is not called.
     func afterReading(_ write: @escaping () -> Void) { afterReading(rounds: Self.maximumRounds, write) }
 
     private func afterReading(rounds: Int, _ write: @escaping () -> Void) {

@@ -5,11 +5,11 @@ import Runway
 
 /// A connection that carries exchanges, on its event loop.
 protocol WireConnection: AnyObject {
-    /// Its number within its pool.
+    /// The number of the connection within its pool.
     var id: ConnectionID { get }
-    /// How it was made.
+    /// Facts about how the connection was made.
     var facts: ConnectionFacts { get }
-    /// Counts the unread bytes of its streamed responses; `nil` for a connection that carries one exchange at a time.
+    /// Counts the unread bytes of streamed responses; `nil` for a connection that carries one exchange at a time.
     var unread: UnreadBytes? { get }
 
     /// Whether a further stream can carry another protocol (RFC 8441 §3).
@@ -28,19 +28,20 @@ protocol WireConnection: AnyObject {
     /// The body of the exchange's request is complete.
     func sendEnd(of exchange: Exchange)
 
-    /// Stops carrying an exchange, which has ended. The connection stays open if it can.
+    /// Stops carrying an exchange that has ended. The connection stays open if it can.
     func cancel(_ exchange: Exchange)
 
-    /// Checks whether the server still responds, if the connection carries an exchange and the protocol has a way to.
+    /// Checks whether the server still responds, if the connection carries an exchange and the protocol allows such a
+    /// check.
     func checkLiveness()
 
-    /// Closes the connection, which does not reach the server any more. Exchanges may move to another.
+    /// Closes the connection, which no longer reaches the server. Exchanges may move to another connection.
     func abandon(_ error: any Error)
 
-    /// The reader of the exchange's response consumed this many bytes.
+    /// The reader of the exchange's response consumed `byteCount` bytes.
     func consumed(_ byteCount: Int, of exchange: Exchange)
 
-    /// Readers consumed bytes of responses that have ended.
+    /// Readers of responses that have ended consumed bytes.
     func readersConsumed()
 
     /// Closes the connection at once. Exchanges fail with the error.
@@ -48,15 +49,15 @@ protocol WireConnection: AnyObject {
 }
 
 extension WireConnection {
-    /// Bodies in memory are written in pieces of this size. Progress is noticed piece by piece: a path on which one
-    /// piece takes longer than the idle time-out looks silent.
+    /// The size of the pieces in which bodies in memory are written. Progress is noticed piece by piece: a path on
+    /// which one piece takes longer than the idle time-out looks silent.
     static var pieceByteCount: Int { 64 << 10 }
 
     /// Records that the address lost a connection with exchanges in flight. Nothing is recorded if the server closes a
     /// connection that was idle, or that it had announced to close.
     ///
     /// - Parameters:
-    ///   - error: What the channel reported before it ended; `nil` if the server closed it.
+    ///   - error: The channel's last error before it ended; `nil` if the server closed it.
     ///   - isDraining: Whether the server had announced to close the connection. The default is `false`.
     func reportLoss(_ error: (any Error)?, of carried: [Exchange], isDraining: Bool = false) {
         // A connection that the device closed says nothing about the server.
@@ -68,20 +69,20 @@ extension WireConnection {
         facts.report?.failed()
     }
 
-    /// HTTP/1.1 has no means to.
+    /// Does nothing: HTTP/1.1 has no way to check.
     func checkLiveness() {}
 
-    /// HTTP/1.1 carries one protocol.
+    /// `false`: an HTTP/1.1 connection carries one protocol.
     var acceptsTunnels: Bool { false }
     func openTunnel(_ head: WireRequestHead, to name: String) -> (any Channel)? { nil }
 
-    /// A connection that carries one exchange at a time counts that one alone.
+    /// `nil`: a connection that carries one exchange at a time needs no count of all its exchanges.
     var unread: UnreadBytes? { nil }
     func readersConsumed() {}
 }
 
 extension Error {
-    /// Whether the other end closed or reset a connection, which it can only do if it is there.
+    /// Whether the other end closed or reset the connection, which proves that it could be reached.
     var isCloseOrReset: Bool {
         switch self as any Error {
         case let error as IOError: [ECONNRESET, EPIPE, ECONNABORTED].contains(error.errnoCode)
@@ -93,11 +94,11 @@ extension Error {
     }
 }
 
-/// How a connection was made.
+/// Facts about how a connection was made.
 struct ConnectionFacts {
-    /// The address of this device that it was made from; `nil` if that is not known.
+    /// The address of this device that the connection was made from; `nil` if it is not known.
     var localAddress: IPAddress?
-    /// What is recorded of the dial.
+    /// The record of the dial.
     var wire: WireRecord
     /// Records how the address performs.
     var report: AddressReport?
@@ -117,7 +118,8 @@ struct ConnectionFacts {
         forwardProxy = dialed.forwardProxy
     }
 
-    /// What is recorded of a request on the connection. The times of the dial are those of the request that opened it.
+    /// Returns the record of a request on the connection. Only the request that opened the connection has the times of
+    /// the dial.
     func wire(isReused: Bool) -> WireRecord {
         var record = isReused ? WireRecord() : wire
         record.isReused = isReused
@@ -128,10 +130,11 @@ struct ConnectionFacts {
 }
 
 extension Channel {
-    /// Bounds what the system takes from an upload before the network carries it: 128 KiB. Called on the event loop.
+    /// Limits the bytes of an upload that the system buffers before the network carries them: 128 KiB. Called on the
+    /// event loop.
     ///
-    /// Without a bound, a socket takes megabytes. If the connection breaks, they are lost; until then, they count as
-    /// sent in the progress. The bound does not slow the connection down: bytes that are on their way do not count. A
+    /// Without a limit, a socket buffers megabytes. If the connection breaks, they are lost; until then, they count as
+    /// sent in the progress. The limit does not slow the connection down: bytes that are on their way do not count. A
     /// system that lacks the option ignores it.
     func limitUnsentBytes() {
         // TCP_NOTSENT_LOWAT, which no module that is imported here defines.

@@ -1,7 +1,7 @@
 import NIOHTTP2
 import Runway
 
-/// An error of a connection, or of a request before it has one.
+/// An error of a connection, or of a request that has no connection yet.
 enum WireError: Error, Equatable {
     /// The transport was shut down.
     case shutDown
@@ -23,7 +23,7 @@ enum WireError: Error, Equatable {
     case noFirstByte
     /// The server did not acknowledge a PING (RFC 9113 §6.7) in time.
     case pingTimedOut
-    /// The device does not have the address any more that the connection was made from.
+    /// The device no longer has the address that the connection was made from.
     case networkGone
     /// The connection ended before a byte of the response.
     case closed
@@ -33,7 +33,7 @@ enum WireError: Error, Equatable {
     case unsolicited
     /// The server switched protocols, which no request of this transport allows (RFC 9110 §15.2.2).
     case switchedProtocols
-    /// What came is not HTTP, or is ambiguous, for this reason.
+    /// The received bytes are not HTTP, or are ambiguous, for this reason.
     case malformed(String)
     /// The chunks of an HTTP/1.1 response are malformed, for this reason.
     case chunks(String)
@@ -48,7 +48,7 @@ enum WireError: Error, Equatable {
 }
 
 extension WireError {
-    /// The kind and the sentence that a caller sees.
+    /// Returns the kind and the message of the error that a caller sees. `place` names the server in the message.
     func meaning(_ place: String) -> (NetworkError.Kind, String) {
         switch self {
         case .shutDown: (.noNetwork, "The transport was shut down.")
@@ -93,7 +93,7 @@ extension WireError {
     /// Whether the server ended the stream or the connection because it requires HTTP/1.1 (RFC 9113 §7).
     var requiresHTTP1: Bool { [.reset(.http11Required), .ended(.http11Required)].contains(self) }
 
-    /// Whether any of the request was sent, as far as the error itself says.
+    /// Whether any byte of the request was sent, as far as the error shows.
     var sending: SendState {
         switch self {
         case .unusableURL, .traceWithBody, .headTooLarge, .tooManyWaiting, .notConnectedInTime, .goneAway,
@@ -104,7 +104,7 @@ extension WireError {
     }
 }
 
-/// An error of an exchange, and whether any of its request was sent.
+/// An error of an exchange, and whether any byte of its request was sent.
 struct ExchangeFailure: Error {
     let cause: any Error
     let sending: SendState
@@ -114,6 +114,6 @@ struct ExchangeFailure: Error {
         self.sending = sending
     }
 
-    /// The failure of a request that was never on a connection.
+    /// Creates the failure of a request that was never sent on a connection.
     init(_ cause: any Error) { self.init(cause: cause, sending: .notSent) }
 }

@@ -4,10 +4,10 @@ import Synchronization
 
 /// The connections of one origin: performs what ``PoolMachine`` decides.
 ///
-/// The pool, its connections and its exchanges run on one event loop. They take locks only for what other threads use
-/// as well, such as ``addressesInUse`` and the parts of streamed responses (``ResponseStream``).
+/// The pool, its connections and its exchanges run on one event loop. Locks guard only values that other threads use as
+/// well, such as ``addressesInUse`` and the parts of streamed responses (``ResponseStream``).
 ///
-/// Unchecked: every variable is read and written on `eventLoop` alone, which the functions for any thread hop to.
+/// Unchecked: every variable is read and written only on `eventLoop`, which the functions for any thread hop to.
 final class OriginPool: @unchecked Sendable {
     let origin: Origin
     let eventLoop: any EventLoop
@@ -16,15 +16,15 @@ final class OriginPool: @unchecked Sendable {
     private let http1: HTTP1Origins
     /// Returns the origin's current main pool; `nil` if this is the main pool.
     private let main: (@Sendable () -> OriginPool?)?
-    /// Whether it avoids the addresses of the origin's main pool.
+    /// Whether the pool avoids the addresses of the origin's main pool.
     var isSpare: Bool { main != nil }
-    /// The addresses that a new connection uses only if there are no others.
+    /// Addresses that a new connection uses only if the host has no others.
     var avoidedAddresses: Set<IPAddress> { main?()?.addressesInUse.withLock { $0 } ?? [] }
     /// Guards the known addresses of its connections, which the spare pool reads from its own loop.
     let addressesInUse = Mutex<Set<IPAddress>>([])
 
-    /// The largest head of a request that the server accepts over HTTP/2, counted by RFC 9113 §6.5.2, as the last
-    /// settings have it: a new connection sends requests before its own settings come.
+    /// The largest head of a request that the server accepts over HTTP/2, counted by RFC 9113 §6.5.2. The last settings
+    /// received apply to a new connection until its own settings arrive.
     var maximumHeaderListSize = Int.max
     private var machine: PoolMachine
     private(set) var connections: [ConnectionID: any WireConnection] = [:] {
@@ -35,7 +35,7 @@ final class OriginPool: @unchecked Sendable {
     private var dialError: (any Error)?
     private(set) var waiting: [RequestID: Exchange] = [:]
     private var requestCount: RequestID = 0
-    /// The timer of the machine, and when it fires.
+    /// The timer of the machine, and the instant at which it fires.
     private var timer: (instant: NIODeadline, task: Scheduled<Void>)?
 
     init(
@@ -71,7 +71,7 @@ extension OriginPool {
         perform(machine.submit(exchange.id, now: exchange.submitted), for: exchange, or: nil)
     }
 
-    /// A connection lost an exchange: sends it on another, or fails it.
+    /// A connection lost an exchange: sends it on another connection, or fails it.
     func lost(_ exchange: Exchange, _ loss: LostRequest, failing failure: ExchangeFailure) {
         let now = NIODeadline.now()
         if loss.isStale { perform(machine.retireIdle(since: loss.begun, now: now)) }
@@ -86,7 +86,7 @@ extension OriginPool {
 
     /// Opens a stream that carries another protocol, on the shared connection (RFC 8441).
     ///
-    /// - Returns: The stream as a channel of bytes; `nil` if there is no such connection, its server does not accept
+    /// - Returns: The stream as a channel of bytes; `nil` if there is no shared connection, its server does not accept
     ///   the stream, or it has no room.
     func openTunnel(_ head: WireRequestHead, to name: String) -> (channel: any Channel, facts: ConnectionFacts)? {
         for connection in connections.values where connection.acceptsTunnels && machine.reserve(connection.id) {
@@ -125,10 +125,10 @@ extension OriginPool {
     }
 }
 
-/// What connections report. On the loop.
+/// Reports of connections. On the loop.
 ///
-/// A connection may close while it reports, for example because the reset of a stream can't be written. What it reports
-/// after that is ignored.
+/// A connection may close while it reports, for example because the reset of a stream can't be written. Its later
+/// reports are ignored.
 extension OriginPool {
     /// A connection stopped carrying an exchange, and can carry another.
     func ended(_ connection: ConnectionID) {
@@ -136,7 +136,7 @@ extension OriginPool {
         perform(machine.ended(connection, now: .now()))
     }
 
-    /// The server accepts this many exchanges at once.
+    /// The server accepts `limit` exchanges at once on a connection.
     func limitChanged(_ connection: ConnectionID, to limit: Int) {
         guard connections[connection] != nil else { return }
         perform(machine.limitChanged(connection, to: limit, now: .now()))
@@ -173,8 +173,8 @@ extension OriginPool {
         eventLoop.execute { self.perform(self.machine.warm()) }
     }
 
-    /// Sends no further exchange on the current connections. Of those with exchanges in flight it closes those from an
-    /// address that the device does not have any more, and checks the others.
+    /// Sends no further exchange on the current connections. Closes busy connections from an address that the device no
+    /// longer has, and checks the other busy connections.
     func drainAll() {
         eventLoop.execute {
             self.perform(self.machine.drainAll(now: .now()))
@@ -204,7 +204,7 @@ extension OriginPool {
     }
 }
 
-/// What the machine decides.
+/// Actions of the machine.
 extension OriginPool {
     private func perform(_ actions: [PoolAction], failing error: (any Error)? = nil) {
         for action in actions {

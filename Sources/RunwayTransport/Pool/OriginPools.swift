@@ -13,10 +13,10 @@ final class OriginPools: Sendable {
         var lastUse: UInt64 = 0
     }
 
-    /// Names a pool.
+    /// The key of a pool.
     fileprivate struct Key: Hashable {
         let origin: Origin
-        /// Whether it is the spare pool, which avoids the addresses of the main pool, for hedged requests.
+        /// Whether the pool is the spare pool, which avoids the addresses of the main pool, for hedged requests.
         let isSpare: Bool
     }
 
@@ -41,8 +41,8 @@ final class OriginPools: Sendable {
         self.http1 = http1
     }
 
-    /// Returns the pool of an origin for one exchange, which has to ``leave(_:isSpare:)`` it; `nil` after the shutdown,
-    /// and if there is none and `makesPool` is `false`.
+    /// Returns the pool of an origin for one exchange, which has to ``leave(_:isSpare:)`` the pool; `nil` after the
+    /// shutdown, and if the origin has no pool and `makesPool` is `false`.
     func enter(_ origin: Origin, isSpare: Bool = false, makesPool: Bool = true) -> OriginPool? {
         let key = Key(origin: origin, isSpare: isSpare)
         let (pool, evicted) = state.withLock { state -> (OriginPool?, OriginPool?) in
@@ -71,7 +71,7 @@ final class OriginPools: Sendable {
         state.withLock { $0.entries[Key(origin: origin, isSpare: false)]?.pool }
     }
 
-    /// An exchange does not use the pool any more.
+    /// Ends the use of an origin's pool by one exchange.
     func leave(_ origin: Origin, isSpare: Bool = false) {
         state.withLock { $0.entries[Key(origin: origin, isSpare: isSpare)]?.userCount -= 1 }
     }

@@ -6,7 +6,7 @@ typealias ConnectionID = Int
 /// The number of a request within its pool, counted up.
 typealias RequestID = UInt64
 
-/// What ``PoolMachine`` decides.
+/// An action that ``PoolMachine`` decides on.
 enum PoolAction: Equatable {
     /// Make a connection, and report it under this number.
     case connect(ConnectionID)
@@ -18,17 +18,17 @@ enum PoolAction: Equatable {
     case close(ConnectionID)
 }
 
-/// What happens to a request that is submitted to the pool.
+/// The result of submitting a request to the pool.
 enum PoolSubmission: Equatable {
-    /// It is sent at once.
+    /// The request is sent at once.
     case send(on: ConnectionID, isReused: Bool)
-    /// It waits for a connection, and these actions are due.
+    /// The request waits for a connection, and these actions are due.
     case wait([PoolAction])
-    /// It fails.
+    /// The request fails.
     case refuse(PoolFailure)
 }
 
-/// Why a request has no connection.
+/// The reason why a request has no connection.
 enum PoolFailure: Equatable {
     /// The limit on waiting requests is reached.
     case tooManyWaiting
@@ -36,7 +36,7 @@ enum PoolFailure: Equatable {
     case notConnected
     /// No connection was made in time.
     case notConnectedInTime
-    /// It was lost on a connection, and may not move to another.
+    /// A connection lost the request, and the request may not move to another.
     case notMoved
     /// The pool is shut down.
     case shutDown
@@ -50,38 +50,38 @@ enum ConnectionSharing: Equatable {
     case shared(limit: Int)
 }
 
-/// A request that a connection lost: what decides whether it may move to another.
+/// A request that a connection lost, with the facts that decide whether it may move to another connection.
 struct LostRequest: Equatable {
-    /// Whether the server certainly did not process it: nothing of it was written, or the server said so (RFC 9113
-    /// §8.7: REFUSED_STREAM, and GOAWAY with a lower stream), or asked for it over HTTP/1.1 instead (§7:
-    /// HTTP_1_1_REQUIRED).
+    /// Whether the server certainly did not process the request: no byte of it was written, or the server said so (RFC
+    /// 9113 §8.7: REFUSED_STREAM, and GOAWAY with a lower stream), or the server asked for it over HTTP/1.1 instead
+    /// (§7: HTTP_1_1_REQUIRED).
     var isUnprocessed: Bool
-    /// Whether the connection is reused, so that the server may have closed it before the request came (RFC 9112
+    /// Whether the connection is reused, so that the server may have closed it before the request arrived (RFC 9112
     /// §9.3.1).
     var wasReused: Bool
-    /// Whether a byte of its response came.
+    /// Whether a byte of the response arrived.
     var hasResponse: Bool
-    /// Whether its method is idempotent (RFC 9110 §9.2.2).
+    /// Whether the request's method is idempotent (RFC 9110 §9.2.2).
     var isIdempotent: Bool
     /// Whether the server closed the connection because it requires HTTP/1.1, and may have processed the request.
     var requiresHTTP1 = false
-    /// Whether its body can be sent from its start.
+    /// Whether the request's body can be sent again from its start.
     var isReplayable: Bool
-    /// The number of connections that lost it before.
+    /// The number of connections that lost the request before.
     var moves: Int
-    /// When its connection started to carry it.
+    /// When the connection started to carry the request.
     var begun: NIODeadline
-    /// Whether its connection turned out to be lost before anything of it was written.
+    /// Whether the connection turned out to be lost before any byte of the request was written.
     var isUnsent = false
 
-    /// How often a request may move.
+    /// The most moves of one request.
     static let maximumMoves = 3
 
-    /// Whether its connection may have been closed by the server or dropped by the network before it was sent. So may
-    /// be all others that were idle as long.
+    /// Whether the server may have closed the connection, or the network may have dropped it, before the request was
+    /// sent. Other connections that were idle as long may be lost for the same reason.
     var isStale: Bool { wasReused && (isUnsent || !isUnprocessed) && !hasResponse }
 
-    /// Whether it may be sent on another connection.
+    /// Whether the request may be sent on another connection.
     var mayMove: Bool {
         guard moves < Self.maximumMoves, isReplayable, !hasResponse else { return false }
         // One stale connection is a race with the server's time-out. A request that is lost on a new one after it is not sent

@@ -2,13 +2,13 @@ import NIOCore
 
 /// Decides which request of one origin uses which connection: a state machine without I/O or a clock.
 ///
-/// There is at most one shared connection, which carries many requests at once, in addition to those that are draining.
-/// There are at most ``Limits/maximumConnections`` exclusive ones, which carry one request at a time, and as many that
-/// are draining. Requests wait for a free connection in the order in which they came. Until the first connection shows
-/// which kind the server offers, one is made at a time.
+/// There is at most one shared connection, which carries many requests at once, in addition to draining ones. There are
+/// at most ``Limits/maximumConnections`` exclusive connections, which carry one request at a time, in addition to as
+/// many draining ones. Requests wait for a free connection in the order of their arrival. Until the first connection
+/// shows which kind the server offers, only one connection is made at a time.
 ///
-/// An event names a connection that the machine asked for, and neither asked to close nor was notified of its close.
-/// After ``shutDown()`` no event follows.
+/// Events must name a connection that the machine asked for, and that neither the machine nor an event has closed. No
+/// event may follow ``shutDown()``.
 struct PoolMachine {
     /// The bounds of a pool.
     struct Limits {
@@ -31,15 +31,15 @@ struct PoolMachine {
 
         let id: ConnectionID
         var state = State.connecting
-        /// The number of requests that it carries.
+        /// The number of requests that the connection carries.
         var inUse = 0
-        /// Whether it was there before the event that sends a request on it.
+        /// Whether the connection existed before the event that sends a request on it.
         var isReused = false
-        /// Whether it has carried a request.
+        /// Whether the connection has carried a request.
         var hasCarried = false
-        /// Whether it takes no further request.
+        /// Whether the connection takes no further request.
         var isDraining = false
-        /// When it became idle; `nil` while it carries requests.
+        /// When the connection became idle; `nil` while it carries requests.
         var idleSince: NIODeadline?
 
         var isFree: Bool {
@@ -50,7 +50,7 @@ struct PoolMachine {
             }
         }
 
-        /// Whether it can take a request that was lost on a stale connection, since it can't be stale itself.
+        /// Whether the connection can take a request that a stale connection lost: it can't be stale itself.
         var isFresh: Bool { !hasCarried || state != .exclusive }
     }
 
@@ -65,7 +65,8 @@ struct PoolMachine {
     /// The earliest instant at which waiting requests fail because no connection is available; `nil` while no
     /// connection is being made.
     private var connectDeadline: NIODeadline?
-    /// The number of dials that failed in a row, and the instant of the next while there are connections to wait for.
+    /// The number of consecutive failed dials, and the instant of the next dial while waiting requests may use other
+    /// connections.
     private var failedDials = 0
     private var nextDial: NIODeadline?
     private(set) var isShutDown = false
@@ -113,10 +114,10 @@ extension PoolMachine {
         return .wait(connectAsNeeded(now: now))
     }
 
-    /// A connection lost a request. If it may move to another connection it comes first; after a stale connection it
-    /// needs one that has carried no request.
+    /// A connection lost a request. A request that may move to another connection goes before all waiting requests;
+    /// after a stale connection it needs a connection that has carried no request.
     ///
-    /// The end of the connection is another event.
+    /// The end of the connection is reported separately.
     mutating func lost(_ request: RequestID, _ loss: LostRequest, now: NIODeadline) -> PoolSubmission {
         guard loss.mayMove else { return .refuse(.notMoved) }
         if isShutDown { return .refuse(.shutDown) }
@@ -129,8 +130,8 @@ extension PoolMachine {
         return .wait(serve(now: now) + connectAsNeeded(now: now))
     }
 
-    /// A connection that carried a request since `instant` was stale: closes those that were idle then, and may be
-    /// stale, too.
+    /// A connection that carried a request since `instant` was stale. Closes the connections that were idle at
+    /// `instant`, since they may be stale, too.
     mutating func retireIdle(since instant: NIODeadline, now: NIODeadline) -> [PoolAction] {
         let stale = connections.filter { connection in
             connection.state == .exclusive && connection.inUse == 0
@@ -173,7 +174,7 @@ extension PoolMachine {
 
 /// Connections.
 extension PoolMachine {
-    /// A connection is to be made although no request waits for one.
+    /// Makes a connection although no request waits for one, unless there is one.
     mutating func warm() -> [PoolAction] {
         guard !isShutDown, connections.allSatisfy(\.isDraining), isShared != false || room > 0 else { return [] }
         return [connect()]
@@ -203,7 +204,7 @@ extension PoolMachine {
 
     /// A connection could not be made.
     ///
-    /// While there are others, waiting requests keep waiting for them, since a server may limit their number, and the
+    /// While there are other connections, requests keep waiting for them, since a server may limit their number; the
     /// next dial follows after a backoff.
     mutating func connectFailed(_ connection: ConnectionID, now: NIODeadline) -> [PoolAction] {
         let isWanted = !connections.remove(at: index(of: connection)).isDraining
@@ -224,7 +225,7 @@ extension PoolMachine {
         return connectAsNeeded(now: now)
     }
 
-    /// The server accepts this many requests at once on a shared connection from now on.
+    /// The server accepts `limit` requests at once on a shared connection from now on.
     mutating func limitChanged(_ connection: ConnectionID, to limit: Int, now: NIODeadline) -> [PoolAction] {
         let index = index(of: connection)
         guard case .shared = connections[index].state else {
@@ -234,7 +235,7 @@ extension PoolMachine {
         return serve(now: now)
     }
 
-    /// These connections take no further request; requests in flight may complete.
+    /// Connections in `drained` take no further request; requests in flight may complete.
     mutating func drain(_ drained: some Sequence<ConnectionID>, now: NIODeadline) -> [PoolAction] {
         for connection in drained { connections[index(of: connection)].isDraining = true }
         let unused = connections.filter { $0.isDraining && $0.inUse == 0 && $0.state != .connecting }
@@ -242,8 +243,8 @@ extension PoolMachine {
         return unused.map { .close($0.id) } + connectAsNeeded(now: now)
     }
 
-    /// No connection may be shared from now on. Those that are, or may become it, take no further request; requests in
-    /// flight may complete.
+    /// No connection may be shared from now on. Shared connections, and those that may become shared, take no further
+    /// request; requests in flight may complete.
     mutating func requireExclusive(now: NIODeadline) -> [PoolAction] {
         mayShare = false
         isShared = false
@@ -270,7 +271,8 @@ extension PoolMachine {
         return actions + connectAsNeeded(now: now)
     }
 
-    /// Fails all waiting requests and closes all connections. The caller fails what they carry, and cancels dials.
+    /// Fails all waiting requests and closes all connections. The caller fails the requests in flight, and cancels
+    /// dials.
     mutating func shutDown() -> [PoolAction] {
         isShutDown = true
         defer { connections = [] }
@@ -287,8 +289,7 @@ extension PoolMachine {
         return index
     }
 
-    /// A free connection; of several the one that was used last, so that the others become idle for long enough to
-    /// close.
+    /// Returns the free connection that was used last, so that the others become idle for long enough to close.
     private func freeConnection(isFresh: Bool = false) -> Int? {
         var best: Int?
         for index in connections.indices
@@ -365,7 +366,7 @@ extension PoolMachine {
         return actions
     }
 
-    /// How many more connections may be made that carry one request at a time.
+    /// The number of exclusive connections that may still be made.
     private var room: Int {
         let usableCount = connections.count { !$0.isDraining }
         return limits.maximumConnections - max(usableCount, connections.count - limits.maximumConnections)

@@ -5,17 +5,17 @@ import NIOCore
 /// A withdrawn request is removed from the order later, together with others, since removing it at once would take a
 /// search.
 struct PoolQueue {
-    /// The terms of a waiting request.
+    /// The conditions under which a request waits.
     private struct Wait {
         /// The earliest instant at which the request fails because no connection is available.
         var deadline: NIODeadline
-        /// Whether it was lost on a stale connection, so that an idle one may be stale, too.
+        /// Whether a stale connection lost the request: an idle connection may be stale, too.
         var needsFresh: Bool
     }
 
     /// The waiting requests in order, among them withdrawn ones that are not removed yet.
     private var order = CircularBuffer<RequestID>()
-    /// The terms of every waiting request.
+    /// The conditions of every waiting request.
     private var waits: [RequestID: Wait] = [:]
 
     var isEmpty: Bool { waits.isEmpty }
@@ -32,7 +32,7 @@ struct PoolQueue {
 
     /// Adds a request before all others.
     ///
-    /// - Parameter needsFresh: Whether it needs a connection that can't be stale.
+    /// - Parameter needsFresh: Whether the request needs a connection that can't be stale.
     mutating func prepend(_ request: RequestID, until deadline: NIODeadline, needsFresh: Bool) {
         waits[request] = Wait(deadline: deadline, needsFresh: needsFresh)
         order.prepend(request)
@@ -46,8 +46,8 @@ struct PoolQueue {
         if order.count > 2 * waits.count + 64 { removeWithdrawn() }
     }
 
-    /// Removes and returns the first request, of all or of those that do not need a fresh connection; `nil` if no such
-    /// request waits.
+    /// Removes and returns the first request, or the first that does not need a fresh connection if `mayNeedFresh` is
+    /// `false`; `nil` if no such request waits.
     mutating func takeFirst(mayNeedFresh: Bool) -> RequestID? {
         while let first = order.first, waits[first] == nil { order.removeFirst() }
         let next = order.firstIndex { waits[$0].map { mayNeedFresh || !$0.needsFresh } ?? false }

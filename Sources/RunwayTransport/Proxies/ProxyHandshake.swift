@@ -1,8 +1,8 @@
 import Runway
 
-/// The handshake with a proxy before it passes bytes on, by CONNECT (RFC 9110 §9.3.6) or SOCKS 5 (RFC 1928). Pure.
+/// The handshake with a proxy before it forwards bytes, by CONNECT (RFC 9110 §9.3.6) or SOCKS 5 (RFC 1928). Pure.
 struct ProxyHandshake {
-    /// What to do next.
+    /// The next step of the handshake.
     enum Step: Equatable {
         /// Send these bytes.
         case send([UInt8])
@@ -37,7 +37,7 @@ struct ProxyHandshake {
         state = server.kind == .http ? .connecting : .greeting
     }
 
-    /// The first bytes to send.
+    /// Returns the first bytes to send.
     ///
     /// - Throws: ``ProxyError`` for a name that can't be sent.
     func start() throws -> [UInt8] {
@@ -51,9 +51,9 @@ struct ProxyHandshake {
         return [5, 1, 0]
     }
 
-    /// Reads bytes of the proxy.
+    /// Reads bytes that the proxy sent.
     ///
-    /// - Throws: ``ProxyError`` if it refuses, violates its protocol or sends too much.
+    /// - Throws: ``ProxyError`` if the proxy refuses, violates its protocol or sends too much.
     mutating func receive(_ bytes: some Collection<UInt8>) throws -> Step {
         byteCount += bytes.count
         guard byteCount <= Self.maximumByteCount else { throw ProxyError("it sends more than it may") }
@@ -124,7 +124,7 @@ struct ProxyHandshake {
         return try expectSilence(.send(request))
     }
 
-    /// Requests the host by its name, or by its address if it is one.
+    /// The SOCKS request for the host, by its name or by its address.
     private var request: [UInt8] {
         var bytes: [UInt8] = [5, 1, 0]
         if let address = IPAddress(host) {
@@ -163,7 +163,7 @@ struct ProxyHandshake {
         }
     }
 
-    /// Bytes that follow the handshake are not the host's, to which nothing was sent yet.
+    /// Completes the handshake. Bytes after it can't come from the host, to which nothing was sent yet.
     private func done() throws -> Step { try expectSilence(.done) }
 
     private func expectSilence(_ step: Step) throws -> Step {

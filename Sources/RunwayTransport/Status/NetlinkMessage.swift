@@ -1,5 +1,4 @@
-/// One message of the Linux kernel's about links and routes (rtnetlink), read from bytes without trusting their
-/// lengths.
+/// One message of the Linux kernel about links and routes (rtnetlink), read from bytes without trusting their lengths.
 struct NetlinkMessage {
     /// Kinds of messages, by the kernel's numbers.
     enum Kind {
@@ -18,10 +17,10 @@ struct NetlinkMessage {
     let kind: UInt16
     let flags: UInt16
     let sequence: UInt32
-    /// What follows the header.
+    /// The bytes after the header.
     let content: ArraySlice<UInt8>
 
-    /// The messages of one datagram; an inconsistent message ends the list.
+    /// Returns the messages of one datagram; an inconsistent message ends the list.
     static func messages(in datagram: [UInt8]) -> [NetlinkMessage] {
         var messages: [NetlinkMessage] = []
         var rest = datagram[...]
@@ -39,7 +38,8 @@ struct NetlinkMessage {
         return messages
     }
 
-    /// The attributes behind a fixed part, by their numbers; the first of each counts.
+    /// Returns the attributes behind a fixed part of `byteCount` bytes, by their numbers; the first attribute of each
+    /// number counts.
     func attributes(after byteCount: Int) -> [UInt16: ArraySlice<UInt8>] {
         var attributes: [UInt16: ArraySlice<UInt8>] = [:]
         var rest = content.dropFirst((byteCount + 3) & ~3)
@@ -56,7 +56,7 @@ struct NetlinkMessage {
         return attributes
     }
 
-    /// The bytes of a request for a whole table of every family.
+    /// Returns a request for a whole table, for all address families.
     static func dump(_ kind: UInt16, sequence: UInt32) -> [UInt8] {
         let (isRequest, isDump): (UInt16, UInt16) = (0x1, 0x300)
         // A general message: one byte for the family, padded.
@@ -65,14 +65,14 @@ struct NetlinkMessage {
             + bytes(of: UInt32(0)) + [0, 0, 0, 0]
     }
 
-    /// A number in the order of the machine, as the kernel reads it.
+    /// Returns the bytes of a number in the machine's byte order, which the kernel reads.
     static func bytes<Number: FixedWidthInteger>(of number: Number) -> [UInt8] {
         withUnsafeBytes(of: number) { Array($0) }
     }
 }
 
 extension ArraySlice<UInt8> {
-    /// The number that starts this far from the beginning, in the order of the machine; `nil` past the end.
+    /// Returns the number at `offset`, in the machine's byte order; `nil` past the end.
     func number<Number: FixedWidthInteger>(at offset: Int, as type: Number.Type) -> Number? {
         guard offset >= 0, count - offset >= MemoryLayout<Number>.size else { return nil }
         return withUnsafeBytes { $0.loadUnaligned(fromByteOffset: offset, as: Number.self) }

@@ -1,8 +1,8 @@
 import Runway
 
-/// The links and the default routes of a machine, and what network that makes.
+/// The links and the default routes of a machine, and the network status that follows from them.
 struct RouteTable {
-    /// What joins the machine to a network.
+    /// A network interface of the machine.
     struct Link {
         var name: String
         var isUp: Bool
@@ -20,7 +20,7 @@ struct RouteTable {
     private(set) var links: [UInt32: Link] = [:]
     private(set) var routes: [DefaultRoute] = []
 
-    /// Takes in one message of a dump.
+    /// Reads one message of a dump.
     mutating func read(_ message: NetlinkMessage) {
         switch message.kind {
         case NetlinkMessage.Kind.newLink: readLink(message)
@@ -29,9 +29,10 @@ struct RouteTable {
         }
     }
 
-    /// The status: that of the default route with the lowest metric whose link is up; none if there is no such route.
+    /// Returns the status of the default route with the lowest metric whose link is up; no network if there is no such
+    /// route.
     ///
-    /// - Parameter kind: Returns the kind of the link of a name.
+    /// - Parameter kind: Returns the kind of link for an interface name.
     func status(_ kind: (String) -> NetworkStatus.Link) -> NetworkStatus {
         let usable = routes.filter { route in links[route.link].map { $0.isUp && !$0.isLoopback } ?? false }
         let best = usable.min { ($0.isV6 ? 1 : 0, $0.metric, $0.link) < ($1.isV6 ? 1 : 0, $1.metric, $1.link) }
@@ -42,7 +43,7 @@ struct RouteTable {
             identity: best.gateway.map { "\($0) on \(link.name)" } ?? link.name)
     }
 
-    /// struct ifinfomsg: family, padding, type, index, flags, change.
+    /// Reads a struct ifinfomsg: family, padding, type, index, flags, change.
     private mutating func readLink(_ message: NetlinkMessage) {
         guard let index = message.content.number(at: 4, as: UInt32.self),
             let flags = message.content.number(at: 8, as: UInt32.self)
@@ -55,7 +56,7 @@ struct RouteTable {
             isUp: flags & (isUp | isRunning) == isUp | isRunning, isLoopback: flags & isLoopback != 0)
     }
 
-    /// struct rtmsg: family, length of destination, of source, tos, table, protocol, scope, type, flags.
+    /// Reads a struct rtmsg: family, length of destination, of source, tos, table, protocol, scope, type, flags.
     private mutating func readRoute(_ message: NetlinkMessage) {
         let content = message.content
         guard content.count >= 12, let family = content.number(at: 0, as: UInt8.self),
@@ -76,7 +77,7 @@ struct RouteTable {
                 isV6: family == v6))
     }
 
-    /// An address, as text; `nil` if the bytes are not an address.
+    /// Returns an address as text; `nil` if the bytes are not an address.
     private static func text(_ bytes: ArraySlice<UInt8>) -> String? {
         guard bytes.count == 4 || bytes.count == 16 else { return nil }
         if bytes.count == 4 { return bytes.map { String($0) }.joined(separator: ".") }

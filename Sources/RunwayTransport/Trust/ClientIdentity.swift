@@ -1,7 +1,7 @@
 import NIOSSL
 public import Runway
 
-/// The certificate and private key with which a client proves who it is, and the hosts that are shown them.
+/// The certificate and private key with which a client proves its identity, and the hosts that receive the certificate.
 ///
 /// Neither its description nor its reflection shows the key.
 public struct ClientIdentity: Sendable {
@@ -12,8 +12,8 @@ public struct ClientIdentity: Sendable {
     /// Reads an identity from PEM.
     ///
     /// - Parameters:
-    ///   - host: The host that receives it.
-    ///   - includesSubdomains: Whether all its subdomains receive it, too. The default is `false`.
+    ///   - host: The host that receives the certificate.
+    ///   - includesSubdomains: Whether all subdomains of `host` receive the certificate, too. The default is `false`.
     ///   - certificateChainPEM: The client's certificate, and then those of the authorities between it and a root.
     ///   - privateKeyPEM: The private key of the first certificate, not encrypted.
     /// - Throws: `NetworkError.Kind.invalidConfiguration`, also if the key does not match the certificate.
@@ -32,8 +32,8 @@ public struct ClientIdentity: Sendable {
     /// Reads an identity from PKCS #12 (RFC 7292).
     ///
     /// - Parameters:
-    ///   - host: The host that receives it.
-    ///   - includesSubdomains: Whether all its subdomains receive it, too. The default is `false`.
+    ///   - host: The host that receives the certificate.
+    ///   - includesSubdomains: Whether all subdomains of `host` receive the certificate, too. The default is `false`.
     ///   - pkcs12: The contents of a `.p12` or `.pfx` file.
     ///   - passphrase: The passphrase of its encryption.
     /// - Throws: `NetworkError.Kind.invalidConfiguration`, also if the key does not match the certificate.
@@ -71,9 +71,9 @@ public struct ClientIdentity: Sendable {
 }
 
 extension ClientIdentity: CustomStringConvertible, CustomReflectable {
-    /// Whose identity it is, without the key.
+    /// The host that receives the certificate, without the key.
     public var description: String { "ClientIdentity for \(hosts.host), \(Redaction.placeholder)" }
 
-    /// Whose identity it is, without the key.
+    /// The host that receives the certificate, without the key.
     public var customMirror: Mirror { Mirror(self, children: ["host": hosts.host]) }
 }

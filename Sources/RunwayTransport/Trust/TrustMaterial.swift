@@ -58,9 +58,9 @@ struct TrustMaterial: Sendable {
         }
     }
 
-    /// The roots and the versions of TLS, in NIOSSL's terms.
+    /// Returns the roots and the versions of TLS, in NIOSSL's terms.
     ///
-    /// - Parameter folder: Where each root is read when it is needed; `nil` to read all of them.
+    /// - Parameter folder: The folder from which each root is read when it is needed; `nil` to read all of them.
     func configuration(rootsFrom folder: String?) -> TLSConfiguration {
         var tls = TLSConfiguration.makeClientConfiguration()
         tls.minimumTLSVersion = policy.minimumVersion == .tls13 ? .tlsv13 : .tlsv12
@@ -106,7 +106,7 @@ enum DevelopmentTrust: Sendable {
         }
     }
 
-    /// Whether it trusts the certificate chain of a server.
+    /// Returns whether the exception trusts the certificate chain of a server.
     func accepts(_ chain: [NIOSSLCertificate]) -> Bool {
         switch self {
         case .anything: true

@@ -1,6 +1,6 @@
 import Runway
 
-/// What client and server agreed on for permessage-deflate (RFC 7692 §7.1). Pure.
+/// The parameters of permessage-deflate that client and server agreed on (RFC 7692 §7.1). Pure.
 struct DeflateAgreement: Equatable {
     /// Whether the server compresses each message by itself.
     var resetsServerContext = false
@@ -13,7 +13,7 @@ struct DeflateAgreement: Equatable {
 
     static let name = "permessage-deflate"
 
-    /// The value of `Sec-WebSocket-Extensions` in the request.
+    /// Returns the value of `Sec-WebSocket-Extensions` in the request.
     static func text(of offer: WebSocketOffer.Deflate) -> String {
         var text = "\(name); client_max_window_bits"
         if offer.resetsServerContext { text += "; server_no_context_takeover" }
@@ -22,12 +22,12 @@ struct DeflateAgreement: Equatable {
         return text
     }
 
-    /// Reads what the server accepted; `nil` if it accepted no extension.
+    /// Reads which extension the server accepted; `nil` if it accepted none.
     ///
     /// - Parameters:
     ///   - fields: The values of `Sec-WebSocket-Extensions` in the response.
-    ///   - offer: What was offered; `nil` if nothing was.
-    /// - Throws: ``WebSocketProblem/handshake(_:)`` for what was not offered or has invalid parameters.
+    ///   - offer: The offer in the request; `nil` if it had none.
+    /// - Throws: ``WebSocketProblem/handshake(_:)`` if an extension was not offered or has invalid parameters.
     static func accepted(
         _ fields: [String], of offer: WebSocketOffer.Deflate?
     ) throws(WebSocketProblem) -> DeflateAgreement? {
@@ -55,7 +55,7 @@ struct DeflateAgreement: Equatable {
     private mutating func set(
         _ parameter: ExtensionElement.Parameter, of offer: WebSocketOffer.Deflate
     ) throws(WebSocketProblem) {
-        // Digits alone, without leading zeros.
+        // Only digits, without leading zeros.
         let bits = parameter.value.flatMap { value in
             value.utf8.allSatisfy(\.isDigit) && !value.hasPrefix("0") ? Int(value) : nil
         }
@@ -69,7 +69,7 @@ struct DeflateAgreement: Equatable {
         }
     }
 
-    /// The extension as records show it.
+    /// The extension as it is shown in records.
     var text: String {
         var text = Self.name
         if resetsServerContext { text += "; server_no_context_takeover" }
@@ -124,7 +124,7 @@ struct ExtensionElement: Equatable {
 }
 
 extension Substring {
-    /// Whether it is a token (RFC 9110 §5.6.2).
+    /// Whether the text is a token (RFC 9110 §5.6.2).
     fileprivate var isToken: Bool {
         !isEmpty
             && utf8.allSatisfy { byte in

@@ -3,13 +3,13 @@ import RunwayZlib
 
 /// Decompresses the messages of a WebSocket (RFC 7692 §7.2.2), each within a limit of bytes.
 final class MessageInflater {
-    /// Why a message can't be decompressed.
+    /// The reason why a message can't be decompressed.
     enum Failure: Error {
         case malformed
         case tooLarge
     }
 
-    /// What a compressor removes from the end of each message.
+    /// The bytes that a compressor removes from the end of each message.
     private static let tail = ByteBuffer(bytes: [0, 0, 0xFF, 0xFF])
     private static let pieceByteCount = 16 << 10
 
@@ -37,8 +37,8 @@ final class MessageInflater {
     ///
     /// - Parameters:
     ///   - part: The payload of a frame.
-    ///   - isLast: Whether the message ends with it.
-    ///   - room: The most bytes that may come out; the first one beyond is ``Failure/tooLarge``.
+    ///   - isLast: Whether the part is the last of the message.
+    ///   - room: The most bytes of output; one more throws ``Failure/tooLarge``.
     func read(_ part: ByteBuffer, isLast: Bool, upTo room: Int) throws(Failure) -> [UInt8] {
         var output: [UInt8] = []
         try run(part, into: &output, upTo: room)

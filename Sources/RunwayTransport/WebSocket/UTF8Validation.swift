@@ -1,17 +1,17 @@
-/// Checks that bytes which come in parts are UTF-8 (RFC 3629 §4). Pure.
+/// Checks that bytes which arrive in parts are UTF-8 (RFC 3629 §4). Pure.
 ///
-/// It refuses at the first byte that no valid text continues with: overlong forms, surrogates, and what is beyond
+/// The first byte that no valid text can continue with is refused: overlong forms, surrogates, and code points beyond
 /// U+10FFFF.
 struct UTF8Validation: Equatable {
-    /// How many continuation bytes the current character needs.
+    /// The number of continuation bytes that the current character still needs.
     private var missingCount = 0
-    /// What the next continuation byte may be.
+    /// The range in which the next continuation byte has to be.
     private var next: ClosedRange<UInt8> = 0x80...0xBF
 
     /// Whether the bytes so far end with a whole character.
     var isComplete: Bool { missingCount == 0 }
 
-    /// Reads a part. Returns `false` if the bytes so far are the start of no valid text; nothing may follow then.
+    /// Reads a part. Returns `false` if no valid text starts with the bytes so far; no part may follow then.
     mutating func accept(_ bytes: some Sequence<UInt8>) -> Bool {
         for byte in bytes {
             if missingCount > 0 {

@@ -21,7 +21,7 @@ final class WebSocketHandler: ChannelDuplexHandler {
     private var isReadPending = false
     private var isHeld = false
     private var pingCount: UInt64 = 0
-    /// What the channel reported before it ended.
+    /// The last error of the channel before it ended.
     private var failure: (any Error)?
 
     init(

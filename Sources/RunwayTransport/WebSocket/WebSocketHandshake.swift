@@ -4,10 +4,10 @@ import NIOCore
 import Runway
 import RunwayDigest
 
-/// The opening handshake of a client, over HTTP/1.1 (RFC 6455 §4.1) or on a stream of HTTP/2 (RFC 8441 §5): what is
-/// sent, and whether the response opens a WebSocket. Pure.
+/// The opening handshake of a client, over HTTP/1.1 (RFC 6455 §4.1) or on a stream of HTTP/2 (RFC 8441 §5): composes
+/// the request, and decides whether the response opens a WebSocket. Pure.
 struct WebSocketHandshake {
-    /// What follows from a response that opens a WebSocket.
+    /// The agreement that a response makes when it opens a WebSocket.
     struct Outcome: Equatable {
         var subprotocol: String?
         var deflate: DeflateAgreement?
@@ -22,8 +22,8 @@ struct WebSocketHandshake {
     /// Prepares the request of an offer.
     ///
     /// - Parameters:
-    ///   - offer: What is offered.
-    ///   - nonce: 16 bytes that no other handshake has.
+    ///   - offer: The subprotocols and the extension to offer.
+    ///   - nonce: 16 bytes that no other handshake uses.
     /// - Throws: ``WebSocketProblem/invalidOffer(_:)`` for a subprotocol that is no token or is repeated, or an invalid
     ///   window.
     init(_ offer: WebSocketOffer, nonce: [UInt8]) throws(WebSocketProblem) {
@@ -37,7 +37,7 @@ struct WebSocketHandshake {
         key = Data(nonce).base64EncodedString()
     }
 
-    /// The header fields of the request over HTTP/1.1, in the place of those of the same names.
+    /// Returns `fields` with the header fields of the handshake over HTTP/1.1; fields of the same names are replaced.
     func fields(_ fields: HTTPFields) -> HTTPFields {
         var fields = streamFields(fields)
         fields[.connection] = "Upgrade"
@@ -46,7 +46,8 @@ struct WebSocketHandshake {
         return fields
     }
 
-    /// The header fields of the request on a stream of HTTP/2, in the place of those of the same names.
+    /// Returns `fields` with the header fields of the handshake on a stream of HTTP/2; fields of the same names are
+    /// replaced.
     func streamFields(_ fields: HTTPFields) -> HTTPFields {
         var fields = fields
         fields[.connection] = nil
@@ -86,7 +87,7 @@ struct WebSocketHandshake {
             deflate: try DeflateAgreement.accepted(fields[values: .secWebSocketExtensions], of: offer.deflate))
     }
 
-    /// The value of `Sec-WebSocket-Accept` for a key (RFC 6455 §4.2.2).
+    /// Returns the value of `Sec-WebSocket-Accept` for a key (RFC 6455 §4.2.2).
     static func acceptance(of key: String) -> String {
         let text = Array((key + "258EAFA5-E914-47DA-95CA-C5AB0DC85B11").utf8)
         var digest = [UInt8](repeating: 0, count: 20)
@@ -94,7 +95,7 @@ struct WebSocketHandshake {
         return Data(digest).base64EncodedString()
     }
 
-    /// 16 random bytes.
+    /// Returns 16 random bytes.
     static func makeNonce() -> [UInt8] {
         var generator = SystemRandomNumberGenerator()
         return (0..<16).map { _ in UInt8.random(in: .min ... .max, using: &generator) }

@@ -4,7 +4,7 @@ import Runway
 
 /// Sends the request of a handshake over a new connection, and reads the response.
 ///
-/// What follows a response that opens a WebSocket is passed on when the handler is removed.
+/// Bytes after a response that opens a WebSocket are passed on when the handler is removed.
 final class WebSocketHandshakeHandler: ChannelInboundHandler, RemovableChannelHandler {
     typealias InboundIn = ByteBuffer
     typealias InboundOut = ByteBuffer
@@ -39,7 +39,7 @@ final class WebSocketHandshakeHandler: ChannelInboundHandler, RemovableChannelHa
             maximumHeadByteCount: settings.maximumHeadByteCount, maximumFieldCount: settings.maximumFieldCount)
     }
 
-    /// Sends the request, on an active channel that the handler was added to.
+    /// Sends the request on an active channel whose pipeline contains the handler.
     func start(on channel: any Channel) {
         // The server may have sent something before, which ended the handshake.
         if onEnd == nil { return }
@@ -116,7 +116,7 @@ final class WebSocketHandshakeHandler: ChannelInboundHandler, RemovableChannelHa
 
 /// A response that opens no WebSocket, with the start of its body.
 struct RefusedHandshake {
-    /// How much is read of the body: what a service's envelope needs.
+    /// The most bytes of the body that are read: enough for a service's error envelope.
     private static let maximumBodyByteCount = 64 << 10
 
     let head: HTTPResponse
@@ -124,7 +124,7 @@ struct RefusedHandshake {
 
     init(head: HTTPResponse) { self.head = head }
 
-    /// Appends a part of the body. Returns `false` if no more is read.
+    /// Appends a part of the body. Returns `false` if no further part is to be read.
     mutating func append(_ part: ByteBuffer) -> Bool {
         body += part.readableBytesView.prefix(Self.maximumBodyByteCount - body.count)
         return body.count < Self.maximumBodyByteCount

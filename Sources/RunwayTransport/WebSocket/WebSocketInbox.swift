@@ -2,11 +2,12 @@ import NIOCore
 import Runway
 import Synchronization
 
-/// The messages of a WebSocket between the event loop, which appends them, and their reader, and what happened so far.
+/// The messages of a WebSocket between the event loop, which appends them, and their reader, and the connection's
+/// status.
 final class WebSocketInbox: Sendable {
     fileprivate struct State {
         var messages = CircularBuffer<WebSocketPayload>()
-        /// What the messages count for.
+        /// The sum of the costs of the waiting messages.
         var cost = 0
         /// How the connection ended; `nil` before.
         var end: Result<Void, NetworkError>?
@@ -16,17 +17,17 @@ final class WebSocketInbox: Sendable {
         var lastByte = NIODeadline.now()
     }
 
-    /// What a message counts for beside its bytes, so that empty ones are bounded, too.
+    /// The cost of a message in addition to its bytes, so that the number of empty messages is limited, too.
     static let costOfMessage = 64
 
     private let maximumCost: Int
     /// Guards the messages, their waiting reader, and what is known of the connection.
     private let state = Mutex(State())
 
-    /// Creates an inbox that is full when messages of this many bytes wait.
+    /// Creates an inbox that is full when messages of `maximumUnreadByteCount` bytes wait.
     init(maximumUnreadByteCount: Int) { maximumCost = max(1, maximumUnreadByteCount) }
 
-    /// What happened so far.
+    /// The connection's status so far.
     var status: WebSocketStatus {
         state.withLock { state in
             var status = state.status
@@ -35,7 +36,7 @@ final class WebSocketInbox: Sendable {
         }
     }
 
-    /// Bytes of frames came.
+    /// Bytes of frames arrived.
     func received(byteCount: Int) {
         state.withLock { state in
             state.status.receivedByteCount += Int64(byteCount)
@@ -43,14 +44,14 @@ final class WebSocketInbox: Sendable {
         }
     }
 
-    /// Changes what is known of the connection.
+    /// Changes the connection's status.
     func change(_ change: (inout WebSocketStatus) -> Void) { state.withLock { change(&$0.status) } }
 
     /// Whether a message may be appended.
     var hasRoom: Bool { state.withLock { $0.cost <= maximumCost } }
 
-    /// Appends a message. Returns `false` if the connection may not be read any more until the reader has consumed
-    /// some.
+    /// Appends a message. Returns `false` if the connection must not be read again until the reader has consumed some
+    /// messages.
     func append(_ payload: WebSocketPayload) -> Bool {
         let (reader, hasRoom) = state.withLock { state in
             state.status.receivedMessageCount += 1
@@ -66,7 +67,7 @@ final class WebSocketInbox: Sendable {
         return hasRoom
     }
 
-    /// Ends the inbox after the messages in it, unless it has ended.
+    /// Ends the inbox after its last message, unless it has ended. `error` is `nil` after an orderly end.
     func finish(_ error: NetworkError?) {
         let reader = state.withLock { state in
             if state.end == nil { state.end = error.map { .failure($0) } ?? .success(()) }
@@ -75,10 +76,10 @@ final class WebSocketInbox: Sendable {
         reader?.resume()
     }
 
-    /// Waits for the next message; `nil` at the end.
+    /// Waits for the next message; returns `nil` at the end.
     ///
     /// - Parameter resume: Called if the connection may be read again.
-    /// - Throws: The error of the end; ``NetworkError/Kind/cancelled`` if the task is cancelled.
+    /// - Throws: The error that ended the inbox; ``NetworkError/Kind/cancelled`` if the task is cancelled.
     func next(_ resume: () -> Void) async throws(NetworkError) -> WebSocketPayload? {
         while true {
             if Task.isCancelled {

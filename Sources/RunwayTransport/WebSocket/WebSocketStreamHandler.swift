@@ -1,9 +1,9 @@
 import HTTPTypes
 import NIOCore
 
-/// Reads the response to a handshake on a stream of HTTP/2, whose request has been sent.
+/// Reads the response to a handshake on a stream of HTTP/2. The request was sent before.
 ///
-/// What follows a response that opens a WebSocket is not read before the handler is removed.
+/// Bytes after a response that opens a WebSocket are not read before the handler is removed.
 final class WebSocketStreamHandler: ChannelInboundHandler, RemovableChannelHandler {
     typealias InboundIn = ByteBuffer
 

@@ -1,8 +1,8 @@
 import NIOCore
 
-/// What ``HTTP1Machine`` decides.
+/// Actions that ``HTTP1Machine`` decides on.
 extension HTTP1Machine {
-    /// What to write for a request.
+    /// The bytes to write at the start of a request.
     enum Start: Equatable {
         /// Write the head, and start the time-out for ``startBody(of:now:)``.
         case writeHead
@@ -12,7 +12,7 @@ extension HTTP1Machine {
         case refuse
     }
 
-    /// What to do with bytes that were received.
+    /// The treatment of received bytes.
     enum Receipt: Equatable {
         /// They belong to the response.
         case parse
@@ -22,7 +22,7 @@ extension HTTP1Machine {
         case ignore
     }
 
-    /// What the final head requires for the request.
+    /// The consequence of the final head for the request.
     enum HeadAction: Equatable {
         /// Accept the head.
         case accept
@@ -33,7 +33,7 @@ extension HTTP1Machine {
         case resendWithoutExpectation
     }
 
-    /// What to do with the connection after a response.
+    /// The state of the connection after a response.
     struct End: Equatable {
         /// Whether the connection may carry another request after ``HTTP1Machine/readCompleted()``. If not, it is to be
         /// closed.
@@ -54,7 +54,7 @@ extension HTTP1Machine {
         case lose(any Error)
     }
 
-    /// What a check for silence found.
+    /// The result of a check for silence.
     enum Silence: Equatable {
         /// The connection carries no request.
         case none

@@ -1,11 +1,11 @@
 import HTTPTypes
 import NIOCore
 
-/// Reads the responses of one HTTP/1.1 connection, one after the other, from its bytes. Pure and strict: what two
-/// recipients could understand differently is refused, since they would disagree on where the next response starts (RFC
-/// 9112 §11.2).
+/// Reads the responses of one HTTP/1.1 connection, one after the other, from its bytes. Pure and strict: it refuses
+/// bytes that two recipients could understand differently, since they would disagree on where the next response starts
+/// (RFC 9112 §11.2).
 struct HTTP1ResponseReader {
-    /// What was read.
+    /// An element of a response that was read.
     enum Event {
         /// The head of a response of status 1xx.
         case informational(HTTPResponse)
@@ -54,7 +54,7 @@ struct HTTP1ResponseReader {
 
     /// Whether the response allows another request on the connection (RFC 9112 §9.3).
     var isPersistent = true
-    /// Whether any byte of the response came.
+    /// Whether any byte of the response arrived.
     private(set) var hasBegun = false
     /// The version of HTTP of the response.
     var version: String { isHTTP10 ? "HTTP/1.0" : "HTTP/1.1" }
@@ -80,7 +80,7 @@ struct HTTP1ResponseReader {
         beginHead()
     }
 
-    /// Appends bytes that came.
+    /// Appends received bytes.
     mutating func feed(_ bytes: ByteBuffer) {
         guard bytes.readableBytes > 0 else { return }
         if case .idle = state {} else { hasBegun = true }
@@ -94,7 +94,7 @@ struct HTTP1ResponseReader {
         return buffer
     }
 
-    /// Returns what comes next in the bytes; `nil` if more bytes are needed.
+    /// Returns the next element of the response; `nil` if more bytes are needed.
     ///
     /// - Throws: ``WireError/malformed(_:)``.
     mutating func next() throws(WireError) -> Event? {
@@ -172,7 +172,7 @@ extension HTTP1ResponseReader {
         return .end
     }
 
-    /// The next line without its end, which has to be CRLF (RFC 9112 §2.2 allows that).
+    /// Returns the next line without its end, which has to be CRLF (RFC 9112 §2.2 allows to require that).
     private mutating func nextLine(upTo limit: Int) throws(WireError) -> ByteBuffer? {
         let skipped = scannedByteCount
         let found = buffer.withUnsafeReadableBytes { bytes in

@@ -2,12 +2,12 @@ import NIOHTTP2
 
 /// The flow-control window that the server grants to a stream (RFC 9113 §6.9).
 ///
-/// NIO's handler checks it only while the request is being sent; this checks it also after the request was sent in
-/// full.
+/// NIO's handler checks the window only while the request is being sent; this type checks it also after the request was
+/// sent in full.
 struct HTTP2SendWindow {
     /// How many bytes of the request's body were written. Bytes that are written but not flushed count as sent.
     var sentByteCount = 0
-    /// By how much the server opened the window.
+    /// The sum of the increments by which the server opened the window.
     private var grantedByteCount = 0
 
     /// The server opened the window by a WINDOW_UPDATE.
@@ -29,7 +29,7 @@ struct HTTP2SendWindow {
     }
 }
 
-/// What the server did against the protocol, and the code with which the stream or the connection ends.
+/// A violation of the protocol by the server, and the code with which the stream or the connection ends.
 struct HTTP2Violation: Error {
     let reason: String
     let code: NIOHTTP2.HTTP2ErrorCode

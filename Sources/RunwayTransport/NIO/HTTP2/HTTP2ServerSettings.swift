@@ -1,13 +1,13 @@
 import NIOHTTP2
 
-/// What the settings of a server allow its client (RFC 9113 §6.5.2). The client's own are those of its
+/// The server's settings, as far as they limit its client (RFC 9113 §6.5.2). The client's own settings are in its
 /// `NIOHTTP2Handler`.
 struct HTTP2ServerSettings {
-    /// What a SETTINGS frame changes for the requests to come.
+    /// Limits for later requests that a SETTINGS frame changes.
     struct Change {
-        /// The largest head of a request, counted by RFC 9113 §6.5.2; `nil` if it stays.
+        /// The largest head of a request, counted by RFC 9113 §6.5.2; `nil` if the frame leaves it unchanged.
         let maximumHeaderListSize: Int?
-        /// How many streams may be open; `nil` if it stays.
+        /// The most streams that may be open; `nil` if the frame leaves it unchanged.
         let maximumConcurrentStreams: Int?
     }
 
@@ -18,11 +18,11 @@ struct HTTP2ServerSettings {
     /// Whether the server has sent its settings.
     private var haveCome = false
 
-    /// A SETTINGS frame came.
+    /// A SETTINGS frame arrived.
     ///
     /// - Parameters:
     ///   - settings: The settings of the frame.
-    ///   - windows: What the server has granted to each open stream.
+    ///   - windows: The send windows of the open streams.
     /// - Throws: ``HTTP2Violation`` if the settings enable server push, or make a window too large.
     mutating func receive(
         _ settings: HTTP2Settings, windows: some Collection<HTTP2SendWindow>

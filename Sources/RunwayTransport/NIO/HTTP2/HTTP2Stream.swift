@@ -4,11 +4,11 @@ import NIOHTTP2
 
 /// One exchange on an HTTP/2 connection.
 final class HTTP2Stream {
-    /// What the head of a response, or trailers, mean for the connection.
+    /// The effect that the head of a response, or trailers, have on the connection.
     enum HeadEffect {
-        /// More of the response comes.
+        /// The response continues.
         case none
-        /// The server wants the body that waits for status 100.
+        /// The server asks for the body that waits for status 100.
         case startsBody
         /// The server does not support `Expect`.
         case failsExpectation
@@ -35,12 +35,13 @@ final class HTTP2Stream {
     var continueTimer: Scheduled<Void>?
     /// How many bytes the server may still send.
     var window: Int
-    /// How many bytes the reader of the response has not reported as consumed.
+    /// The number of received bytes that the reader of the response has not consumed.
     var unreadByteCount = 0
     /// When bytes were last written or read, and when the request was sent in full.
     var lastProgress: NIODeadline
     private var sentInstant = NIODeadline.uptimeNanoseconds(0)
-    /// Whether the producer of the request's body has not supplied the next part, so that the server is not silent.
+    /// Whether the producer of the request's body is late with the next part: meanwhile the server does not count as
+    /// silent.
     var isPartDue = false
 
     init(_ id: HTTP2StreamID, _ exchange: Exchange, window: Int, now: NIODeadline) {
@@ -64,8 +65,8 @@ final class HTTP2Stream {
         continueTimer = nil
     }
 
-    /// When the server will have been silent for too long, and the error then. While a reader or a producer is slow,
-    /// the server is not silent.
+    /// Returns the instant at which the server counts as silent for too long, and the error for that case. While a
+    /// reader or a producer is slow, the server does not count as silent.
     func silenceLimit(_ limits: SilenceLimits, now: NIODeadline) -> (due: NIODeadline, error: WireError) {
         if isPartDue || exchange.stream?.hasUnread == true { lastProgress = now }
         let isAwaited = isRequestSent && exchange.meter.firstByte == nil
@@ -94,9 +95,10 @@ extension HTTP2Stream {
 
 /// The response.
 extension HTTP2Stream {
-    /// A head or trailers came. Trailers are ignored.
+    /// A head or trailers arrived. Trailers are ignored.
     ///
-    /// - Throws: ``WireError`` if the head is invalid or has more than this many fields, or what the exchange throws.
+    /// - Throws: ``WireError`` if the head is invalid or has more than `maximumFieldCount` fields, and the errors of
+    ///   the exchange.
     func receive(_ payload: HTTP2Frame.FramePayload.Headers, upTo maximumFieldCount: Int) throws -> HeadEffect {
         // Fields after the head are trailers, whose order NIO's handler has validated.
         if hasHead { return payload.endStream ? .ends : .none }
@@ -118,10 +120,10 @@ extension HTTP2Stream {
         return payload.endStream ? .ends : .none
     }
 
-    /// A part of the content came.
+    /// A part of the content arrived.
     ///
-    /// - Throws: ``WireError/malformed(_:)`` if it exceeds the Content-Length or can't be there (RFC 9113 §8.1.1), or
-    ///   what the exchange throws.
+    /// - Throws: ``WireError/malformed(_:)`` if the content exceeds the Content-Length or the response can't have
+    ///   content (RFC 9113 §8.1.1), and the errors of the exchange.
     func receive(_ part: ByteBuffer) throws {
         if lacksContent, part.readableBytes > 0 {
             throw WireError.malformed("it has content, which a response of its status can't have")

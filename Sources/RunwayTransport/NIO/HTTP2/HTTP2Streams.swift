@@ -5,8 +5,7 @@ import Runway
 
 /// The streams of a connection that carry exchanges.
 ///
-/// The connection reports to it what the server sends. Each stream has a slot of the pool, which is released when it
-/// ends.
+/// The connection reports the server's frames to it. Each stream occupies a slot of the pool until it ends.
 final class HTTP2Streams {
     private let id: ConnectionID
     private let pool: OriginPool
@@ -24,7 +23,7 @@ final class HTTP2Streams {
     /// Whether each stream may be silent without a sign that the server is gone.
     var mayBeSilent: Bool { streams.values.allSatisfy(\.mayBeSilent) }
 
-    /// What the server has granted to each stream.
+    /// The send window of each stream.
     var sendWindows: some Collection<HTTP2SendWindow> { streams.values.lazy.map(\.sendWindow) }
 
     subscript(_ id: HTTP2StreamID) -> HTTP2Stream? { streams[id] }
@@ -45,8 +44,8 @@ final class HTTP2Streams {
 
     /// Fails the exchanges for which the server was silent for too long, and reports the failures of its address.
     ///
-    /// - Returns: When the server will have been silent for too long for the next exchange; `distantFuture` without
-    ///   another.
+    /// - Returns: The instant at which the server will have been silent for too long for the next exchange;
+    ///   `distantFuture` if there is no other exchange.
     func failSilent(_ limits: SilenceLimits, at now: NIODeadline, reportingTo report: AddressReport?) -> NIODeadline {
         var next = NIODeadline.distantFuture
         for stream in Array(streams.values) {
@@ -63,7 +62,7 @@ final class HTTP2Streams {
     }
 }
 
-/// What the client does.
+/// Actions of the client.
 extension HTTP2Streams {
     /// Sends a request on a new stream.
     func send(_ exchange: Exchange, _ head: HPACKHeaders, on id: HTTP2StreamID, now: NIODeadline) {
@@ -107,7 +106,7 @@ extension HTTP2Streams {
     }
 }
 
-/// What the server does.
+/// Frames of the server.
 extension HTTP2Streams {
     func receive(_ payload: HTTP2Frame.FramePayload.Headers, on id: HTTP2StreamID, at now: NIODeadline) {
         guard let stream = streams[id] else { return }
@@ -175,8 +174,7 @@ extension HTTP2Streams {
         }
     }
 
-    /// The server opened the window in which the client sends on a stream. The initial size is the same for all
-    /// streams.
+    /// The server opened the window in which the client sends on a stream. `initialSize` is the same for all streams.
     func receive(windowUpdate increment: Int, on id: HTTP2StreamID, initialSize: Int) {
         guard let stream = streams[id] else { return }
         do throws(HTTP2Violation) {
@@ -199,7 +197,7 @@ extension HTTP2Streams {
         pool.ended(id)
     }
 
-    /// A stream was closed by the server, or by an error of it.
+    /// The server closed a stream, or an error of the server did.
     func end(_ stream: HTTP2Stream, _ error: any Error) {
         remove(stream)
         stream.exchange.failed(error)
@@ -220,7 +218,7 @@ extension HTTP2Streams {
         sender.flushSoon()
     }
 
-    /// Stops carrying a stream.
+    /// Removes a stream and stops carrying its exchange.
     private func remove(_ stream: HTTP2Stream) {
         streams[stream.id] = nil
         windows.forget(stream.id)

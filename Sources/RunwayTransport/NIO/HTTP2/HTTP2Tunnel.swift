@@ -5,18 +5,19 @@ import Synchronization
 
 /// A stream of an HTTP/2 connection that carries another protocol, as a channel of bytes.
 ///
-/// The head of the response is passed to its handlers as an event, an `HTTPResponse`. The server's END_STREAM ends the
+/// The head of the response reaches the handlers as an event, an `HTTPResponse`. The server's END_STREAM ends the
 /// channel like the end of a TCP connection; a reset, and the loss of the connection, end it with an error (RFC 8441
-/// §5). What comes while no handler reads is buffered, and closes the window of the stream.
+/// §5). Bytes that arrive while no handler reads are buffered, and close the window of the stream.
 ///
-/// Unchecked: every variable but those of `flags` is read and written on the event loop of the connection alone.
+/// Unchecked: every variable except those of `flags` is read and written only on the event loop of the connection.
 final class HTTP2Tunnel: Channel, ChannelCore, @unchecked Sendable {
     private struct Flags {
         var isActive = true
         var isWritable = true
     }
 
-    /// The bytes that wait to be written from which on the channel is not writable, and down to which it is not.
+    /// With at least `highWaterMark` bytes unwritten the channel stops being writable; at `lowWaterMark` it is writable
+    /// again.
     private static let highWaterMark = 64 << 10
     private static let lowWaterMark = 32 << 10
     /// The most bytes that handlers receive in one read.
@@ -32,17 +33,17 @@ final class HTTP2Tunnel: Channel, ChannelCore, @unchecked Sendable {
     private var owner: HTTP2Tunnels?
     private let closePromise: EventLoopPromise<Void>
     private var ownPipeline: ChannelPipeline?
-    /// Guards what other threads may ask for.
+    /// Guards the flags that other threads read.
     private let flags = Mutex(Flags())
 
-    /// Whether the final head of the response came, and the number of those before it.
+    /// Whether the final head of the response arrived; `informationalCount` counts the heads before it.
     private(set) var hasHead = false
     var informationalCount = 0
     /// Whether the server has ended its side of the stream.
     private(set) var hasEnded = false
     /// How many bytes the server may still send.
     var window: Int
-    /// What came and no handler has read.
+    /// Received bytes that no handler has read.
     private var arrived = ByteBuffer()
     private var isReadPending = true
     private var isDelivering = false
@@ -76,7 +77,7 @@ final class HTTP2Tunnel: Channel, ChannelCore, @unchecked Sendable {
     var _channelCore: any ChannelCore { self }
 }
 
-/// What the connection reports. On the loop.
+/// Reports of the connection. On the loop.
 extension HTTP2Tunnel {
     func receive(_ head: HTTPResponse) {
         hasHead = true
@@ -95,7 +96,7 @@ extension HTTP2Tunnel {
         deliver()
     }
 
-    /// The stream has ended: in order without an error.
+    /// The stream has ended. `error` is `nil` after an orderly end.
     func end(_ error: (any Error)?) {
         guard isActive else { return }
         flags.withLock { $0 = Flags(isActive: false, isWritable: false) }
@@ -110,7 +111,7 @@ extension HTTP2Tunnel {
         }
     }
 
-    /// Passes on what came as long as handlers read.
+    /// Passes buffered bytes on for as long as handlers read.
     private func deliver() {
         guard !isDelivering else { return }
         isDelivering = true
@@ -129,7 +130,7 @@ extension HTTP2Tunnel {
     }
 }
 
-/// What handlers ask for. On the loop.
+/// Requests of handlers. On the loop.
 extension HTTP2Tunnel {
     func write0(_ data: NIOAny, promise: EventLoopPromise<Void>?) {
         guard let owner else {
@@ -176,7 +177,7 @@ extension HTTP2Tunnel {
     }
 }
 
-/// What a stream has no use for.
+/// Operations of a channel that a stream does not support.
 extension HTTP2Tunnel {
     func setOption<Option: ChannelOption>(_ option: Option, value: Option.Value) -> EventLoopFuture<Void> {
         eventLoop.makeFailedFuture(ChannelError.operationUnsupported)

@@ -5,8 +5,8 @@ import NIOHTTP2
 
 /// The streams of a connection that carry other protocols (RFC 8441).
 ///
-/// A tunnel passes on what came and writes through it, and the connection reports to it what the server sends. Each
-/// tunnel has a slot of the pool, which is released when it ends.
+/// Tunnels report buffered and consumed bytes to it and write through it; the connection reports the server's frames to
+/// it. Each tunnel occupies a slot of the pool until it ends.
 final class HTTP2Tunnels {
     let sender: HTTP2Sender
     private let id: ConnectionID
@@ -29,7 +29,7 @@ final class HTTP2Tunnels {
     /// Opens a tunnel.
     ///
     /// - Parameters:
-    ///   - id: The number of its stream.
+    ///   - id: The number of the tunnel's stream.
     ///   - head: The extended CONNECT.
     func open(_ id: HTTP2StreamID, _ head: HPACKHeaders) -> HTTP2Tunnel {
         let tunnel = HTTP2Tunnel(id, in: self, window: windows.streamWindow)
@@ -45,9 +45,9 @@ final class HTTP2Tunnels {
     }
 }
 
-/// What the connection reports.
+/// Reports of the connection.
 extension HTTP2Tunnels {
-    /// A frame of a tunnel came. Its WINDOW_UPDATE frames are checked by NIO's handler, as long as the stream is open.
+    /// A frame of a tunnel arrived. WINDOW_UPDATE frames of an open stream are checked by NIO's handler.
     func receive(_ payload: HTTP2Frame.FramePayload, on tunnel: HTTP2Tunnel) {
         switch payload {
         case .headers(let payload):
@@ -103,7 +103,7 @@ extension HTTP2Tunnels {
         tunnel.end(error)
     }
 
-    /// The stream of a tunnel was closed by the server, or by an error of it.
+    /// The server closed the stream of a tunnel, or an error of the server did.
     func end(_ tunnel: HTTP2Tunnel, _ error: any Error) {
         guard remove(tunnel) else { return }
         pool.ended(id)
@@ -111,9 +111,9 @@ extension HTTP2Tunnels {
     }
 }
 
-/// What a tunnel reports.
+/// Reports of tunnels.
 extension HTTP2Tunnels {
-    /// A tunnel has buffered bytes that came.
+    /// A tunnel has buffered bytes that arrived.
     func buffered(_ byteCount: Int) { windows.unread.add(byteCount) }
 
     /// A tunnel consumed bytes that it had buffered.
@@ -123,10 +123,10 @@ extension HTTP2Tunnels {
         windows.readersConsumed()
     }
 
-    /// The client closes a tunnel: in order after the server has ended its side, otherwise by a reset (RFC 8441 §5).
+    /// The client closes a tunnel: in order if the server has ended its side, otherwise by a reset (RFC 8441 §5).
     ///
-    /// Behind bytes that wait for the server's window an END_STREAM might never be sent, and those who wrote them would
-    /// wait.
+    /// An END_STREAM might never be sent behind bytes that wait for the server's window, and their writers would wait
+    /// forever.
     func close(_ tunnel: HTTP2Tunnel) {
         guard remove(tunnel) else { return }
         if tunnel.hasEnded, tunnel.unwrittenByteCount == 0 {
