@@ -25,11 +25,11 @@ import RunwaySignatures
 /// server says what it computed in place of the signature base, as `RunwayServer` does in development, the error and
 /// the record name the lines that differ, without secrets.
 ///
-/// If the server refuses a signature with status 401, the stage tries once more with the server's time, if the clock of
-/// the device was wrong, and once with the nonce and the components that it asked for in `Accept-Signature`. A 401 that
-/// has neither `Accept-Signature` with the tag of the policy nor a problem of a signature passes unchanged. One that
-/// has either never reaches the stage that renews access tokens, also if the request was not signed since its account
-/// has no key yet.
+/// If the server refuses a signature with status 401, and no other, the stage tries once more with the server's time,
+/// if the clock of the device was wrong, and once with the nonce and the components that it asked for in
+/// `Accept-Signature`. A 401 that has neither `Accept-Signature` with the tag of the policy nor a problem of a
+/// signature passes unchanged. One that has either never reaches the stage that renews access tokens, also if the
+/// request was not signed since its account has no key yet.
 ///
 /// A request that may not be executed twice is sent again only if the server certainly did not execute it: not if its
 /// nonce was used, since then a copy of it was accepted before, and under ``SigningPolicy/responses`` only if the

@@ -24,6 +24,8 @@ public import RunwaySignatures
 /// | 429 | `tooManyFailures`, with `Retry-After` |
 /// | 503 | `store`; `nonceUnknown` of a salted digest, with `Retry-After` |
 /// | 401 | all others |
+///
+/// `tooOld` and `inFuture` need the status 401: `SigningStage` of `RunwaySigning` corrects its clock after no other.
 public struct RefusedRequest: HTTPResponseError, CustomStringConvertible {
     /// The reason, and the server's time.
     public let refusal: SignatureRefusal
