@@ -2,13 +2,13 @@ import Foundation
 import HTTPTypes
 import Runway
 
-/// Name and password of `--auth`, as the field `Authorization` (Basic, RFC 7617).
+/// The name and password of `--auth`, for the field `Authorization` (Basic, RFC 7617).
 struct CallAuthorization: Sendable {
     let name: String
-    /// The password; `nil` if it has to be asked for.
+    /// The password; `nil` if the user has to be asked for it.
     let password: String?
 
-    /// Reads `user:password`, or `user` alone.
+    /// Reads `user:password`, or only `user`.
     ///
     /// - Throws: ``CommandFailure`` for an empty text. The text itself is never shown.
     init(_ text: String) throws(CommandFailure) {
@@ -20,9 +20,9 @@ struct CallAuthorization: Sendable {
         guard isPlain else { throw CommandFailure("The value of --auth has a control character.") }
     }
 
-    /// The value of the field. Without a password the user is asked for it.
+    /// Returns the value of the field. Without a password the user is asked for it.
     ///
-    /// - Throws: ``CommandFailure`` if there is no terminal to ask at, and `CancellationError`.
+    /// - Throws: ``CommandFailure`` if there is no terminal to ask at; `CancellationError`.
     func fieldValue(for host: String) async throws -> String {
         let secret =
             if let password { password } else { try await Terminal.password("Password for \(name) at \(host): ") }
@@ -31,7 +31,7 @@ struct CallAuthorization: Sendable {
 }
 
 extension CallSession.Result {
-    /// Makes the error of a call say that the server refused its credentials, if it did.
+    /// Adds to the error of a call that the server refused the credentials, if it did.
     mutating func nameRefusedCredentials() {
         guard var refusal = error as? NetworkError, refusal.status == .unauthorized,
             record.attempts.last?.headerFields[.authorization] != nil
@@ -45,9 +45,9 @@ extension CallSession.Result {
 enum Terminal {
     /// Asks for a password, and reads it without showing it.
     ///
-    /// What is typed is shown again afterwards, also after an error.
+    /// Typed characters are shown again afterwards, even after an error.
     ///
-    /// - Throws: ``CommandFailure`` if there is no terminal, or its input ends, and `CancellationError`.
+    /// - Throws: ``CommandFailure`` if there is no terminal, or its input ends; `CancellationError`.
     static func password(_ prompt: String) async throws -> String {
         var descriptor = open("/dev/tty", O_RDWR | O_CLOEXEC | O_NOCTTY)
         // A process without a controlling terminal may still have one as its standard input.

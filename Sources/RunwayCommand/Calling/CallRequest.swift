@@ -8,9 +8,9 @@ import RunwayTransport
 struct CallRequest {
     /// The request that is sent.
     var request: Request
-    /// What the body is made of, for a curl command.
+    /// The content of the body, for a curl command.
     let body: Body
-    /// Whether the field `Accept-Encoding` is ours, so that a curl command has to decode the codings that it names.
+    /// Whether the call itself adds the field `Accept-Encoding`: a curl command then has to decode the codings in it.
     let acceptsDefaultCodings: Bool
 
     /// The content of a body.
@@ -23,7 +23,7 @@ struct CallRequest {
         /// A form with files.
         case form([(name: String, value: RequestItem)])
 
-        /// What a body that is not in memory is, in words; `nil` for others.
+        /// Describes a body that is not in memory; `nil` for other bodies.
         var remark: String? {
             switch self {
             case .none, .bytes: nil
@@ -33,13 +33,13 @@ struct CallRequest {
         }
     }
 
-    /// Where the body of a request comes from, besides its items.
+    /// The source of a request's body, besides the items of the command line.
     enum Content {
-        /// The items, as JSON unless there is a file among them. Without items that make a body, what is redirected to
-        /// standard input.
+        /// The items, as JSON unless there is a file among them. Without items that make a body, the bytes that are
+        /// redirected to standard input.
         case items(readsStandardInput: Bool)
-        /// The items, as a form. Without items that make a body, what is redirected to standard input, which is a form
-        /// already.
+        /// The items, as a form. Without items that make a body, the bytes that are redirected to standard input, which
+        /// are a form already.
         case form(readsStandardInput: Bool)
         /// The content of a file; `-` is standard input.
         case file(String)
@@ -47,7 +47,7 @@ struct CallRequest {
 
     /// Creates the request.
     ///
-    /// - Throws: ``CommandFailure`` if it can't be sent.
+    /// - Throws: ``CommandFailure`` if the request can't be sent.
     init(_ line: CallLine, content: Content) async throws {
         var target = try CallTarget(shorthand: line.url)
         var parts = RequestParts()
@@ -67,7 +67,7 @@ struct CallRequest {
 
     private typealias MadeBody = (sent: RequestBody, body: Body, contentType: String)
 
-    /// The body and its media type; `nil` for a request without a body.
+    /// Returns the body and its media type; `nil` for a request without a body.
     private static func body(
         of parts: RequestParts, _ content: Content, for method: HTTPRequest.Method?
     ) async throws -> MadeBody? {
@@ -96,7 +96,7 @@ struct CallRequest {
 
     private static let formType = "application/x-www-form-urlencoded"
 
-    /// What is redirected to standard input; `nil` if that is nothing, or is not read.
+    /// Returns the bytes that are redirected to standard input; `nil` if there are none, or if they are not read.
     private static func standardInput(
         _ isRead: Bool, for method: HTTPRequest.Method?
     ) async throws -> [UInt8]? {
@@ -111,7 +111,7 @@ struct CallRequest {
         "A body from a file and items of a body exclude one another; only one can be sent.")
 
     /// Adds the fields that the transport would add, so that the record shows them. Returns whether content codings are
-    /// among them.
+    /// among these fields.
     private static func addDefaults(to fields: inout HTTPFields, for method: HTTPRequest.Method) -> Bool {
         if fields[.userAgent] == nil { fields[.userAgent] = "runway/\(RunwayTool.version)" }
         guard fields[.acceptEncoding] == nil else { return false }
@@ -122,7 +122,7 @@ struct CallRequest {
 }
 
 extension HTTPRequest.Method {
-    /// Whether redirected standard input becomes the body without `--body -`: not if the content of such a request has
-    /// no meaning (RFC 9110 §9.3), since the input of a script would be read by a call in it.
+    /// Whether redirected standard input becomes the body without `--body -`. Not for methods whose content has no
+    /// meaning (RFC 9110 §9.3): a call in a script would read the script's own input.
     fileprivate var takesStandardInput: Bool { ![.get, .head, .options, .trace].contains(self) }
 }

@@ -7,7 +7,7 @@ import Synchronization
 
 /// A network layer with all default stages that lives for one call.
 struct CallSession: Sendable {
-    /// How the call is made.
+    /// Settings of a call.
     struct Options: Sendable {
         var connection: CallConnection
         var redaction: Redaction
@@ -17,29 +17,29 @@ struct CallSession: Sendable {
         var isOffline = false
         /// The cookies of a session.
         var cookies: [Cookie] = []
-        /// How the requests to the URL's origin are signed; `nil` if they are not.
+        /// The keys and parameters that sign requests to the URL's origin; `nil` if they are not signed.
         var signing: CallSigning?
     }
 
-    /// What became of the call.
+    /// The outcome of the call.
     struct Result: Sendable {
         /// The head of the response, if there was one.
         var head: HTTPResponse?
-        /// What became of its body.
+        /// The outcome of showing or storing the body.
         var shown: ShownResponse?
-        /// Whether the service judged the response fine.
+        /// Whether the service judged the response a success.
         var isFine = false
         /// The error of the call; `nil` if it succeeded.
         var error: (any Error)?
         var record: FlightRecord
-        /// How many bytes of the file had been received before the last response.
+        /// The number of bytes in the file before the last response.
         var resumedByteCount = 0
-        /// Whether the file had as many bytes as the server's, so that nothing was downloaded.
+        /// Whether the file was as long as the server's, so that nothing was downloaded.
         var wasComplete = false
     }
 
     private let network: NetworkLayer
-    /// `nil` if nothing is sent.
+    /// The transport; `nil` if no request is sent.
     private let transport: NIOTransport?
     private let records = RecordHolder()
 
@@ -72,12 +72,12 @@ struct CallSession: Sendable {
         network.restore(options.cookies, of: CalledServer.self)
     }
 
-    /// The cookies after the call, those of a session included.
+    /// The cookies after the call, including those of a session.
     var cookies: [Cookie] { network.cookies(of: CalledServer.self) }
 
     /// Makes the call, and writes the body of its response.
     ///
-    /// - Parameter sink: Returns where the body is written once its head is known; may write the head.
+    /// - Parameter sink: Returns the destination of the body once the head is known; may write the head.
     func send(
         _ request: Request, progress: CallProgress,
         to sink: @Sendable (_ head: HTTPResponse, _ isFine: Bool) throws -> ResponseSink
@@ -106,8 +106,8 @@ struct CallSession: Sendable {
         return Result(head: head, shown: shown, isFine: isFine, error: error, record: record)
     }
 
-    /// Makes the call, and saves the body of its response; continues a download of the same URL that was interrupted,
-    /// and downloads nothing if the file has as many bytes as the server's.
+    /// Makes the call, and saves the body of its response. Continues an interrupted download of the same URL, and
+    /// downloads nothing if the file is as long as the server's.
     func download(_ request: Request, to path: String, progress: CallProgress) async -> Result? {
         var file: DownloadedFile?
         var probed: HTTPResponse?
@@ -138,14 +138,14 @@ struct CallSession: Sendable {
             error: failure ?? record.outcome.error, record: record, resumedByteCount: file?.resumedByteCount ?? 0)
     }
 
-    /// Asks the server for what follows the bytes of a file, if it has not changed since. A server that has no more
-    /// refuses with status 416 and the length (RFC 9110 §15.5.17). That proves the length alone, since a server may
-    /// ignore `If-Unmodified-Since`.
+    /// Requests the bytes after the end of a file, if it has not changed since. A server that has no more bytes refuses
+    /// with status 416 and the length (RFC 9110 §15.5.17). That proves only the length, since a server may ignore
+    /// `If-Unmodified-Since`.
     ///
-    /// The body is released unread: without a validator of the file, nothing may be added to it.
+    /// The body is released unread: without a validator of the file, no bytes may be added to it.
     ///
-    /// - Returns: The head of that refusal, or of one with status 401 or 403: the same credentials are not sent once
-    ///   more, since the server may count failed attempts. `nil` if the file has to be downloaded.
+    /// - Returns: The head of that refusal, or of a response with status 401 or 403: the same credentials are not sent
+    ///   again, since the server may count failed attempts. `nil` if the file has to be downloaded.
     private func probe(_ file: ReplacedFile, _ request: Request) async throws(NetworkError) -> HTTPResponse? {
         var request = request
         // The download says that these fields are its own.
@@ -175,7 +175,7 @@ struct CallSession: Sendable {
 }
 
 extension NetworkError {
-    /// The error of a response whose body is not the JSON that its media type names.
+    /// Creates the error of a response whose body is not the JSON that its media type declares.
     fileprivate init(_ fault: JSONError, status: HTTPResponse.Status?) {
         self.init(
             .invalidResponse, in: .checking,
@@ -184,7 +184,7 @@ extension NetworkError {
     }
 }
 
-/// Stores the record of the one call.
+/// Stores the record of the session's call.
 private final class RecordHolder: EventSink {
     /// Guards the record.
     private let received = Mutex<FlightRecord?>(nil)
@@ -194,7 +194,7 @@ private final class RecordHolder: EventSink {
     func receive(_ record: FlightRecord) { received.withLock { $0 = record } }
 }
 
-/// Accepts the verdict that a response redirects, for calls that do not follow redirects.
+/// Judges redirects as successes, for calls that do not follow redirects.
 private struct AcceptedRedirects: RequestStage {
     var step: FlightStep { .customStage("following") }
     var endsInTime: Bool { true }

@@ -30,10 +30,10 @@ struct CallTarget: Equatable {
         path = target.path
     }
 
-    /// Reads a URL in which the scheme may be absent, and the host before a port or a path, too.
+    /// Reads a URL that may lack its scheme, and also its host if a port or a path follows.
     ///
-    /// `:8080/x` and `:/x` are for `http://localhost`. Without a scheme, this machine itself is called by `http`, and
-    /// every other host by `https`, so that nothing is sent in plain text unless the URL says so.
+    /// `:8080/x` and `:/x` are for `http://localhost`. Without a scheme, this machine is called by `http`, and every
+    /// other host by `https`, so that no request is sent in plain text unless the URL says so.
     ///
     /// - Throws: ``CommandFailure`` that names the problem.
     init(shorthand text: String) throws(CommandFailure) {
@@ -59,7 +59,7 @@ struct CallTarget: Equatable {
 
     /// Reads a URL without its scheme.
     ///
-    /// - Throws: ``CommandFailure`` that names the problem, also for a colon without a port: `http:/host`, with a slash
+    /// - Throws: ``CommandFailure`` that names the problem. A colon without a port is one: `http:/host`, with a slash
     ///   missing, would call a host named `http`.
     init(_ text: String, scheme: String) throws(CommandFailure) {
         if text.prefix(while: { !"/?#\\".contains($0) }).hasSuffix(":") {
@@ -85,7 +85,7 @@ struct CallTarget: Equatable {
         }
     }
 
-    /// Adds pairs that are percent-encoded already to the query.
+    /// Adds percent-encoded pairs to the query.
     mutating func appendQuery(_ pairs: String) {
         if pairs.isEmpty { return }
         let separator = !path.contains("?") ? "?" : path.hasSuffix("?") || path.hasSuffix("&") ? "" : "&"
@@ -94,7 +94,7 @@ struct CallTarget: Equatable {
 }
 
 extension String {
-    /// Whether it begins like an absolute URL: with a scheme and "://".
+    /// Whether the text begins like an absolute URL: with a scheme and "://".
     var beginsWithScheme: Bool {
         let scheme = prefix { $0.isASCII && ($0.isLetter || $0.isNumber || "+-.".contains($0)) }
         return !scheme.isEmpty && self[scheme.endIndex...].hasPrefix("://")

@@ -1,8 +1,8 @@
-/// What `runway call` has in place of the options of curl that are typed out of habit.
+/// Advice for options of curl that users type at `runway call` out of habit.
 enum CurlHabits {
-    /// Says what to write instead of an unknown option; `nil` if it is not one of curl's most used ones.
+    /// Returns the option of `runway call` to use instead; `nil` if the unknown option is not a common option of curl.
     ///
-    /// - Parameter message: What the parser of the command line says of the option.
+    /// - Parameter message: The parser's message about the unknown option.
     static func advice(on message: String) -> String? {
         guard let option = message.prefixMatch(of: /Unknown option '(--[^']+|-\w)/)?.output.1,
             let replacement = replacement(of: option)

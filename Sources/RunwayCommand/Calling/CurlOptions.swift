@@ -2,16 +2,16 @@ import HTTPTypes
 import Runway
 import RunwayJSON
 
-/// What a curl command line needs besides the request, to use the same trust and connection settings as the call.
+/// Settings of a curl command line besides the request: the same trust and connection settings as the call's.
 struct CurlOptions {
     var connection: CallConnection
     var body: CallRequest.Body
-    /// Whether curl decodes the response, as the call does, and does not print it as it comes.
+    /// Whether curl decodes the response, as the call does, instead of printing the coded bytes.
     var decodes: Bool
-    /// Which parts of a form are secret.
+    /// The names of a form's parts whose values are secret.
     var redaction: Redaction
 
-    /// The command line of a request.
+    /// Returns the curl command line for a request.
     func command(for attempt: FlightRecord.Attempt) -> String {
         var attempt = attempt
         if case .form = body {
@@ -30,7 +30,7 @@ struct CurlOptions {
         return attempt.curlCommand(with: words + bodyWords, notesMissingBody: bodyWords.isEmpty)
     }
 
-    /// The proxy without its user and password.
+    /// Returns the proxy's URL without user and password.
     private static func proxyOption(_ url: String) -> String {
         if url == "none" { return "--noproxy '*'" }
         guard let at = url.lastIndex(of: "@") else { return "--proxy \(url.shellWord)" }
@@ -63,12 +63,12 @@ extension String {
     private static let plainInShells = Set(
         "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-._/:@+,".utf8)
 
-    /// The text as one word of a POSIX shell, quoted if needed.
+    /// The text as one word for a POSIX shell, quoted if needed.
     var shellWord: String {
         !isEmpty && utf8.allSatisfy(Self.plainInShells.contains) ? self : shellQuoted
     }
 
-    /// The path of a file in an option `--form`, in which a semicolon or a comma would end it.
+    /// The text as a file's path in an option `--form`, quoted since a semicolon or a comma would end it.
     fileprivate var quotedForCurl: String {
         "\"" + replacing("\\", with: "\\\\").replacing("\"", with: "\\\"") + "\""
     }

@@ -3,11 +3,11 @@ import HTTPTypes
 import Runway
 import RunwayJSON
 
-/// Where the body of a response is written.
+/// A destination for the body of a response.
 enum ResponseSink: Sendable {
     /// To standard output, made readable: see ``ResponseText``.
     case shown
-    /// To standard output as it comes.
+    /// To standard output, unchanged.
     case verbatim
     /// To a file.
     case file(OutputFile)
@@ -20,15 +20,15 @@ enum ResponseSink: Sendable {
     static let maximumCollectedByteCount = 64 << 20
 }
 
-/// What became of the body of a response.
+/// The outcome of writing the body of a response.
 enum ShownResponse: Sendable {
     case written
-    /// It was written although it is declared to be JSON and is not.
+    /// The body was written although it is declared to be JSON and is not.
     case writtenDespite(JSONError)
     case saved(path: String)
     case collected(RawData)
 
-    /// The error of a body that is declared to be JSON.
+    /// The parser's error for a body that is declared to be JSON and is not; otherwise `nil`.
     var jsonFault: JSONError? {
         switch self {
         case .writtenDespite(let fault): fault
@@ -41,8 +41,8 @@ enum ShownResponse: Sendable {
 extension ResponseSink {
     /// Reads the body to its end and writes it.
     ///
-    /// - Parameter progress: Receives every part, and is removed when the terminal is needed for the response.
-    /// - Throws: The ``NetworkError`` of an incomplete body, and what writing throws.
+    /// - Parameter progress: Counts every part, and is removed when the terminal is needed for the response.
+    /// - Throws: The ``NetworkError`` of an incomplete body, and errors of writing.
     func consume(_ body: BodyStream, of head: HTTPResponse, progress: CallProgress) async throws -> ShownResponse {
         let parts = CountedParts(body: body, progress: progress)
         switch self {
@@ -84,7 +84,7 @@ struct CountedParts {
         }
     }
 
-    /// All parts in one.
+    /// Returns all parts as one array.
     func collect(upTo maximumByteCount: Int) async throws -> [UInt8] {
         var bytes: [UInt8] = []
         try await forEach { part in

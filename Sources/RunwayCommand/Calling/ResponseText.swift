@@ -6,10 +6,10 @@ import RunwayJSON
 /// Writes the body of a response to standard output so that a person can read it.
 ///
 /// JSON is indented, and coloured on a terminal. Other text is written in UTF-8, with control characters escaped on a
-/// terminal. A body that is not text, or has a content coding that was not undone, is written byte for byte, or on a
-/// terminal described by its size and type.
+/// terminal. Other bodies, and bodies whose content coding was not undone, are written unchanged to a file or pipe; on
+/// a terminal only their size and type are shown.
 struct ResponseText {
-    /// The largest body that is gathered to be made readable; larger ones are written as they come. 16 MiB.
+    /// The largest body that is collected to be made readable: 16 MiB. Larger ones are written as they arrive.
     static let maximumGatheredByteCount = 16 << 20
 
     let head: HTTPResponse
@@ -18,7 +18,7 @@ struct ResponseText {
     private var console: Console { .output }
     private var mediaType: MediaType? { head.headerFields[.contentType].flatMap { MediaType($0) } }
 
-    /// Whether the body has to be known to its end before it can be written.
+    /// Whether the whole body has to be collected before any of it is written.
     private var mustGather: Bool {
         if head.remainingCoding != nil { return console.isTerminal }
         guard let mediaType else { return console.isTerminal }
@@ -29,7 +29,7 @@ struct ResponseText {
 
     /// Writes all parts.
     ///
-    /// - Returns: The error of a body that is declared to be JSON, and is not.
+    /// - Returns: The parser's error for a body that is declared to be JSON and is not.
     func write(_ parts: CountedParts) async throws -> JSONError? {
         var gathered: [UInt8] = []
         var isGathering = mustGather
@@ -79,7 +79,7 @@ struct ResponseText {
         head.remainingCoding == nil && String(validating: bytes, as: UTF8.self) != nil
     }
 
-    /// Whether a body with these bytes is declared to be text, in an encoding that is not UTF-8.
+    /// Whether the body is declared to be text in an encoding other than UTF-8, and `bytes` agree with that.
     private func isTextInAnotherEncoding(_ bytes: [UInt8]) -> Bool {
         guard head.remainingCoding == nil, let mediaType, mediaType.type == "text" || mediaType.isXML else {
             return false
@@ -104,7 +104,8 @@ struct ResponseText {
 
     private func writeAsItIs(_ rawData: RawData) throws {
         guard console.isTerminal else {
-            // A server may declare any file to be text: what has binary data bytes stays as it is (MIME Sniffing §3).
+            // A server may declare any file to be text: a body with binary data bytes stays unchanged (MIME Sniffing
+            // §3).
             if isTextInAnotherEncoding(rawData.bytes), let text = rawData.text,
                 !text.utf8.contains(where: \.isBinaryData)
             {
@@ -124,8 +125,8 @@ struct ResponseText {
 }
 
 extension RawData {
-    /// The error of a body that is declared to be JSON and is not; `nil` if its coding was not undone, if it only
-    /// exceeds the limits of the JSON reader, and if it is empty.
+    /// The parser's error for a body that is declared to be JSON and is not. `nil` for an empty body, for one whose
+    /// content coding was not undone, and for one that only exceeds the limits of the JSON reader.
     var jsonFault: JSONError? {
         guard mediaType?.isJSON == true, response.remainingCoding == nil, !bytes.isEmpty else { return nil }
         return json.invalidDocumentError.flatMap { $0.kind == .limitExceeded ? nil : $0 }
@@ -133,7 +134,7 @@ extension RawData {
 }
 
 extension UInt8 {
-    /// Whether it is a control character that no text has.
+    /// Whether the byte is a control character that does not occur in text.
     fileprivate var isBinaryData: Bool {
         switch self {
         case 0...0x08, 0x0B, 0x0E...0x1A, 0x1C...0x1F: true

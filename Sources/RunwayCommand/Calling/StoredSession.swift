@@ -2,14 +2,14 @@ import Foundation
 import HTTPTypes
 import Runway
 
-/// What a named session stores from one call to the next: cookies, and for each origin the `Authorization` field.
+/// The data that a named session stores between calls: cookies, and the `Authorization` field of each origin.
 struct StoredSession: Codable, Equatable, Sendable {
-    /// The most cookies; the newest remain.
+    /// The most cookies; only the newest are stored.
     static let maximumCookieCount = 200
-    /// The most origins with an `Authorization` field; the newest remain.
+    /// The most origins with an `Authorization` field; only the newest are stored.
     static let maximumTokenCount = 64
 
-    /// A cookie as it is written in the file.
+    /// A cookie in the format of the file.
     struct StoredCookie: Codable, Equatable, Sendable {
         var name: Octets
         var value: Octets
@@ -38,7 +38,7 @@ struct StoredSession: Codable, Equatable, Sendable {
         }
     }
 
-    /// Octets as text if they are UTF-8, otherwise as an object with the member `base64`.
+    /// Bytes, stored as text if they are UTF-8, otherwise as an object with the member `base64`.
     struct Octets: Codable, Equatable, Sendable {
         let octets: [UInt8]
 
@@ -71,14 +71,14 @@ struct StoredSession: Codable, Equatable, Sendable {
         var authorization: String
     }
 
-    /// The version of the format.
+    /// The version of the file format.
     var version = 1
-    /// The oldest first.
+    /// Cookies, the oldest first.
     var cookies: [StoredCookie] = []
-    /// The oldest first.
+    /// Values of `Authorization`, the oldest first.
     var tokens: [Token] = []
 
-    /// The value of `Authorization` for an origin; `nil` if none is stored.
+    /// Returns the value of `Authorization` for an origin; `nil` if none is stored.
     func authorization(for origin: String) -> String? { tokens.last { $0.origin == origin }?.authorization }
 
     /// Replaces the cookies.
@@ -94,6 +94,6 @@ struct StoredSession: Codable, Equatable, Sendable {
 }
 
 extension CallTarget {
-    /// Scheme, host and port, as a session names an origin.
+    /// Scheme, host and port, in the form in which sessions name an origin.
     var originName: String { "\(scheme)://\(host):\(port)" }
 }

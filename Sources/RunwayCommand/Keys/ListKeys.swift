@@ -14,7 +14,7 @@ struct ListKeys: ParsableCommand {
 
     @OptionGroup var colour: ColourOption
 
-    /// What is printed of a key.
+    /// The facts of a key that are printed.
     private struct Row: Encodable {
         let id: String
         let alg: String

@@ -2,7 +2,7 @@ import ArgumentParser
 import Foundation
 import RunwayDemo
 
-/// What `runway demo` runs in processes of their own, to kill one.
+/// Runs the log tour of `runway demo` in a process of its own, so that the demo can kill it.
 struct DemoLogCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(commandName: LogTour.commandName, shouldDisplay: false)
 

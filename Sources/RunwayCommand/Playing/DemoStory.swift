@@ -1,8 +1,8 @@
 import Runway
 import RunwayDemo
 
-/// The report of a demo in 80 columns: what the user did, some rows of the screen, what it cost and why, then the
-/// totals and the table of addresses.
+/// The report of a demo in 80 columns. For each part: the user's action, some rows of the screen, and its cost with the
+/// reason; then the totals and the table of addresses.
 struct DemoStory {
     private static let columns = 80
     private let report: DemoReport
@@ -36,13 +36,13 @@ struct DemoStory {
         for row in Self.rows(of: part, in: scenes) { line("    \(row)", row.hasPrefix("⚠︎") ? .yellow : .dim) }
     }
 
-    /// A blank line before every block but the first.
+    /// Appends a blank line before every block except the first.
     private mutating func beginBlock() {
         if hasBlocks { line("") }
         hasBlocks = true
     }
 
-    /// What the user did with what it took, and what the layer made of it.
+    /// Appends the title of a part: the user's action with its cost, and the effect in the layer.
     private mutating func title(_ part: DemoPart, _ cost: String...) {
         beginBlock()
         let cost = cost.joined(separator: ", ")
@@ -51,8 +51,8 @@ struct DemoStory {
         line("  \(part.effect)")
     }
 
-    /// The first row of a screen, and that of another one if it says something else: an error, or another team's
-    /// format.
+    /// Returns the first row of a screen, and the first row of another screen if its text differs: an error, or another
+    /// team's format.
     private static func rows(of part: DemoPart, in scenes: [DemoReport.Scene]) -> [String] {
         let rows = scenes.map(\.screen).filter { !$0.isEmpty }.prefix(2).map { $0[0] }
         guard rows.count == 2, rows[0] != rows[1], part == .lists || rows[1].hasPrefix("⚠︎") else {
@@ -61,7 +61,7 @@ struct DemoStory {
         return rows
     }
 
-    /// Calls on the left and requests on the right.
+    /// Appends the totals: calls on the left and requests on the right.
     private mutating func appendTotals() {
         beginBlock()
         line("In all, on the app's screens", .bold)
@@ -81,7 +81,7 @@ struct DemoStory {
         }
     }
 
-    /// What was tried and what became of it, two in a line.
+    /// Appends the attempts of the signing tour and their outcomes, two on a line.
     private mutating func append(_ signing: SigningTourReport) {
         title(.signing, Self.count([signing.calls], "call"), Self.count([signing.requests], "request"))
         let attempts = signing.rows.map { "\($0.title.prefix { $0 != ":" }): \($0.briefOutcome)" }
@@ -91,7 +91,7 @@ struct DemoStory {
         }
     }
 
-    /// One line a step of the tour, in aligned columns.
+    /// Appends one line for each step of the tour, in aligned columns.
     private mutating func append(_ hosts: HostTourReport) {
         beginBlock()
         line(DemoPart.addresses.action, .bold)
@@ -115,7 +115,7 @@ struct DemoStory {
         }
     }
 
-    /// A row of the table of addresses, in as many columns as a line has.
+    /// Appends a row of the table of addresses.
     private mutating func row(
         _ title: String, _ dialled: (String, Console.Style), _ won: (String, Console.Style),
         _ time: (String, Console.Style)
@@ -129,20 +129,20 @@ struct DemoStory {
         text.append("\n")
     }
 
-    /// The counts of both sides.
+    /// Appends the counts of both sides.
     private mutating func append(_ log: LogTourReport) {
         title(.log, Self.count([log.recorded], "action"), Self.count([log.requests], "request"))
         line("    \(log)", .dim)
     }
 
-    /// The screen without a network.
+    /// Appends the screen without a network.
     private mutating func append(_ train: TrainTourReport) {
         let requests = train.detailRequests + train.effects + train.repeated
         title(.train, Self.count([train.openings, train.changes], "call"), Self.count([requests], "request"))
         for row in train.screen { line("    \(row)", .dim) }
     }
 
-    /// The end of the conversation, as both screens show it.
+    /// Appends the end of the conversation, as both screens show it.
     private mutating func append(_ chat: ChatTourReport) {
         title(.chat, Self.count([chat.written], "message"), "\(chat.stored) stored")
         line("    \(chat.screen.suffix(2).joined(separator: "   "))", .dim)
@@ -159,13 +159,13 @@ struct DemoStory {
         for problem in report.problems { text.append("  \(problem)\n") }
     }
 
-    /// Appends a line, cut to the width.
+    /// Appends a line, truncated to the width.
     private mutating func line(_ content: String, _ style: Console.Style? = nil) {
         text.append(content.fitted(to: Self.columns), content.isEmpty ? nil : style)
         text.append("\n")
     }
 
-    /// The parts of a total that are not zero, with their numbers aligned.
+    /// Returns the parts of a total that are not zero, with their numbers aligned.
     private static func sum(_ parts: [(count: Int, what: String)]) -> [String] {
         parts.filter { $0.count > 0 }.map { part in
             String(repeating: " ", count: max(0, 4 - "\(part.count)".count)) + "\(part.count) \(part.what)"

@@ -2,7 +2,8 @@ import ArgumentParser
 import Foundation
 import RunwayDemo
 
-/// What `runway demo` runs in processes of their own, to kill two and have them start again.
+/// Runs the train tour of `runway demo` in processes of its own, so that the demo can kill two of them and start them
+/// again.
 struct DemoTrainCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(commandName: TrainTour.commandName, shouldDisplay: false)
 

@@ -2,7 +2,7 @@ import HTTPTypes
 
 /// The head of a request for a tunnel (RFC 9110 §9.3.6), read from bytes.
 struct ConnectRequest: Equatable {
-    /// Whether the first bytes of a connection request a tunnel.
+    /// A decision on whether the first bytes of a connection request a tunnel.
     enum Beginning: Equatable {
         case tunnel
         /// There are too few bytes to tell.
@@ -10,11 +10,11 @@ struct ConnectRequest: Equatable {
         case other
     }
 
-    /// What the bytes so far are.
+    /// The state of reading the head.
     enum Progress: Equatable {
         /// The head is not complete.
         case incomplete
-        /// The head has so many bytes; what follows is for the tunnel.
+        /// The head has `byteCount` bytes; later bytes belong to the tunnel.
         case complete(ConnectRequest, byteCount: Int)
     }
 
@@ -25,16 +25,16 @@ struct ConnectRequest: Equatable {
     let host: String
     let port: Int
 
-    /// Whether a connection that begins with these bytes requests a tunnel.
+    /// Returns whether a connection that begins with these bytes requests a tunnel.
     static func beginning(_ bytes: some Collection<UInt8>) -> Beginning {
         let common = zip(bytes, start).prefix { $0 == $1 }.count
         if common == start.count { return .tunnel }
         return common == bytes.count ? .undecided : .other
     }
 
-    /// Reads the head as far as it is there.
+    /// Reads the head if all of its bytes are there.
     ///
-    /// - Parameter count: How many of the bytes were read before, and do not end the head.
+    /// - Parameter count: The number of bytes that were read before, and do not end the head.
     /// - Throws: The response to a head that is malformed, or larger than ``ProxyChannel/maximumHeadByteCount``.
     static func read(_ bytes: [UInt8], after count: Int) throws(Refusal) -> Progress {
         guard let end = bytes[max(0, count - Self.end.count + 1)...].firstRange(of: end) else {

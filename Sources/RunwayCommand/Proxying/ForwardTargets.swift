@@ -4,12 +4,12 @@ import Runway
 import RunwayTransport
 import Synchronization
 
-/// Which hosts and ports a forward proxy connects to, and their addresses.
+/// The hosts and ports that a forward proxy may connect to, and their addresses.
 ///
-/// Names are looked up here, and only a checked address is connected to: a name can't lead to another address after the
-/// check.
+/// Names are looked up here, and the proxy connects only to a checked address: a name can't lead to another address
+/// after the check.
 struct ForwardTargets: Sendable {
-    /// The ports to which a tunnel may lead, 443 in any case.
+    /// The ports to which a tunnel may lead. 443 is always among them.
     let tunnelPorts: Set<Int>
     /// Whether addresses that are not public may be connected to: this machine, its link, private networks.
     let allowsLocal: Bool
@@ -17,7 +17,7 @@ struct ForwardTargets: Sendable {
     private let lookups = LookupCount()
     private let ownAddresses: @Sendable () throws -> Set<IPAddress>
 
-    /// Returns the addresses of a host, at least one. It can't be cancelled.
+    /// Returns the addresses of a host, at least one. The lookup can't be cancelled.
     typealias Lookup = @Sendable (_ host: String, _ eventLoop: any EventLoop) -> EventLoopFuture<[SocketAddress]>
 
     /// The most addresses of a host that are tried.
@@ -39,10 +39,10 @@ struct ForwardTargets: Sendable {
         self.allowsLocal = allowsLocal
     }
 
-    /// The addresses of a host that may be connected to, at least one.
+    /// Returns the addresses of a host that the proxy may connect to, at least one.
     ///
-    /// - Throws: ``ForbiddenTarget`` if none may be, `LookupError`, or the error of a system that does not list its
-    ///   interfaces.
+    /// - Throws: ``ForbiddenTarget`` if no address is allowed, `LookupError`, or the error of a system that does not
+    ///   list its interfaces.
     func addresses(of host: String) async throws -> [IPAddress] {
         let all: [IPAddress]
         if let address = IPAddress(host) {
@@ -61,24 +61,24 @@ struct ForwardTargets: Sendable {
         return Array(allowed.prefix(Self.maximumAddressCount))
     }
 
-    /// The addresses of this machine's network interfaces at this time.
+    /// Returns the current addresses of this machine's network interfaces.
     private static func listOwnAddresses() throws -> Set<IPAddress> {
         Set(try System.enumerateDevices().compactMap { $0.address?.ipAddress.flatMap { IPAddress($0) } })
     }
 }
 
-/// So many names are being looked up that no other is.
+/// The limit on running lookups is reached.
 struct TooManyLookups: DescribedError {
     var description: String { "Too many names are being looked up." }
 }
 
-/// How many lookups are running, also of clients that have gone.
+/// Counts the running lookups, including those of clients that have disconnected.
 private final class LookupCount: Sendable {
     private static let maximumCount = 512
     /// Guards the number of running lookups.
     private let count = Mutex(0)
 
-    /// Counts one more; returns `false`, and counts none, if there are as many as allowed.
+    /// Counts a lookup that begins; returns `false`, and does not count it, if the limit is reached.
     func begin() -> Bool {
         count.withLock { count in
             guard count < Self.maximumCount else { return false }
@@ -90,7 +90,7 @@ private final class LookupCount: Sendable {
     func end() { count.withLock { $0 -= 1 } }
 }
 
-/// A request of a client is for a host that the proxy does not connect to.
+/// The refusal of a request for a host that the proxy does not connect to.
 struct ForbiddenTarget: DescribedError {
     let host: String
 

@@ -7,7 +7,7 @@ import Runway
 /// Forwards requests to their server and responses to the client.
 struct Forwarder: Sendable {
     /// The longest request body that is buffered, so that it can be sent again if a reused connection is lost. A longer
-    /// one is streamed.
+    /// body is streamed.
     static let maximumGatheredByteCount = 64 << 10
 
     let session: ProxySession
@@ -29,7 +29,7 @@ struct Forwarder: Sendable {
 
     // MARK: The request
 
-    /// The request as its server gets it.
+    /// Returns the request as its server receives it.
     private func head(of head: HTTPRequest) -> HTTPRequest {
         var fields = head.headerFields.endToEnd
         fields[.contentLength] = nil
@@ -100,7 +100,7 @@ struct Forwarder: Sendable {
     }
 }
 
-/// What is sent to a client.
+/// The response that is sent to a client.
 private struct OutgoingResponse: Sendable {
     var head: HTTPResponse
     var body: Runway.ResponseBody

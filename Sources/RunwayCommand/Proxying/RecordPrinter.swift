@@ -5,7 +5,7 @@ import RunwayJSON
 
 /// Prints the record of every call on standard output.
 struct RecordPrinter: EventSink {
-    /// How much of a record is shown.
+    /// The level of detail in which records are printed.
     enum Style: Sendable {
         /// One line for a person.
         case line
@@ -16,9 +16,9 @@ struct RecordPrinter: EventSink {
     }
 
     let style: Style
-    /// The bodies of calls, if they are shown.
+    /// The bodies of calls; `nil` if they are not printed.
     var captures: BodyCaptures?
-    /// What is removed from bodies.
+    /// The names of members whose values are redacted in bodies.
     var names = JSONRedaction.default
 
     func receive(_ record: FlightRecord) {
@@ -44,8 +44,8 @@ struct RecordPrinter: EventSink {
         try? Console.output.write(text + "\n")
     }
 
-    /// The heads of the last request and response, and the start of their bodies, each in lines of its own; empty if
-    /// they are not shown.
+    /// Returns the heads of the last request and response, and the start of their bodies, each on lines of its own;
+    /// empty if they are not printed.
     private func bodies(of record: FlightRecord) -> String {
         guard let captures else { return "" }
         let pair = captures.take(record.id)
@@ -57,7 +57,7 @@ struct RecordPrinter: EventSink {
         return lines.map { "\n\($0)" }.joined()
     }
 
-    /// The call, its outcome, and its decisions.
+    /// Returns the call, its outcome, and its decisions in one line.
     static func line(_ record: FlightRecord) -> String {
         let request = record.decisions(of: ProxiedRequestDecision.self).first
         var text = "\(record.id) \(request?.method.rawValue ?? "?") \(request?.path ?? "?")"
@@ -79,7 +79,7 @@ struct RecordPrinter: EventSink {
     }
 }
 
-/// The client's request, for the record of a call that sends none.
+/// The client's request, for the record of a call that sends no request.
 struct ProxiedRequestDecision: StageDecision {
     var method: HTTPRequest.Method
     /// The path without its query, which may hold secrets.
@@ -89,7 +89,7 @@ struct ProxiedRequestDecision: StageDecision {
     var entry: DecisionRecord { .init("proxied", ["method": method, "path": path], "\(method) \(path)") }
 }
 
-/// Notes every request at the top of the pipeline. Bodies pass unchanged.
+/// Records every request at the top of the pipeline. Bodies pass unchanged.
 struct ProxiedRequestStage: RequestStage {
     var step: FlightStep { ProxiedRequestDecision.step }
     var endsInTime: Bool { true }

@@ -3,23 +3,23 @@ import HTTPTypes
 import NIOHTTP1
 import Runway
 
-/// Decides which requests of clients go on to the origin, and in which form (RFC 9112 §3, RFC 9110 §7).
+/// Decides which requests of clients are forwarded to the origin, and in which form (RFC 9112 §3, RFC 9110 §7).
 struct RequestScreening: Sendable {
-    /// The one server; `nil` for a forward proxy, whose clients name a server in every request.
+    /// The only server; `nil` for a forward proxy, whose clients name a server in every request.
     let origin: CallTarget?
     /// The address at which the proxy listens.
     let address: ListeningAddress
-    /// The hosts besides its own under which the proxy may be called.
+    /// The hosts under which the proxy may be called, besides its own.
     let allowedHosts: [String]
     /// The address that the client connected to; `nil` if the system does not know it.
     let localAddress: String?
-    /// The port that the proxy got.
+    /// The port that the system assigned to the proxy.
     let port: Int
 
     /// The pseudonym by which the proxy recognises itself in `Via`.
     private var pseudonym: String { "runway-proxy-\(port)" }
 
-    /// The request to forward: in origin-form, with its `Host`, and with one more entry in `Via`.
+    /// Returns the request to forward: in origin-form, with its `Host`, and with one more entry in `Via`.
     ///
     /// - Throws: The response to a request that is not forwarded.
     func screened(_ head: HTTPRequestHead) throws(Refusal) -> HTTPRequestHead {
@@ -50,8 +50,8 @@ struct RequestScreening: Sendable {
         return head
     }
 
-    /// Verifies that the end of the body is unambiguous, and that the body has no transfer coding that would have to be
-    /// undone here (RFC 9112 §6.1). The length is forwarded in normalised form.
+    /// Verifies that the end of the body is unambiguous, and that the body has no transfer coding that the proxy would
+    /// have to undo (RFC 9112 §6.1). The length is forwarded in normalised form.
     private func checkFraming(_ head: inout HTTPRequestHead) throws(Refusal) {
         let codings = head.headers[canonicalForm: "transfer-encoding"].map { $0.lowercased() }
         let lengths = head.headers["content-length"]
@@ -72,7 +72,8 @@ struct RequestScreening: Sendable {
         }
     }
 
-    /// `100-continue` is handled here, HTTP/1.0 has no expectations, and no other one is supported (RFC 9110 §10.1.1).
+    /// Accepts only the expectation `100-continue`, which the proxy handles itself; HTTP/1.0 has no expectations (RFC
+    /// 9110 §10.1.1).
     private func checkExpectation(_ head: inout HTTPRequestHead) throws(Refusal) {
         if !head.isHTTP11 { head.headers.remove(name: "expect") }
         let expected = head.headers[canonicalForm: "expect"]
@@ -111,7 +112,7 @@ struct RequestScreening: Sendable {
         guard origin != nil || head.uri[..<mark.lowerBound].lowercased() == "http" else {
             throw Refusal(.badRequest, "A request over TLS goes through a tunnel; this proxy forwards http alone.")
         }
-        // Absolute-form (RFC 9112 §3.2.2): the host in it counts, and not the Host field.
+        // Absolute-form (RFC 9112 §3.2.2): its host counts, not the Host field.
         let rest = head.uri[mark.upperBound...]
         let authority = String(rest.prefix { $0 != "/" && $0 != "?" })
         let path = rest.dropFirst(authority.count)
@@ -120,8 +121,8 @@ struct RequestScreening: Sendable {
         return try RequestAuthority(authority)
     }
 
-    /// Whether a request is for this proxy or its origin, by whatever port, so that no web page can send one under a
-    /// name of its own. Web pages can't send one without an authority.
+    /// Whether a request is for this proxy or its origin, on any port, so that no web page can send one under a name of
+    /// its own. Web pages can't send a request without an authority.
     private func isOwn(_ authority: RequestAuthority?, _ origin: CallTarget) -> Bool {
         guard let authority else { return true }
         let own = [address.host, origin.host, localAddress].compactMap(\.self) + allowedHosts
@@ -142,10 +143,10 @@ struct RequestScreening: Sendable {
 }
 
 extension String {
-    /// Whether it may be the target of a request (RFC 9112 §3.2): what needs an escape has one.
+    /// Whether the text may be the target of a request (RFC 9112 §3.2): characters that need escapes are escaped.
     ///
-    /// Some characters that need one by RFC 3986 are forwarded as they are, since browsers send them so: `[]{}|^` and
-    /// the backtick, a percent sign alone, and the backslash in a query.
+    /// Some characters that RFC 3986 requires to be escaped are forwarded unescaped, since browsers send them so:
+    /// `[]{}|^` and the backtick, a percent sign that begins no escape, and the backslash in a query.
     fileprivate var mayBeTarget: Bool {
         let path = utf8.prefix { $0 != UInt8(ascii: "?") }
         return !path.contains(UInt8(ascii: "\\"))
@@ -154,6 +155,6 @@ extension String {
 }
 
 extension HTTPRequestHead {
-    /// Whether the client speaks HTTP/1.1, and not HTTP/1.0; the parser passes no other.
+    /// Whether the client uses HTTP/1.1, and not HTTP/1.0; the parser accepts no other version.
     var isHTTP11: Bool { version != .http1_0 }
 }

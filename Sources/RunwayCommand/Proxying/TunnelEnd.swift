@@ -1,6 +1,7 @@
 import NIOCore
 
-/// One of the two connections of a tunnel: passes what it reads to the other, no faster than the other sends it.
+/// One of the two connections of a tunnel: forwards the bytes that it reads to the other, no faster than the other
+/// sends them.
 ///
 /// Used on one event loop.
 final class TunnelEnd: ChannelDuplexHandler {
@@ -13,9 +14,9 @@ final class TunnelEnd: ChannelDuplexHandler {
     private var partner: TunnelEnd?
     /// Whether the sender has ended its half of the connection.
     private var isInputClosed = false
-    /// Whether a read was left out because the other connection has to send first.
+    /// Whether a read was postponed because the other connection has to send first.
     private var mustRead = false
-    /// How many bytes were read.
+    /// The number of bytes that were read.
     private(set) var receivedByteCount = 0
 
     /// Joins two connections, and starts to read both.
@@ -37,7 +38,7 @@ final class TunnelEnd: ChannelDuplexHandler {
         partner?.context?.flush()
     }
 
-    /// What reads is decided here alone: the handlers behind have nothing to read any more.
+    /// Does nothing: the tunnel end itself decides when to read, and later handlers have nothing to read.
     func read(context: ChannelHandlerContext) {}
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
@@ -83,7 +84,7 @@ final class TunnelEnd: ChannelDuplexHandler {
         if !mustRead { context.read() }
     }
 
-    /// Ends the sending half after all that was written; the connection, if its receiving half has ended, too.
+    /// Ends the sending half after all written bytes; ends the connection if its receiving half has ended, too.
     private func endOutput() {
         guard let context else { return }
         let mode: CloseMode = isInputClosed ? .all : .output
@@ -93,7 +94,7 @@ final class TunnelEnd: ChannelDuplexHandler {
         }
     }
 
-    /// Ends the connection after all that was written.
+    /// Ends the connection after all written bytes.
     private func end() {
         partner = nil
         isInputClosed = true

@@ -5,7 +5,7 @@ import NIOPosix
 import Runway
 import Synchronization
 
-/// The tunnels of a forward proxy: which may be opened, and how many there are.
+/// The tunnels of a forward proxy: decides which may be opened, and limits their number.
 final class Tunnels: Sendable {
     /// The most tunnels at a time.
     static let maximumCount = 256
@@ -18,10 +18,10 @@ final class Tunnels: Sendable {
         var count = 0
         var total = 0
     }
-    /// Guards how many tunnels there are, and how many there were.
+    /// Guards the numbers of open tunnels and of all tunnels so far.
     private let state = Mutex(State())
 
-    /// The longest silence of both ends.
+    /// The longest time in which neither end sends a byte.
     private let silence: TimeAmount
 
     private let connectTimeout: TimeAmount
@@ -37,7 +37,7 @@ final class Tunnels: Sendable {
 
     /// Admits a tunnel, which occupies a slot until ``Slot/end(failing:up:down:)``.
     ///
-    /// - Throws: The response to one whose port is not allowed, and to one too many.
+    /// - Throws: The response to a request whose port is not allowed, or that exceeds the limit.
     func admit(_ request: ConnectRequest) throws(Refusal) -> Slot {
         guard targets.tunnelPorts.contains(request.port) else {
             throw Refusal(
@@ -54,7 +54,7 @@ final class Tunnels: Sendable {
         return Slot(tunnels: self, request: request, number: number, start: .now)
     }
 
-    /// The place of one tunnel.
+    /// The slot of one tunnel.
     struct Slot: Sendable {
         fileprivate let tunnels: Tunnels
         let request: ConnectRequest
@@ -63,9 +63,9 @@ final class Tunnels: Sendable {
 
         /// Connects to one of the host's addresses that are allowed, in their order.
         ///
-        /// It fails with ``TunnelTimeout`` after the tunnels' `connectTimeout`, and as soon as the client has closed
-        /// its connection. What still runs then is left behind: a lookup can't be cancelled, and a connection that is
-        /// made later is closed.
+        /// The future fails with ``TunnelTimeout`` after the tunnels' `connectTimeout`, and fails as soon as the client
+        /// has closed its connection. Work in progress is then abandoned: a lookup can't be cancelled, and a connection
+        /// that is made later is closed.
         func connect(on eventLoop: any EventLoop, until clientClosed: EventLoopFuture<Void>) -> EventLoopFuture<
             any Channel
         > {
@@ -94,7 +94,7 @@ final class Tunnels: Sendable {
             return result.futureResult
         }
 
-        /// Connects to one address after the other, each within its share of the time that is left.
+        /// Connects to one address after the other, each within its share of the remaining time.
         private func connect(on eventLoop: any EventLoop, by deadline: NIODeadline) async throws -> any Channel {
             var failure: any Error = ForbiddenTarget(host: request.host)
             let addresses = try await tunnels.targets.addresses(of: request.host)
@@ -119,7 +119,7 @@ final class Tunnels: Sendable {
             throw failure
         }
 
-        /// Ends the tunnel, and prints how it ended.
+        /// Ends the tunnel, and prints its record.
         func end(failing error: (any Error)?, up: Int, down: Int) {
             tunnels.state.withLock { $0.count -= 1 }
             tunnels.printer.receive(
@@ -130,24 +130,24 @@ final class Tunnels: Sendable {
     }
 }
 
-/// A tunnel was not open in time.
+/// The time for opening a tunnel has passed.
 struct TunnelTimeout: DescribedError {
     let host: String
 
     var description: String { "The host \(host) was not looked up and connected to in time." }
 }
 
-/// What became of a tunnel.
+/// The record of a tunnel.
 struct TunnelRecord: Sendable, Encodable {
     let number: Int
     /// Host and port.
     let authority: String
-    /// How many bytes the client sent.
+    /// The number of bytes that the client sent.
     let sentByteCount: Int
-    /// How many bytes the server sent.
+    /// The number of bytes that the server sent.
     let receivedByteCount: Int
     let duration: Duration
-    /// Why it was not opened, if it was not.
+    /// The reason why the tunnel was not opened; `nil` if it was.
     let failure: String?
 
     private enum CodingKeys: String, CodingKey {
@@ -164,7 +164,7 @@ struct TunnelRecord: Sendable, Encodable {
         try fields.encodeIfPresent(failure, forKey: .failure)
     }
 
-    /// One line for a person.
+    /// The record as one line for a person.
     var line: String {
         if let failure { return "tunnel \(number) CONNECT \(authority) failed in \(duration.text): \(failure)" }
         let bytes = "\(sentByteCount) bytes sent, \(receivedByteCount) bytes received"

@@ -5,24 +5,24 @@ import NIOCore
 import RunwayDemo
 import RunwayServer
 
-/// The server of `runway serve --log`: it receives action logs, and erases what an installation sent without an
-/// account. It can't verify accounts, so that it has no route that erases the records of one.
+/// The server of `runway serve --log`: it receives action logs, and erases the records that an installation sent
+/// without an account. It can't verify accounts, and so has no route that erases an account's records.
 struct LogServer: Sendable {
     let sink: LogPlace.Sink
-    /// What clients must trust; `nil` without TLS.
+    /// The certificate that clients must trust; `nil` without TLS.
     let certificate: DemoCertificate?
-    /// Which requests pass.
+    /// The hosts and origins whose requests are accepted.
     let rules: HostRules
 
-    /// Serves at an address of this machine until its task is cancelled, then cuts every connection and stores what
-    /// waits.
+    /// Serves at an address of this machine until its task is cancelled, then closes every connection at once and
+    /// stores the waiting records.
     ///
     /// - Parameters:
-    ///   - host: The address, or the name of one.
+    ///   - host: An address, or the name of one.
     ///   - onServing: Called with the URL of the route once the port is bound.
     /// - Throws: The system's error if the port can't be bound.
     func run(host: String, port: Int, onServing: @escaping @Sendable (_ url: String) -> Void) async throws {
-        // It has the address of the client, whose share of the log is bounded.
+        // The context has the address of the client, since each client's share of the log is limited.
         let router = Router(context: BasicSignedRequestContext.self)
         let route = ActionLogRoute(to: sink)
         route.add(to: router)

@@ -5,7 +5,7 @@ import Runway
 import RunwayDemo
 import RunwayServer
 
-/// `runway serve`: the demo's backend alone.
+/// `runway serve`: the demo's backend by itself.
 struct ServeCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "serve", abstract: "Serve property listings, or receive action logs, on this machine.",
@@ -142,7 +142,8 @@ struct ServeCommand: AsyncParsableCommand {
         }
     }
 
-    /// Which requests pass: an address that the server listens at is no name by which a web page could reach it.
+    /// The hosts and origins whose requests are accepted. An address that the server listens at is safe to accept: no
+    /// web page can use it as a name to reach the server.
     private var rules: HostRules {
         var rules = HostRules.loopback
         rules.hosts = Set(allowHost)
@@ -154,7 +155,7 @@ struct ServeCommand: AsyncParsableCommand {
         return rules
     }
 
-    /// Receives action logs.
+    /// Receives action logs and stores them at `place`.
     private func receive(_ place: LogPlace) async throws {
         // Room for 32 batches of the largest size at a time, beside the memory of a small machine.
         BodyCollector.shared.limits.maximumTotalByteCount = 32 << 20
@@ -229,7 +230,7 @@ struct ServeCommand: AsyncParsableCommand {
 }
 
 extension SystemError {
-    /// Why a port of the loopback can't be used, in the system's words; `nil` if it can.
+    /// Explains in the system's words why a port of the loopback interface can't be used; `nil` if it can.
     fileprivate init?(bindingTo port: Int) {
         #if canImport(Glibc)
             let kind = Int32(SOCK_STREAM.rawValue)

@@ -7,15 +7,15 @@ import RunwaySignatures
 struct RequestInput: Sendable {
     var head: HTTPRequest
     var body: [UInt8]
-    /// What was left out, in words; `nil` if nothing was.
+    /// A sentence about omitted parts of the request; `nil` if none were omitted.
     var remark: String?
 
     init(head: HTTPRequest, body: [UInt8]) { (self.head, self.body) = (head, body) }
 
-    /// Reads the bytes of a message in the form of HTTP/1.1, or of a text that begins with `curl`.
+    /// Reads a message in the form of HTTP/1.1, or a curl command line, which begins with `curl`.
     ///
-    /// - Parameter scheme: The scheme of the message, which its text does not have.
-    /// - Throws: ``CommandFailure`` if it is no request.
+    /// - Parameter scheme: The scheme of the request, which a message in the form of HTTP/1.1 does not contain.
+    /// - Throws: ``CommandFailure`` if the bytes are not a request.
     init(_ bytes: [UInt8], scheme: String) throws(CommandFailure) {
         guard !bytes.isEmpty else { throw CommandFailure("The input is empty; it must be an HTTP request.") }
         if let text = String(validating: bytes, as: UTF8.self), case let words = text.drop(while: \.isWhitespace),
@@ -40,7 +40,7 @@ struct RequestInput: Sendable {
         try cutBody()
     }
 
-    /// Cuts the body to `Content-Length`, since editors and tools add a line feed at the end.
+    /// Truncates the body to `Content-Length`, since editors and tools add a line feed at the end.
     private mutating func cutBody() throws(CommandFailure) {
         guard head.headerFields[.transferEncoding] == nil else {
             throw CommandFailure("The request has a transfer coding; undo it, and remove the field Transfer-Encoding.")
@@ -58,12 +58,12 @@ struct RequestInput: Sendable {
         body.removeSubrange(count...)
     }
 
-    /// The bytes of a file, or of standard input for `-`.
+    /// Returns the bytes of a file, or of standard input for `-`.
     static func read(_ path: String) async throws -> [UInt8] {
         path == "-" ? try await BodyFile.readStandardInput() : try bytes(ofFile: path)
     }
 
-    /// The bytes of a file of at most 16 MiB.
+    /// Returns the bytes of a file of at most 16 MiB.
     static func bytes(ofFile path: String) throws(CommandFailure) -> [UInt8] {
         let limit = TextFile.maximumByteCount
         let descriptor = open(path, O_RDONLY | O_CLOEXEC)
@@ -80,14 +80,14 @@ struct RequestInput: Sendable {
 }
 
 extension CallAuthorization {
-    /// The value of the field for a name and password, which must both be there.
+    /// Returns the value of the field for a name and password, both of which are required.
     func fieldValueWithPassword() throws(CommandFailure) -> String {
         guard let password else { throw CommandFailure("The option --user of the curl command has no password.") }
         return "Basic " + Data("\(name):\(password)".utf8).base64EncodedString()
     }
 }
 
-/// Where a command reads its request from.
+/// The place from which a command reads its request.
 struct RequestSource: ParsableArguments {
     @Argument(
         help: "A file with the request, or with a curl command. Without it, or for \"-\", standard input.",

@@ -2,10 +2,10 @@ import Foundation
 import HTTPTypes
 import RunwaySignatures
 
-/// Signs a request that is not sent.
+/// Signs a request without sending it.
 struct RequestSigner: Sendable {
     let signer: KeySource.Signer
-    /// For a signature: what is covered; `nil` for the default.
+    /// The components that a signature covers; `nil` for the default.
     var components: CoveredComponents?
     var tag: String
     var label: String?
@@ -15,9 +15,9 @@ struct RequestSigner: Sendable {
     /// Whether the signature names its algorithm.
     var namesAlgorithm = false
 
-    /// What signing made.
+    /// The result of signing.
     struct Result: Sendable {
-        /// The fields that the request needs.
+        /// The fields to add to the request.
         var fields: [HTTPField]
         /// The bytes that are signed: the signature base, or the lines of a digest.
         var base: [UInt8]
@@ -54,7 +54,7 @@ struct RequestSigner: Sendable {
         return Result(fields: fields + added, base: try context.signatureBase(for: parameters), label: label)
     }
 
-    /// Adds a salted digest.
+    /// Adds a salted digest to the request.
     func digest(of input: RequestInput) async throws -> Result {
         let lines = try canonicalRequest(of: input)
         let digest = try await SaltedDigest(lines, keyID: signer.id, by: signer.key)
@@ -62,7 +62,7 @@ struct RequestSigner: Sendable {
             fields: [HTTPField(name: .runwayDigest, value: digest.fieldValue)], base: lines.bytes, label: nil)
     }
 
-    /// Adds a salted digest and the secret, sealed to a server.
+    /// Adds a salted digest and its secret, sealed to a server's key.
     func sealedKey(of input: RequestInput, to serverKey: String, id: String) async throws -> Result {
         let lines = try canonicalRequest(of: input)
         let digest = try await SaltedDigest(lines, keyID: signer.id, by: signer.key)
@@ -84,7 +84,7 @@ struct RequestSigner: Sendable {
         return try CanonicalRequest(input.head, body: input.body, time: created, nonce: bytes)
     }
 
-    /// The label of `--label`, or one that the request does not have.
+    /// Returns the label of `--label`, or else one that the request does not use.
     private func label(in fields: HTTPFields) throws -> String {
         let labels = Set(try fields.signatures().map(\.label))
         if let label {
@@ -96,7 +96,7 @@ struct RequestSigner: Sendable {
         return (1...).lazy.map { "sig\($0)" }.first { !labels.contains($0) } ?? "sig"
     }
 
-    /// The 16 bytes of a nonce in Base64 for URLs.
+    /// Returns the 16 bytes of a nonce in base64url.
     private static func nonceBytes(_ text: String) throws(CommandFailure) -> [UInt8] {
         let base64 = text.replacing("-", with: "+").replacing("_", with: "/")
         guard let data = Data(base64Encoded: base64 + "=="), data.count == 16,
@@ -112,7 +112,7 @@ struct RequestSigner: Sendable {
 }
 
 extension [UInt8] {
-    /// Two digits for each byte.
+    /// The bytes as hexadecimal text, two digits for each.
     fileprivate var hexadecimal: String {
         map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
     }

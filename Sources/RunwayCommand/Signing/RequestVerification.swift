@@ -7,19 +7,19 @@ import RunwaySignatures
 struct RequestVerification: Sendable {
     let input: RequestInput
     let keys: any KeyDirectory
-    /// The tag that signatures must have; `nil` for the one that each has.
+    /// The tag that signatures must have; `nil` to accept each signature's own tag.
     var tag: String?
-    /// The label of the only signature that is verified; `nil` for all.
+    /// The label of the only signature to verify; `nil` to verify all.
     var label: String?
     /// Whether only the signature and the digest of the body are verified.
     var isLoose = false
-    /// The identifier of a key that the message does not name.
+    /// The identifier of the key for a message that does not name its key.
     var keyID: String?
     /// The server's private key, and its identifier, for sealed keys.
     var serverKey: (text: String, id: String)?
     var now: UnixTime
 
-    /// What became of one signature.
+    /// The verdict on one signature.
     struct Finding: Sendable, Encodable {
         /// The label, or `runway-digest`.
         var label: String
@@ -27,14 +27,14 @@ struct RequestVerification: Sendable {
         var algorithm: String?
         var owner: String?
         var tag: String?
-        /// Seconds since 1970.
+        /// The time of the signature in seconds since 1970.
         var created: Int64?
         var components: String?
-        /// Why it is refused, in one word; `nil` if it is not.
+        /// The reason of the refusal in one word; `nil` if the signature is accepted.
         var refusal: String?
-        /// The same in words.
+        /// The reason of the refusal as a sentence.
         var detail: String?
-        /// Whether the signature itself, or the digest, is that of this request by its key.
+        /// Whether the signature itself, or the digest, was made for this request by the key.
         var isAuthentic = false
         /// The bytes that are signed, as text.
         var base: String?
@@ -48,9 +48,9 @@ struct RequestVerification: Sendable {
         }
     }
 
-    /// Verifies each signature, and the digest of a request that has one.
+    /// Verifies each signature, and the digest of a request that has a digest.
     ///
-    /// - Throws: ``CommandFailure`` if the fields are malformed, or there is nothing to verify.
+    /// - Throws: ``CommandFailure`` if the fields are malformed, or if there is neither a signature nor a digest.
     func findings() async throws -> [Finding] {
         var findings: [Finding] = []
         let signatures: [LabelledSignature]
@@ -83,7 +83,7 @@ struct RequestVerification: Sendable {
         return finding
     }
 
-    /// The signature and the digest alone.
+    /// Verifies only the signature and the digest.
     private func examine(_ signature: LabelledSignature, _ finding: inout Finding) async {
         do {
             let base = try SignatureContext(input.head).signatureBase(for: signature.parameters)
@@ -114,14 +114,15 @@ struct RequestVerification: Sendable {
         }
     }
 
-    /// What a server requires besides: its reason counts, since it is what a server would respond with.
+    /// Checks the further requirements of a server. A refusal here replaces the earlier finding, since a server would
+    /// respond with it.
     private func judge(_ signature: LabelledSignature, _ finding: inout Finding) async {
         guard let own = signature.parameters.tag else { return finding.refuse(.noSignatureWithTag, "it has no tag") }
         guard tag == nil || tag == own else { return finding.refuse(.noSignatureWithTag, "its tag is \(own)") }
         await judge(input.head, tag: own, &finding)
     }
 
-    /// Has the middleware of a server for the authority of the request judge it.
+    /// Lets the middleware of a server for the request's authority judge the signature.
     private func judge(_ head: HTTPRequest, tag: String, _ finding: inout Finding) async {
         let scheme = head.scheme ?? "https"
         guard let authority = head.authority.flatMap({ Authority.normalized($0, scheme: scheme) }) else {
