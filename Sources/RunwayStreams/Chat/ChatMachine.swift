@@ -47,6 +47,8 @@ struct ChatMachine: Sendable {
     /// Why the server refuses the pages: the only call is for a page, after ``refusalPause``. `nil` if it does not.
     private var pageRefusal: String?
     private(set) var fetching: ChatPage.Range?
+    /// The last changes of presence since ``fetching`` began: the server may have read the page before them.
+    private var presenceChanges: [ChatPresence.Change] = []
     private var wantsOlder = false
     private var fetchPause = ChatPause()
 
@@ -153,7 +155,12 @@ extension ChatMachine {
         marks.restart()
     }
 
-    mutating func received(_ change: ChatPresence.Change) { presence.take(change, upTo: options.maximumMemberCount) }
+    mutating func received(_ change: ChatPresence.Change) {
+        presence.take(change, upTo: options.maximumMemberCount)
+        guard fetching != nil else { return }
+        presenceChanges.append(change)
+        if presenceChanges.count > options.maximumMemberCount { presenceChanges.removeFirst() }
+    }
 }
 
 // Pages.
@@ -172,7 +179,10 @@ extension ChatMachine {
         enter(page.epoch)
         let before = window.last
         for mark in page.marks { marks.merge(mark) }
-        if let found = page.presence { presence = found.limited(to: options.maximumMemberCount) }
+        if let found = page.presence {
+            presence = found.limited(to: options.maximumMemberCount)
+            presence.take(presenceChanges, upTo: options.maximumMemberCount)
+        }
         window.take(page, range, &outbox)
         noteProgress(page, range, from: before, at: now)
         return next(at: now)
@@ -277,7 +287,7 @@ extension ChatMachine {
     private mutating func next(at now: Duration) -> [Action] {
         var actions: [Action] = []
         if isConnected, fetching == nil, now >= fetchPause.end, let range = wantedRange {
-            fetching = range
+            (fetching, presenceChanges) = (range, [])
             if case .before = range { wantsOlder = false } else { window.needsPage = false }
             actions.append(.fetch(range))
         }

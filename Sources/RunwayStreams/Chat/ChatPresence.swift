@@ -47,4 +47,9 @@ struct ChatPresence: Sendable, Hashable, Codable {
             members.insert(MemberName(change.member))
         }
     }
+
+    /// Takes the changes of the same run again, which came while this presence was fetched.
+    mutating func take(_ changes: [Change], upTo maximumCount: Int) {
+        for change in changes where change.run == run { take(change, upTo: maximumCount) }
+    }
 }

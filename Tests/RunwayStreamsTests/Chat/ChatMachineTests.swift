@@ -229,6 +229,24 @@ struct ChatMachineTests {
         #expect(machine.marks.all.count == 1000 && machine.presence.members.count == 1000)
     }
 
+    @Test func olderPageForgetsNoMemberWhoCame() throws {
+        var machine = machine(upTo: 3)
+        // The server reads the page of its second run, then bob comes and cid leaves, and then the page arrives.
+        #expect(machine.connected(.reset(.first), at: .zero) == [.fetch(.after(3))])
+        for (member, isPresent, run) in [("dan", true, 1), ("bob", true, 2), ("cid", false, 2)] {
+            let text = #"{"member":"\#(member)","isPresent":\#(isPresent),"run":"\#(run)"}"#
+            machine.received(try #require(ChatPresence.Change(json(text))))
+        }
+        let text = #"{"messages":[],"first":1,"last":3,"marks":[],"run":"2","present":["ada","cid"]}"#
+        _ = machine.fetched(try #require(ChatPage(json(text))), at: .zero)
+        #expect(machine.presence.members == [MemberName("ada"), MemberName("bob")])
+        // A page that is fetched later knows of them.
+        #expect(machine.connected(.reset(.first), at: .zero) == [.fetch(.after(3))])
+        let later = text.replacing(#""cid""#, with: #""eve""#)
+        _ = machine.fetched(try #require(ChatPage(json(later))), at: .zero)
+        #expect(machine.presence.members == [MemberName("ada"), MemberName("eve")])
+    }
+
     @Test func messageThatFoundNoRoomIsFetched() {
         var options = ChatOptions()
         options.maximumEarlyCount = 1
