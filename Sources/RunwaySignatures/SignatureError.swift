@@ -2,15 +2,16 @@
     #error("RunwaySignatures needs the package trait Signing.")
 #endif
 
-/// Why a signature, a digest or one of their header fields cannot be made or read.
+/// The reason why a signature, a digest or one of their header fields cannot be made or read.
 ///
-/// The error names what it concerns, never a value of the message or a key.
+/// The error names the component, field, label or parameter concerned, and never a value of the message or a key.
 public struct SignatureError: Error, Hashable, Sendable, CustomStringConvertible {
-    /// What is wrong. Later versions can add reasons.
+    /// The kind of problem. Later versions can add reasons.
     public struct Reason: Hashable, Sendable {
         let text: String
 
-        /// The message has no such field, member or parameter. It is never taken as empty (RFC 9421 §2.5).
+        /// The message has no such field, member or parameter. An absent component never counts as empty (RFC 9421
+        /// §2.5).
         public static let missing = Reason(text: "is not in the message")
         /// A component is named twice (RFC 9421 §2.5).
         public static let duplicateComponent = Reason(text: "is covered twice")
@@ -28,23 +29,24 @@ public struct SignatureError: Error, Hashable, Sendable, CustomStringConvertible
         public static let repeatedQueryParameter = Reason(text: "occurs more than once in the query")
         /// A value has characters that a signature base cannot have (RFC 9421 §2.5).
         public static let invalidValue = Reason(text: "has a value that cannot be signed")
-        /// A field is not a structured field, is one of a type that is not known, or is malformed (RFC 9651).
+        /// A field is not a structured field, has an unknown type, or is malformed (RFC 9651).
         public static let notStructured = Reason(text: "is not a structured field of a known type")
         /// A field exceeds the limits on bytes, labels, components or parameters.
         public static let tooLarge = Reason(text: "exceeds a limit")
         /// A label is in only one of `Signature-Input` and `Signature` (RFC 9421 §4).
         public static let mismatchedLabels = Reason(text: "is in only one of the two fields of a signature")
-        /// A digest is not that of the body, or has not the length of its algorithm (RFC 9530).
+        /// A digest does not match the body, or does not have the length of its algorithm (RFC 9530).
         public static let mismatchedDigest = Reason(text: "is not the digest of the body")
-        /// A field names only digest algorithms that are not known, or that RFC 9530 deprecates.
+        /// A field names only digest algorithms that are unknown, or that RFC 9530 deprecates.
         public static let unknownDigest = Reason(text: "has no digest of a known algorithm")
-        /// The key is malformed, too short, or not one of the algorithm.
+        /// The key is malformed, too short, or for another algorithm.
         public static let invalidKey = Reason(text: "is not a key of this algorithm")
-        /// A sealed key is not that of the registered caller for this request, or the digest beside it is not valid.
+        /// A sealed key does not belong to the registered caller for this request, or the digest beside it is not
+        /// valid.
         public static let invalidSealedKey = Reason(text: "is not that of the registered caller for this request")
     }
 
-    /// What is wrong.
+    /// The kind of problem.
     public let reason: Reason
     /// The component, field, label or parameter that the error concerns.
     public let subject: String

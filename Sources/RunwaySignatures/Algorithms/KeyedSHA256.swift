@@ -32,7 +32,7 @@ extension KeyedSHA256: CustomStringConvertible, CustomDebugStringConvertible, Cu
 
 /// Comparisons whose time shows nothing of the values.
 enum ConstantTime {
-    /// Whether two values are equal. The time depends on their lengths alone.
+    /// Whether two values are equal. The time depends only on their lengths.
     static func areEqual(_ left: [UInt8], _ right: [UInt8]) -> Bool {
         guard left.count == right.count else { return false }
         return zip(left, right).reduce(0 as UInt8) { $0 | ($1.0 ^ $1.1) } == 0

@@ -7,9 +7,9 @@ import RawStructuredFieldValues
 /// let covered: [ComponentIdentifier] = [.method, .authority, .path, .query, .field(.contentType)]
 /// ```
 ///
-/// Two identifiers are equal if their names are, and their parameters in any order.
+/// Two identifiers are equal if their names are equal and their parameters are equal in any order.
 public struct ComponentIdentifier: Sendable {
-    /// What is derived once of the name and the parameters, shared by all copies of the identifier.
+    /// The values derived from the name and the parameters, computed once and shared by all copies of the identifier.
     private final class Content: Sendable {
         let name: String
         let serialized: String
@@ -25,24 +25,24 @@ public struct ComponentIdentifier: Sendable {
 
     private let content: Content
 
-    /// The name: that of a field in lower case, or one that begins with `@`.
+    /// The name: a field name in lower case, or a name that begins with `@`.
     public var name: String { content.name }
-    /// The identifier as it stands in the signature base and in `Signature-Input`.
+    /// The identifier as it appears in the signature base and in `Signature-Input`.
     public var serialized: String { content.serialized }
     /// The parameters, in the order in which they are serialised.
     var parameters: [Parameter] { content.parameters }
-    /// What the name stands for.
+    /// The part of the message that the name denotes.
     var source: Source { content.source }
     /// The serialised form with the parameters sorted, for comparison.
     private var comparable: String { content.comparable }
-    /// Whether the component is derived from the message (RFC 9421 §2.2), and no field.
+    /// Whether the component is derived from the message (RFC 9421 §2.2), and is not a field.
     var isDerived: Bool { name.utf8.first == UInt8(ascii: "@") }
 
-    /// What a name stands for.
+    /// The part of a message that a name denotes.
     enum Source: Sendable {
         case method, targetURI, authority, scheme, requestTarget, path, query, queryParameter, status
         case field(HTTPField.Name)
-        /// A derived component that is not known, or a text that is not the name of a field in lower case.
+        /// An unknown derived component, or a text that is not a field name in lower case.
         case unknown
     }
 
@@ -54,11 +54,12 @@ public struct ComponentIdentifier: Sendable {
         case request
         case trailer
         case queryName(String)
-        /// A parameter that is not known, serialised. A component with one cannot be covered.
+        /// An unknown parameter, serialised. A component with an unknown parameter cannot be covered.
         case unknown(String)
     }
 
-    /// `name` and the strings among the parameters have only printable ASCII characters.
+    /// Creates an identifier. Throws a ``SignatureError`` if `name` or a string among the parameters has characters
+    /// other than printable ASCII.
     init(name: String, parameters: [Parameter] = []) throws(SignatureError) {
         guard let quoted = StructuredFieldText.quoted(name) else {
             throw SignatureError(.unknownComponent, "a component")
@@ -70,7 +71,7 @@ public struct ComponentIdentifier: Sendable {
             comparable: quoted + texts.sorted().joined())
     }
 
-    /// For names and parameters that this file spells, and that need no escaping.
+    /// Creates an identifier from names and parameters in this file, which need no escaping.
     private init(known name: String, _ parameters: [Parameter] = []) {
         do {
             try self.init(name: name, parameters: parameters)
@@ -115,8 +116,8 @@ extension ComponentIdentifier {
     public var ofRequest: ComponentIdentifier { adding(.request) }
     /// The field of this name in the trailer section (RFC 9421 §2.1.4).
     public var inTrailer: ComponentIdentifier { adding(.trailer) }
-    /// The field parsed as a structured field and serialised strictly, so that whitespace may change on the way (RFC
-    /// 9421 §2.1.1).
+    /// The field parsed as a structured field and serialised strictly: whitespace may then change in transit (RFC 9421
+    /// §2.1.1).
     public var strict: ComponentIdentifier { adding(.strict) }
     /// The lines of the field, each as a byte sequence (RFC 9421 §2.1.3): for fields that cannot be joined, or are not
     /// ASCII.
@@ -136,17 +137,17 @@ extension ComponentIdentifier {
 }
 
 extension ComponentIdentifier: Hashable {
-    /// Whether both are equal.
+    /// Whether both identifiers are equal.
     public static func == (left: ComponentIdentifier, right: ComponentIdentifier) -> Bool {
         left.content === right.content || left.comparable == right.comparable
     }
 
-    /// Hashes what is compared.
+    /// Hashes the name and the sorted parameters.
     public func hash(into hasher: inout Hasher) { hasher.combine(comparable) }
 }
 
 extension ComponentIdentifier: CustomStringConvertible {
-    /// A text for logs.
+    /// The serialised identifier, for logs.
     public var description: String { serialized }
 }
 

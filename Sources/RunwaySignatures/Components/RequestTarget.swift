@@ -32,7 +32,7 @@ struct RequestTarget {
         return path.isEmpty ? "/" : path
     }
 
-    /// The query with its question mark; a question mark alone if the target has no query.
+    /// The query with its question mark; only a question mark if the target has no query.
     var query: Substring? {
         guard let pathAndQuery else { return nil }
         return queryMark.map { pathAndQuery[$0...] } ?? "?"

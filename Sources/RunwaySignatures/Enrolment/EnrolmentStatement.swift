@@ -1,11 +1,11 @@
 import Crypto
 import Foundation
 
-/// What a device signs with its new key to enrol it: the proof that it has the key, for one account, one device, one
-/// server and one challenge.
+/// The statement that a device signs with its new key to enrol it: it proves that the device has the key, for one
+/// account, one device, one server and one challenge.
 ///
-/// A device that replaces a key signs the same statement with the replaced one, too. An attestation of the device is
-/// one of this statement, so that it is worth nothing for another key. `docs/formats.md` states the bytes.
+/// A device that replaces a key signs the same statement with the replaced key, too. An attestation of the device
+/// covers this statement, and so can't be used for another key. `docs/formats.md` defines the bytes.
 public struct EnrolmentStatement: Sendable, Hashable {
     /// The public authority of the server, in lower case and without the default port.
     public let authority: String
@@ -13,18 +13,18 @@ public struct EnrolmentStatement: Sendable, Hashable {
     public let account: String
     /// The identifier of the device, which the app chose.
     public let device: String
-    /// The challenge of the server, which it accepts once.
+    /// The server's challenge, which the server accepts only once.
     public let challenge: String
-    /// The identifier of the key that the new one replaces; `nil` for a device's first key.
+    /// The identifier of the key that the new key replaces; `nil` for a device's first key.
     public let replacedKeyID: String?
     /// The public key: 65 bytes, an uncompressed point of P-256 (ANSI X9.63).
     public let publicKey: [UInt8]
 
-    /// The greatest number of bytes of the account, the device, the challenge and an identifier of a key: 256.
+    /// The most bytes of each text: the account, the device, the challenge and the identifier of a key. 256.
     public static let maximumTextBytes = 256
 
-    /// A statement. Throws a ``SignatureError`` if a text is empty, has control characters or more than
-    /// ``maximumTextBytes``, or if the key is not one of P-256.
+    /// Creates a statement. Throws a ``SignatureError`` if a text is empty, has control characters or more than
+    /// ``maximumTextBytes``, or if the key is not a key of P-256.
     public init(
         authority: String, account: String, device: String, challenge: String, replacing replacedKeyID: String? = nil,
         publicKey: [UInt8]
@@ -55,7 +55,7 @@ public struct EnrolmentStatement: Sendable, Hashable {
         return Array(lines.joined(separator: "\n").utf8)
     }
 
-    /// The identifier of the key: its thumbprint (RFC 7638), which nobody can choose.
+    /// The identifier of the key: its thumbprint (RFC 7638). It follows from the key, so that nobody can choose it.
     public var keyID: String { PublicKeyJWK(point: publicKey).thumbprint }
 
     /// The key, which verifies signatures.
@@ -67,18 +67,18 @@ public struct EnrolmentStatement: Sendable, Hashable {
     }
 }
 
-/// Evidence of a device's platform that a statement was made by an unchanged app on a real device.
+/// Evidence from a device's platform that an unchanged app on a real device made a statement.
 public struct DeviceEvidence: Sendable, Hashable {
-    /// The format: ``appAttest``, ``appAttestAssertion``, or one of the app's own.
+    /// The format: ``appAttest``, ``appAttestAssertion``, or a format of the app's own.
     public let format: String
-    /// The bytes.
+    /// The bytes of the evidence.
     public let data: [UInt8]
 
     /// An attestation of Apple's App Attest, which introduces a key of the App Attest service.
     public static let appAttest = "apple-appattest"
-    /// An assertion by a key that was attested before.
+    /// An assertion by a key that was attested earlier.
     public static let appAttestAssertion = "apple-appattest-assertion"
 
-    /// Evidence in a format.
+    /// Creates evidence in a format.
     public init(format: String, data: [UInt8]) { (self.format, self.data) = (format, data) }
 }

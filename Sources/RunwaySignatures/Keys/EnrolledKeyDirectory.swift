@@ -1,48 +1,49 @@
-/// A directory of keys in which devices enrol keys of their own.
+/// A directory of keys to which devices add keys of their own.
 ///
-/// ``InMemoryKeyDirectory`` is one for a single server that may forget its keys; `SQLiteEnrolmentStore` of
-/// `RunwayServerStorage` is one that survives a restart. A server implements the protocol over its database: each
+/// Use ``InMemoryKeyDirectory`` for a single server that may lose its keys, and `SQLiteEnrolmentStore` of
+/// `RunwayServerStorage` to keep them over a restart. A server implements the protocol over its own database: each
 /// function is one transaction. Identifiers, owners and devices are compared byte by byte.
 public protocol EnrolledKeyDirectory: KeyDirectory {
-    /// The keys of an owner, also those that are not accepted any more.
+    /// Returns the keys of an owner, including those that are no longer accepted.
     func records(of owner: String) async throws -> [KeyRecord]
 
-    /// Adds a key, and ends the one that it replaces, both or neither.
+    /// Adds a key, and ends the key that it replaces, both or neither.
     ///
     /// - Parameters:
     ///   - record: The new key.
-    ///   - replaced: The identifier of the key that it replaces.
-    ///   - overlap: How long the replaced key is still accepted, from `now` on; never longer than before.
-    ///   - maximum: How many keys of the owner may be accepted at the same time, without the replaced one.
+    ///   - replaced: The identifier of the key to replace; `nil` to replace none.
+    ///   - overlap: The time from `now` on for which the replaced key is still accepted. It never extends the replaced
+    ///     key's own end.
+    ///   - maximum: The most keys of the owner that may be accepted at the same time, not counting the replaced key.
     ///   - now: The time of the enrolment.
     func enrol(
         _ record: KeyRecord, replacing replaced: String?, overlap: Duration, upTo maximum: Int, at now: UnixTime
     ) async throws -> KeyEnrolment
 
-    /// Refuses all signatures of a key of an owner from now on. Returns `false` if the owner has no such key.
+    /// Refuses all signatures by a key of an owner from now on. Returns `false` if the owner has no such key.
     func revoke(_ id: String, of owner: String) async throws -> Bool
 }
 
-/// What became of a key that a device enrols.
+/// The result of enrolling a key.
 public enum KeyEnrolment: Sendable, Hashable {
-    /// It is in the directory; also if the same owner's device enrolled it before.
+    /// The key is in the directory, perhaps since an earlier enrolment by the same owner's device.
     case enrolled
-    /// It belongs to another owner or device, or was revoked, or has ended.
+    /// The key belongs to another owner or device, was revoked, or has ended.
     case inUse
     /// The owner has as many keys as are allowed.
     case full
-    /// The key that it should replace is not an accepted one of the same owner and device.
+    /// The key to replace is not an accepted key of the same owner and device.
     case notReplaceable
 }
 
 extension InMemoryKeyDirectory: EnrolledKeyDirectory {
-    /// The keys of an owner, sorted by identifier.
+    /// Returns the keys of an owner, sorted by identifier.
     public func records(of owner: String) -> [KeyRecord] { all.filter { $0.owner.isExactly(owner) } }
 
-    /// Adds a key, and ends the one that it replaces, both or neither.
+    /// Adds a key, and ends the key that it replaces, both or neither.
     ///
-    /// Of the keys of an owner that have expired or were replaced, as many are remembered as may be accepted, and of
-    /// those that were revoked 1,000; the oldest are removed. A key that is remembered can't be enrolled again.
+    /// The directory remembers an owner's ended keys, since a remembered key can't be enrolled again: up to `maximum`
+    /// keys that expired or were replaced, and up to 1,000 that were revoked. The oldest are removed.
     public func enrol(
         _ record: KeyRecord, replacing replaced: String?, overlap: Duration, upTo maximum: Int, at now: UnixTime
     ) -> KeyEnrolment {
@@ -59,7 +60,7 @@ extension InMemoryKeyDirectory: EnrolledKeyDirectory {
         }
     }
 
-    /// Refuses all signatures of a key of an owner from now on. Returns `false` if the owner has no such key.
+    /// Refuses all signatures by a key of an owner from now on. Returns `false` if the owner has no such key.
     public func revoke(_ id: String, of owner: String) -> Bool {
         change { records in
             guard owner.isExactly(records[ExactText(id)]?.owner) else { return false }
@@ -69,28 +70,28 @@ extension InMemoryKeyDirectory: EnrolledKeyDirectory {
     }
 }
 
-/// Decides whether a key that a device enrols is accepted, and which other keys of its owner stay.
+/// Decides whether a key that a device enrols is accepted, and which other keys of its owner remain.
 package struct KeyEnrolmentPlan: Sendable {
-    /// What becomes of the key.
+    /// The result of enrolling the key.
     package let outcome: KeyEnrolment
-    /// Whether the key is to be added, and the following to be done; all in one transaction.
+    /// Whether the key is to be added. The other properties then have to be applied in the same transaction.
     package private(set) var isNew = false
-    /// The identifiers of ended keys that are to be removed.
+    /// The identifiers of ended keys to remove.
     package private(set) var removed: [String] = []
-    /// The last moment at which the replaced key is accepted; `nil` if none is replaced.
+    /// The last moment at which the replaced key is accepted; `nil` if no key is replaced.
     package private(set) var replacedEnd: UnixTime?
 
-    /// The most revoked keys of an owner that are remembered, so that an account cannot fill the directory.
+    /// The most revoked keys of an owner that are remembered: the limit keeps an account from filling the directory.
     package static let maximumRevoked = 1_000
 
     /// - Parameters:
     ///   - record: The new key.
     ///   - present: The key with the same identifier, if there is one.
-    ///   - own: All keys of the owner of the new one.
-    ///   - replaced: The identifier of the key that it replaces.
-    ///   - overlap: How long the replaced key is still accepted.
-    ///   - maximum: How many other keys of the owner may be accepted at the same time. As many that have ended without
-    ///     revocation are remembered.
+    ///   - own: All keys of the new key's owner.
+    ///   - replaced: The identifier of the key to replace; `nil` to replace none.
+    ///   - overlap: The time for which the replaced key is still accepted.
+    ///   - maximum: The most other keys of the owner that may be accepted at the same time. As many ended keys that
+    ///     were not revoked are remembered.
     ///   - now: The time of the enrolment.
     package init(
         _ record: KeyRecord, present: KeyRecord?, own: [KeyRecord], replacing replaced: String?, overlap: Duration,

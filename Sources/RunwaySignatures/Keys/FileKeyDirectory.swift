@@ -9,15 +9,20 @@ public import Foundation
 /// ]}
 /// ```
 ///
-/// `key` is PEM for ECDSA and RSA, and Base64 of the raw bytes for the others. `notBefore` and `notAfter` are seconds
-/// since 1970; `revoked` is `true` for a key that is refused. `covers` has the components that signatures must cover
-/// besides those of the verifier's policy, by name, or as `Signature-Input` has them if they have parameters.
-/// `privateKey` is what `runway keys` adds for a signer; a verifier needs none. A file with any other member is
-/// refused.
+/// The members of a key:
 ///
-/// Who can write the file can sign: it must be a regular file, and not a symbolic link, that belongs to the process's
-/// user or to root and that no other user can write (mode 0644 or less). One with a secret or a private key must also
-/// be readable by its user alone (0600).
+/// - `key` is PEM for ECDSA and RSA, and Base64 of the raw bytes for other algorithms.
+/// - `notBefore` and `notAfter` are seconds since 1970.
+/// - `revoked` is `true` for a key that is refused.
+/// - `covers` lists the components that signatures must cover in addition to those of the verifier's policy: by name,
+///   or in the form of `Signature-Input` if they have parameters.
+/// - `privateKey` is added by `runway keys` for a signer; a verifier does not need it.
+///
+/// A file with any other member is refused.
+///
+/// Whoever can write the file can sign. It must therefore be a regular file, not a symbolic link, must belong to the
+/// process's user or to root, and no other user may write it (mode 0644 or less). A file with a secret or a private key
+/// must also be readable only by its user (0600).
 public final class FileKeyDirectory: KeyDirectory {
     /// The file.
     public let file: URL
@@ -35,11 +40,10 @@ public final class FileKeyDirectory: KeyDirectory {
     /// All records, sorted by identifier.
     public var all: [KeyRecord] { directory.all }
 
-    /// A key of each kind: of each algorithm, and for RSA of each length.
+    /// One key of each kind in the directory: of each algorithm, and for RSA of each length.
     public var exampleKeys: [VerificationKey] { directory.exampleKeys }
 
-    /// Reads the file again, as a server does after it was changed. All keys are replaced at once. If it throws, the
-    /// keys stay as they are.
+    /// Reads the file again after a change. All keys are replaced at once; if reading throws, the previous keys remain.
     public func reload() throws(KeyFileError) {
         var records: [KeyRecord] = []
         for entry in try KeyFile(file).entries() { records.append(try entry.record()) }

@@ -1,14 +1,14 @@
 package import Foundation
 
-/// A file of keys, as ``FileKeyDirectory`` describes it. All of it is read from one open file, which nobody can
-/// exchange meanwhile.
+/// A file of keys in the format of ``FileKeyDirectory``. It is opened once and read to its end, so that nobody can
+/// exchange it meanwhile.
 package struct KeyFile: Sendable {
     /// The content.
     package let data: Data
     /// Whether no other user can read the file.
     package let isPrivate: Bool
 
-    /// The greatest size of the file: 16 MiB.
+    /// The largest file that is read: 16 MiB.
     private static let maximumBytes = 16 * 1_024 * 1_024
 
     /// Reads a regular file that belongs to the process's user or to root, and that no other user can write.
@@ -33,8 +33,8 @@ package struct KeyFile: Sendable {
         isPrivate = status.st_mode & 0o077 == 0
     }
 
-    /// The entries, each with an identifier of its own. Throws if one is no key of its algorithm, or if there is a
-    /// secret and other users can read the file.
+    /// Returns the entries, whose identifiers are unique. Throws if an entry is not a key of its algorithm, or if the
+    /// file has a secret and other users can read it.
     package func entries() throws(KeyFileError) -> [KeyEntry] {
         let contents: KeyFileContents
         let members: [String: [[String: AnyMember?]]]
@@ -65,7 +65,7 @@ package struct KeyFile: Sendable {
     }
 }
 
-/// A member of which only the name is read.
+/// A member whose value is not read.
 private struct AnyMember: Decodable {
     init(from decoder: any Decoder) {}
 }
@@ -75,7 +75,7 @@ package struct KeyFileContents: Codable, Sendable {
     /// The keys.
     package var keys: [KeyEntry]
 
-    /// Contents with keys.
+    /// Creates contents with these keys.
     package init(keys: [KeyEntry]) { self.keys = keys }
 }
 
@@ -85,50 +85,49 @@ package struct KeyEntry: Codable, Sendable {
     package var id: String
     /// The name of the algorithm.
     package var alg: String
-    /// Whom the key identifies.
+    /// The name of the key's owner.
     package var owner: String
-    /// The key that verifies: PEM, or Base64 of the raw bytes.
+    /// The verifying key: PEM, or Base64 of the raw bytes.
     package var key: String
-    /// The key that signs, if the file has it and it is not the one that verifies.
+    /// The signing key, if the file has it and it differs from the verifying key.
     package var privateKey: String?
-    /// Seconds since 1970.
+    /// The first moment at which signatures are accepted, in seconds since 1970.
     package var notBefore: Int64?
-    /// Seconds since 1970.
+    /// The last moment at which signatures are accepted, in seconds since 1970.
     package var notAfter: Int64?
     /// Whether the key is refused.
     package var revoked: Bool?
-    /// The components that signatures must cover besides those of the verifier's policy, by name or as
-    /// `Signature-Input` has them.
+    /// The components that signatures must cover in addition to those of the verifier's policy, by name or in the form
+    /// of `Signature-Input`.
     package private(set) var covers: [String]?
 
     enum CodingKeys: String, CodingKey, CaseIterable {
         case id, alg, owner, key, privateKey, notBefore, notAfter, revoked, covers
     }
 
-    /// An entry for a new key, with the key that signs.
+    /// Creates an entry for a new key that can sign.
     package init(id: String, key: SigningKey, owner: String) {
         (self.id, alg, self.owner) = (id, key.algorithm.name, owner)
         self.key = key.verificationKey.text
         privateKey = key.algorithm.isSymmetric ? nil : key.text
     }
 
-    /// An entry for a key that only verifies.
+    /// Creates an entry for a key that can only verify.
     package init(id: String, publicKey: String, algorithm: SignatureAlgorithm, owner: String) {
         (self.id, alg, self.owner, key) = (id, algorithm.name, owner, publicKey)
     }
 
-    /// Sets the components that signatures of the key must cover besides those of the verifier's policy.
+    /// Sets the components that signatures by the key must cover in addition to those of the verifier's policy.
     package mutating func require(_ components: [ComponentIdentifier]) {
         covers = components.isEmpty ? nil : components.map { $0.parameters.isEmpty ? $0.name : $0.serialized }
     }
 
-    /// The key that signs, as text: the private key, or the secret of both sides. `nil` if the entry has only a public
-    /// key.
+    /// The signing key as text: the private key, or the shared secret. `nil` if the entry has only a public key.
     package var signingText: String? {
         SignatureAlgorithm(name: alg).flatMap { $0.isSymmetric ? key : privateKey }
     }
 
-    /// What a verifier knows of the key.
+    /// Returns the record of the key for a verifier.
     package func record() throws(KeyFileError) -> KeyRecord {
         let key: VerificationKey
         do {
@@ -150,7 +149,7 @@ package struct KeyEntry: Codable, Sendable {
         return record
     }
 
-    /// The key that signs. Throws if the entry has only a public key, or one that is malformed.
+    /// Returns the signing key. Throws if the entry has only a public key, or a malformed key.
     package func signingKey() throws(KeyFileError) -> SigningKey {
         let algorithm = try algorithm()
         guard let text = signingText else {
@@ -179,13 +178,13 @@ extension KeyEntry: CustomStringConvertible, CustomDebugStringConvertible, Custo
     package var customMirror: Mirror { Mirror(self, children: ["id": id, "alg": alg, "owner": owner]) }
 }
 
-/// Why a file of keys cannot be read. It has no key.
+/// The reason why a file of keys cannot be read. It contains no key.
 public struct KeyFileError: Error, Sendable, Hashable, CustomStringConvertible {
     /// A sentence for the person who wrote the file.
     public let reason: String
 
     package init(reason: String) { self.reason = reason }
 
-    /// The sentence.
+    /// The reason.
     public var description: String { reason }
 }

@@ -5,18 +5,19 @@ import RawStructuredFieldValues
 public struct LabelledSignature: Sendable, Hashable {
     /// The label, which is unique in the message.
     public let label: String
-    /// What the signature covers and says of itself.
+    /// The covered components and the metadata of the signature.
     public let parameters: SignatureParameters
-    /// The signature.
+    /// The bytes of the signature.
     public let signature: [UInt8]
 
-    /// Throws a ``SignatureError`` if the label is not the key of a structured field.
+    /// Creates a labelled signature. Throws a ``SignatureError`` if the label is not the key of a structured field.
     public init(label: String, parameters: SignatureParameters, signature: [UInt8]) throws(SignatureError) {
         guard StructuredFieldText.isKey(label) else { throw SignatureError(.invalidValue, "label") }
         (self.label, self.parameters, self.signature) = (label, parameters, signature)
     }
 
-    /// Reads fields with one signature that are spelled as they are serialised. Returns `nil` otherwise.
+    /// Reads fields that have one signature and are spelled exactly as RFC 9651 serialises them. Returns `nil` for
+    /// other fields.
     fileprivate init?(_ inputLines: [String], _ valueLines: [String], within limits: SignatureLimits) {
         guard limits.maximumSignatures > 0,
             let value = SerializedReader.byteSequenceMember(of: valueLines, upTo: limits.maximumBytes)
@@ -29,26 +30,26 @@ public struct LabelledSignature: Sendable, Hashable {
     }
 }
 
-/// The greatest sizes of signatures' header fields. Larger fields are refused before they are parsed.
+/// The largest sizes of signatures' header fields. Larger fields are refused before they are parsed.
 public struct SignatureLimits: Sendable, Hashable {
-    /// The greatest number of bytes of each of the fields `Signature-Input` and `Signature`. By default 8 KiB.
+    /// The most bytes of each of the fields `Signature-Input` and `Signature`. By default 8 KiB.
     public var maximumBytes = 8_192
-    /// The greatest number of signatures of a message. By default 8.
+    /// The most signatures of a message. By default 8.
     public var maximumSignatures = 8
-    /// The greatest number of components that a signature covers. By default 64.
+    /// The most components that a signature may cover. By default 64.
     public var maximumComponents = 64
-    /// The greatest number of parameters of all signatures and components in a field. By default 256.
+    /// The most parameters of all signatures and components in a field. By default 256.
     public var maximumParameters = 256
 
-    /// The limits by default.
+    /// Creates the default limits.
     public init() {}
 }
 
 extension HTTPFields {
     /// The signatures of a message, in the order of `Signature-Input` (RFC 9421 §4).
     ///
-    /// Returns an empty array if the message has neither of the two fields. Throws a ``SignatureError`` if one is
-    /// malformed or too large, if a label occurs twice, or if one is in only one of the fields.
+    /// Returns an empty array if the message has neither of the two fields. Throws a ``SignatureError`` if a field is
+    /// malformed or too large, if a label occurs twice, or if a label is in only one of the fields.
     public func signatures(within limits: SignatureLimits = SignatureLimits()) throws(SignatureError)
         -> [LabelledSignature]
     {
@@ -72,7 +73,7 @@ extension HTTPFields {
         return signatures
     }
 
-    /// Adds a signature to those that the message has. The label must be a new one.
+    /// Adds a signature to those of the message. Its label must not be in use.
     public mutating func append(_ signature: LabelledSignature) {
         let (label, parameters) = (signature.label, signature.parameters.serialized)
         let input = String(upTo: label.utf8.count + parameters.utf8.count + 1) { text in
@@ -109,7 +110,7 @@ extension HTTPField.Name {
     /// `Accept-Signature` (RFC 9421 §5.1).
     public static let acceptSignature = HTTPField.Name("Accept-Signature", known: ())
 
-    /// For names that are tokens by their spelling.
+    /// Creates a name from a text that is known to be a token.
     package init(_ text: String, known: Void) {
         guard let name = HTTPField.Name(text) else { preconditionFailure("\(text) is the name of a header field") }
         self = name

@@ -1,9 +1,9 @@
 import RawStructuredFieldValues
 
-/// What a signature covers and says of itself (RFC 9421 §2.3).
+/// The covered components and the metadata of a signature (RFC 9421 §2.3).
 ///
-/// Received parameters retain their order, since the signature covers it; parameters that are made here have the order
-/// of the initializer.
+/// Received parameters retain their order, since the signature covers it; parameters that are created here have the
+/// order of the initializer.
 public struct SignatureParameters: Sendable, Hashable {
     /// The covered components.
     public let components: CoveredComponents
@@ -11,18 +11,18 @@ public struct SignatureParameters: Sendable, Hashable {
     public let created: UnixTime?
     /// When the signer stops vouching for the signature.
     public let expires: UnixTime?
-    /// A value that the signer uses once.
+    /// A value that the signer uses only once.
     public let nonce: String?
-    /// The name of the algorithm that the signer claims. A verifier takes the algorithm from the key's record.
+    /// The name of the algorithm that the signer claims. A verifier uses the algorithm of the key's record instead.
     public let algorithm: String?
     /// The identifier of the key.
     public let keyID: String?
-    /// Which application or protocol the signature is for.
+    /// The application or protocol that the signature is for.
     public let tag: String?
     /// The value of `@signature-params`, and of the label's member in `Signature-Input`.
     public let serialized: String
 
-    /// Throws a ``SignatureError`` if a string has other characters than printable ASCII.
+    /// Creates parameters. Throws a ``SignatureError`` if a string has characters other than printable ASCII.
     public init(
         components: CoveredComponents, created: UnixTime? = nil, expires: UnixTime? = nil, nonce: String? = nil,
         algorithm: SignatureAlgorithm? = nil, keyID: String? = nil, tag: String? = nil
@@ -39,8 +39,8 @@ public struct SignatureParameters: Sendable, Hashable {
         serialized = String(decoding: text, as: UTF8.self)
     }
 
-    /// Reads a member of `Signature-Input` that has only known parameters and is spelled as it is serialised. Returns
-    /// `nil` otherwise.
+    /// Reads a member of `Signature-Input` that has only known parameters and is spelled exactly as RFC 9651 serialises
+    /// it. Returns `nil` for other members.
     init?(_ reader: inout SerializedReader, within limits: SignatureLimits) {
         var (created, expires) = (Int64?.none, Int64?.none)
         var (nonce, algorithm, keyID, tag) = (String?.none, String?.none, String?.none, String?.none)
@@ -70,7 +70,7 @@ public struct SignatureParameters: Sendable, Hashable {
         (self.nonce, self.algorithm, self.keyID, self.tag) = (nonce, algorithm, keyID, tag)
     }
 
-    /// Reads a member of `Signature-Input`. Throws if a known parameter has a value of another type.
+    /// Reads a member of `Signature-Input`. Throws if a known parameter has a value of the wrong type.
     init(_ list: InnerList) throws(SignatureError) {
         let values = list.rfc9651Parameters
         components = try CoveredComponents(list.bareInnerList)
@@ -96,8 +96,8 @@ extension [UInt8] {
         append(text: String(time.seconds))
     }
 
-    /// Adds the parameters that are a String (RFC 9651 §4.1.1.2) and not `nil`. Throws a ``SignatureError`` if one has
-    /// other characters than printable ASCII.
+    /// Adds those parameters that are Strings (RFC 9651 §4.1.1.2), unless they are `nil`. Throws a ``SignatureError``
+    /// if a string has characters other than printable ASCII.
     mutating func appendParameters(
         nonce: String?, algorithm: SignatureAlgorithm?, keyID: String?, tag: String?
     ) throws(SignatureError) {

@@ -1,29 +1,29 @@
 public import HTTPTypes
 import RawStructuredFieldValues
 
-/// A signature that the sender of `Accept-Signature` wants on the next message (RFC 9421 §5).
+/// A signature that the sender of `Accept-Signature` requests for the next message (RFC 9421 §5).
 public struct SignatureRequest: Sendable, Hashable {
     /// The label that the signature must have.
     public let label: String
-    /// The components that it must cover.
+    /// The components that the signature must cover.
     public let components: CoveredComponents
-    /// Whether it must say when it was made.
+    /// Whether the signature must have the parameter `created`.
     public var wantsCreated: Bool
-    /// Whether it must say when it expires.
+    /// Whether the signature must have the parameter `expires`.
     public var wantsExpires: Bool
-    /// The nonce that it must have.
+    /// The nonce that the signature must have.
     public var nonce: String?
-    /// The algorithm that must be used. `nil` also if the field names one that is not known and
+    /// The algorithm that must be used. `nil` if the field names no algorithm, or an unknown one: then
     /// ``namesUnknownAlgorithm`` is `true`.
     public var algorithm: SignatureAlgorithm?
-    /// Whether the field names an algorithm that is not known, so that the request cannot be met.
+    /// Whether the field names an unknown algorithm, so that the request cannot be met.
     public let namesUnknownAlgorithm: Bool
     /// The key that must be used.
     public var keyID: String?
-    /// The tag that it must have.
+    /// The tag that the signature must have.
     public var tag: String?
 
-    /// Throws a ``SignatureError`` if the label is not the key of a structured field.
+    /// Creates a request. Throws a ``SignatureError`` if the label is not the key of a structured field.
     public init(
         label: String, components: CoveredComponents, wantsCreated: Bool = true, wantsExpires: Bool = false,
         nonce: String? = nil, algorithm: SignatureAlgorithm? = nil, keyID: String? = nil, tag: String? = nil
@@ -50,8 +50,8 @@ public struct SignatureRequest: Sendable, Hashable {
         namesUnknownAlgorithm = name != nil && algorithm == nil
     }
 
-    /// The member of the field, with its label. Throws a ``SignatureError`` if a string has other characters than
-    /// printable ASCII.
+    /// Returns the member of the field, with its label. Throws a ``SignatureError`` if a string has characters other
+    /// than printable ASCII.
     fileprivate func serialized() throws(SignatureError) -> String {
         var text = Array(label.utf8)
         text.append(UInt8(ascii: "="))
@@ -64,8 +64,8 @@ public struct SignatureRequest: Sendable, Hashable {
 }
 
 extension HTTPFields {
-    /// The signatures that the sender of the message wants on the next one (RFC 9421 §5.1). Throws a ``SignatureError``
-    /// if the field is malformed or too large.
+    /// Returns the signatures that the sender of the message requests for the next one (RFC 9421 §5.1). Throws a
+    /// ``SignatureError`` if the field is malformed or too large.
     public func signatureRequests(
         within limits: SignatureLimits = SignatureLimits()
     ) throws(SignatureError) -> [SignatureRequest] {
@@ -78,8 +78,8 @@ extension HTTPFields {
         return requests
     }
 
-    /// Asks for a signature on the next message. Throws a ``SignatureError`` if a string has other characters than
-    /// printable ASCII.
+    /// Adds a request for a signature on the next message. Throws a ``SignatureError`` if a string has characters other
+    /// than printable ASCII.
     public mutating func append(_ request: SignatureRequest) throws(SignatureError) {
         append(HTTPField(name: .acceptSignature, value: try request.serialized()))
     }

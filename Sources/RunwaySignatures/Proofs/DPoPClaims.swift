@@ -2,7 +2,7 @@ import Crypto
 import Foundation
 public import HTTPTypes
 
-/// What a proof of possession says of a request (DPoP, RFC 9449 §4.2).
+/// The claims of a proof of possession about a request (DPoP, RFC 9449 §4.2).
 ///
 /// ```swift
 /// let claims = try DPoPClaims(request, token: token, at: now)
@@ -15,21 +15,22 @@ public struct DPoPClaims: Sendable, Hashable {
     public var method: String
     /// `htu`: the target of the request, without query and fragment.
     public var target: String
-    /// `iat`: when the proof was made.
+    /// `iat`: the time at which the proof was made.
     public var issued: UnixTime
-    /// `ath`: the SHA-256 of the access token, as Base64 for URLs. `nil` if the request has none, as one for a token.
+    /// `ath`: the SHA-256 of the access token in base64url. `nil` if the request has no access token, such as a request
+    /// for one.
     public var tokenHash: String?
-    /// `nonce`: the newest nonce of the server, if it sent any.
+    /// `nonce`: the newest nonce of the server; `nil` if it sent none.
     public var nonce: String?
 
-    /// The claims for a request, with a random identifier of 128 bits. Throws a ``SignatureError`` if the request has
-    /// no scheme, authority or path.
+    /// Creates the claims for a request, with a random identifier of 128 bits. Throws a ``SignatureError`` if the
+    /// request has no scheme, authority or path.
     ///
     /// - Parameters:
     ///   - request: The request, as it is sent.
-    ///   - token: The access token that it has.
+    ///   - token: The access token of the request; `nil` if it has none.
     ///   - nonce: The newest nonce of the server.
-    ///   - now: The time.
+    ///   - now: The time of the proof.
     public init(
         _ request: HTTPRequest, token: String? = nil, nonce: String? = nil, at now: UnixTime
     ) throws(SignatureError) {
@@ -44,18 +45,18 @@ public struct DPoPClaims: Sendable, Hashable {
         self.nonce = nonce
     }
 
-    /// The claims of a proof.
+    /// Creates claims from their values.
     init(id: String, method: String, target: String, issued: UnixTime, tokenHash: String?, nonce: String?) {
         (self.id, self.method, self.target) = (id, method, target)
         (self.issued, self.tokenHash, self.nonce) = (issued, tokenHash, nonce)
     }
 
-    /// The proof: a JSON Web Token that is signed by the key, whose public half it has. Throws what the signer throws,
-    /// and a ``SignatureError`` if the key is not one of `ecdsa-p256-sha256`.
+    /// Returns the proof: a JSON Web Token that contains the public key and is signed by the key. Throws the error of
+    /// the signer, and a ``SignatureError`` if the key is not a key of `ecdsa-p256-sha256`.
     ///
     /// - Parameters:
-    ///   - signer: The key.
-    ///   - publicKey: Its public half: 65 bytes, an uncompressed point of P-256.
+    ///   - signer: The key that signs.
+    ///   - publicKey: The public half of the key: 65 bytes, an uncompressed point of P-256.
     public func proof(by signer: any MessageSigner, publicKey: [UInt8]) async throws -> String {
         let key = PublicKeyJWK(point: publicKey)
         guard signer.algorithm == .ecdsaP256SHA256, publicKey.count == 65, key.key != nil else {
@@ -68,7 +69,7 @@ public struct DPoPClaims: Sendable, Hashable {
         return "\(header).\(payload).\(Base64.encodedForURL(signature))"
     }
 
-    /// The hash of an access token, for `ath`.
+    /// Returns the hash of an access token, for `ath`.
     static func hash(_ token: String) -> String { Base64.encodedForURL(SHA256.hash(data: Array(token.utf8))) }
 
     private static func encoded(_ value: some Encodable) throws -> String {
@@ -89,7 +90,7 @@ public struct DPoPClaims: Sendable, Hashable {
         let jti: String
         let htm: String
         let htu: String
-        /// Seconds, which may have a fraction (RFC 7519 §2).
+        /// Seconds since 1970, which may have a fraction (RFC 7519 §2).
         let iat: Double
         let ath: String?
         let nonce: String?

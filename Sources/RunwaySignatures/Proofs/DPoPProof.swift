@@ -2,20 +2,20 @@ import Crypto
 import Foundation
 public import HTTPTypes
 
-/// A proof of possession that was verified: its author has the key, and made the proof for this request (DPoP, RFC 9449
-/// §4.3).
+/// A verified proof of possession: its author has the key, and made the proof for this request (DPoP, RFC 9449 §4.3).
 ///
 /// ```swift
 /// let proof = try DPoPProof(of: request, token: token, boundTo: thumbprint, by: rules, at: now)
 /// let isNew = nonces.claim(proof.replay, at: now) == .claimed
 /// ```
 ///
-/// Nothing is stored: a server that must refuse a proof that is sent twice claims ``replay`` from a ``NonceStore``.
+/// Verifying stores nothing: a server that must refuse a proof that is sent twice claims ``replay`` from a
+/// ``NonceStore``.
 public struct DPoPProof: Sendable, Hashable {
-    /// What the proof says.
+    /// The claims of the proof.
     public let claims: DPoPClaims
-    /// The thumbprint of the key (RFC 7638), to which the server binds the token that it issues: the member `jkt` of
-    /// `cnf` (§6.1).
+    /// The thumbprint of the key (RFC 7638). The server binds the token that it issues to it: the member `jkt` of `cnf`
+    /// (§6.1).
     public let keyThumbprint: String
     /// The proof as a nonce that is accepted once for each key.
     public let replay: Nonce
@@ -27,10 +27,10 @@ public struct DPoPProof: Sendable, Hashable {
     ///
     /// - Parameters:
     ///   - request: The request, with the server's public scheme and authority.
-    ///   - token: The access token of the request; `nil` for one that has none, as one for a token.
-    ///   - thumbprint: The thumbprint to which the token is bound; `nil` for a request for a token, which gets bound to
-    ///     ``keyThumbprint``.
-    ///   - rules: What a proof must have.
+    ///   - token: The access token of the request; `nil` for a request without one, such as a request for a token.
+    ///   - thumbprint: The thumbprint to which the token is bound; `nil` for a request for a token. The new token is
+    ///     then bound to ``keyThumbprint``.
+    ///   - rules: The requirements for a proof.
     ///   - now: The server's time.
     public init(
         of request: HTTPRequest, token: String? = nil, boundTo thumbprint: String? = nil,
@@ -53,7 +53,7 @@ public struct DPoPProof: Sendable, Hashable {
             expires: issued + rules.maximumAge)
     }
 
-    /// Reads a token, and verifies its signature by the key that it has.
+    /// Reads a token, and verifies its signature by the key in its header.
     private static func read(_ text: String) throws(DPoPRefusal) -> (DPoPClaims, thumbprint: String) {
         let parts = text.split(separator: ".", omittingEmptySubsequences: false)
         guard text.utf8.count <= maximumBytes, parts.count == 3,
@@ -93,24 +93,24 @@ public struct DPoPProof: Sendable, Hashable {
     }
 }
 
-/// What a proof must have besides a valid signature.
+/// Requirements for a proof besides a valid signature.
 public struct DPoPRules: Sendable {
-    /// For how long after its creation a proof is accepted. The default is two minutes.
+    /// The time after its creation for which a proof is accepted. The default is two minutes.
     public var maximumAge = Duration.seconds(120)
-    /// How far in the future a proof may have been created. The default is 30 seconds.
+    /// The time by which a proof's creation may lie in the future. The default is 30 seconds.
     public var clockTolerance = Duration.seconds(30)
-    /// Issues the nonces that proofs must have; the age of a proof is then that of its nonce, whatever the client's
+    /// Issues the nonces that proofs must have. The age of a proof is then the age of its nonce, whatever the client's
     /// clock says (§8). The default, `nil`, requires none.
     public var nonces: ServerNonces?
 
-    /// Rules with the defaults.
+    /// Creates rules with the defaults.
     public init() {}
 
-    /// A nonce for `DPoP-Nonce`: in each refusal of a proof that has none, and in other responses to renew it. `nil` if
-    /// none are required.
+    /// Returns a nonce for `DPoP-Nonce`: for each refusal of a proof without nonce, and for other responses to renew
+    /// it. `nil` if no nonces are required.
     public func issueNonce(at now: UnixTime) -> String? { nonces?.issue(at: now, for: Self.purpose) }
 
-    /// When a proof was made by the server's clock.
+    /// Returns the time by the server's clock at which a proof was made.
     func issued(_ claims: DPoPClaims, at now: UnixTime) throws(DPoPRefusal) -> UnixTime {
         guard let nonces else {
             guard claims.issued <= now + clockTolerance, now <= claims.issued + maximumAge else {
@@ -127,36 +127,36 @@ public struct DPoPRules: Sendable {
     private static let purpose = "DPoP"
 }
 
-/// Why a proof is refused.
+/// The reason why a proof is refused.
 public struct DPoPRefusal: Error, Sendable, Hashable, CustomStringConvertible {
-    /// A reason. Later versions can add some.
+    /// A reason for a refusal. Later versions can add more.
     public struct Reason: Sendable, Hashable {
         let text: String
 
-        /// The request has no proof or more than one, or one that is not by `ES256` with a public key.
+        /// The request has no proof, more than one, or one that is not made by `ES256` with a public key.
         public static let malformed = Reason(text: "there is not one well-formed proof")
-        /// The signature is not that of the key.
+        /// The signature was not made by the key.
         public static let invalid = Reason(text: "the signature is not valid")
-        /// It is for another method or target.
+        /// The proof is for another method or target.
         public static let otherRequest = Reason(text: "it is for another request")
-        /// It is for another access token, or for none.
+        /// The proof is for another access token, or for none.
         public static let otherToken = Reason(text: "it is for another access token")
         /// The access token is bound to another key.
         public static let otherKey = Reason(text: "the token is bound to another key")
-        /// It was made too long ago, or in the future.
+        /// The proof was made too long ago, or in the future.
         public static let outsideWindow = Reason(text: "it was not made in time")
-        /// It has no nonce that the server issued in time. The response has the error `use_dpop_nonce` and a new nonce
-        /// (§8).
+        /// The proof has no nonce that the server issued recently. The response has the error `use_dpop_nonce` and a
+        /// new nonce (§8).
         public static let needsNonce = Reason(text: "it has no fresh nonce of the server")
     }
 
-    /// The reason.
+    /// The reason for the refusal.
     public let reason: Reason
 
     init(_ reason: Reason) { self.reason = reason }
 
     /// The error code of the response (§5, §7.1, §8).
     public var code: String { reason == .needsNonce ? "use_dpop_nonce" : "invalid_dpop_proof" }
-    /// A text for logs, without anything of the proof.
+    /// A text for logs, without any part of the proof.
     public var description: String { "the proof is refused: \(reason.text)" }
 }

@@ -21,7 +21,7 @@ public struct SealedKey: Sendable, Hashable {
     let encapsulatedKey: [UInt8]
     let box: [UInt8]
 
-    /// A caller's identifier and secret. Its description has the identifier alone.
+    /// A caller's identifier and secret. Its description has only the identifier.
     public struct Caller: Sendable, CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
         /// The caller's identifier, which the digest names as its key.
         public let id: String

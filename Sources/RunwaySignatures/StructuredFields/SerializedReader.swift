@@ -1,8 +1,8 @@
 /// Reads fields in the spelling in which RFC 9651 §4.1 serialises them, as nearly all signers do.
 ///
-/// Every function returns `nil` for another spelling, for values of other types, and for what is malformed:
-/// `StructuredFieldParsing` then reads the field, and decides. What is read here it reads to the same values, at many
-/// times the cost.
+/// Every function returns `nil` for another spelling, for values of other types, and for malformed text:
+/// `StructuredFieldParsing` then reads the field, and decides. It would read the same values from text that this reader
+/// accepts, at many times the cost.
 struct SerializedReader {
     private let bytes: UnsafeBufferPointer<UInt8>
     private var position = 0
@@ -11,7 +11,7 @@ struct SerializedReader {
 
     /// Reads a field of one line.
     ///
-    /// - Parameter maximum: The greatest number of bytes.
+    /// - Parameter maximum: The most bytes of the line.
     static func read<Value>(
         _ lines: [String], upTo maximum: Int, _ body: (inout SerializedReader) -> Value?
     ) -> Value? {
@@ -24,7 +24,7 @@ struct SerializedReader {
         }
     }
 
-    /// Reads a Dictionary of one member, which is a Byte Sequence without parameters.
+    /// Reads a Dictionary of one member that is a Byte Sequence without parameters.
     static func byteSequenceMember(of lines: [String], upTo maximum: Int) -> (key: String, value: [UInt8])? {
         read(lines, upTo: maximum) { reader in
             guard let key = reader.key(), reader.skip("=") else { return nil }
@@ -34,27 +34,27 @@ struct SerializedReader {
 
     // MARK: - Parts of a field
 
-    /// Passes one character, if it is the next.
+    /// Skips `character` if it is the next one.
     mutating func skip(_ character: Unicode.Scalar) -> Bool {
         guard position < bytes.count, bytes[position] == UInt8(ascii: character) else { return false }
         position += 1
         return true
     }
 
-    /// The key of a member or a parameter (RFC 9651 §3.1.2).
+    /// Reads the key of a member or a parameter (RFC 9651 §3.1.2).
     mutating func key() -> String? {
         guard position < bytes.count, StructuredFieldText.isFirstOfKey(bytes[position]) else { return nil }
         return text { StructuredFieldText.isInKey($0) }
     }
 
-    /// A String in its quotes, without an escape (RFC 9651 §3.3.3).
+    /// Reads a String in its quotes, without an escape (RFC 9651 §3.3.3).
     mutating func string() -> String? {
         guard skip("\"") else { return nil }
         let content = text { (0x20...0x7E).contains($0) && $0 != UInt8(ascii: "\"") && $0 != UInt8(ascii: "\\") }
         return skip("\"") ? content : nil
     }
 
-    /// An Integer that is not negative and has no leading zero (RFC 9651 §3.3.1).
+    /// Reads an Integer that is not negative and has no leading zero (RFC 9651 §3.3.1).
     mutating func integer() -> Int64? {
         let start = position
         var number: Int64 = 0
@@ -67,7 +67,7 @@ struct SerializedReader {
         return isCanonical ? number : nil
     }
 
-    /// A Byte Sequence (RFC 9651 §3.3.5).
+    /// Reads a Byte Sequence (RFC 9651 §3.3.5).
     private mutating func byteSequence() -> [UInt8]? {
         guard skip(":") else { return nil }
         let start = position
@@ -76,14 +76,14 @@ struct SerializedReader {
         return skip(":") ? Base64.decoded(UnsafeBufferPointer(rebasing: bytes[start..<end])) : nil
     }
 
-    /// What a function reads, with its text.
+    /// Returns the value that `read` reads, together with its text.
     mutating func withText<Value>(_ read: (inout SerializedReader) -> Value?) -> (value: Value, text: String)? {
         let start = position
         guard let value = read(&self) else { return nil }
         return (value, String(decoding: bytes[start..<position], as: UTF8.self))
     }
 
-    /// Reads a value that may occur once. Returns `false` if it is there already, or is not what the function reads.
+    /// Reads a value that may occur only once. Returns `false` if `value` is set already, or if `read` returns `nil`.
     mutating func read<Value>(into value: inout Value?, _ read: (inout SerializedReader) -> Value?) -> Bool {
         guard value == nil, let found = read(&self) else { return false }
         value = found

@@ -1,4 +1,4 @@
-/// A nonce of a signature that was found to be valid.
+/// A nonce of a valid signature.
 public struct Nonce: Sendable, Hashable {
     /// The value of the parameter `nonce`.
     public let value: String
@@ -10,42 +10,42 @@ public struct Nonce: Sendable, Hashable {
     /// The last moment at which the signature is accepted: the nonce must be remembered until then.
     public let expires: UnixTime
 
-    /// A nonce.
+    /// Creates a nonce.
     public init(value: String, keyID: String, created: UnixTime, expires: UnixTime) {
         (self.value, self.keyID, self.created, self.expires) = (value, keyID, created, expires)
     }
 }
 
-/// What became of a claim to a nonce.
+/// The result of claiming a nonce.
 public enum NonceClaim: Sendable, Hashable {
-    /// It was not used before, and is from now on.
+    /// The nonce was unused, and counts as used from now on.
     case claimed
-    /// It was used before.
+    /// The nonce was used before.
     case replayed
-    /// There is no room to remember it, or none for this key.
+    /// The store has no room to remember the nonce, or no room for this key.
     case full
-    /// The signature may have been made before the memory began, at this time: nothing can tell whether its nonce was
-    /// used before then. It was not used since.
+    /// The signature may have been made before the memory began, at this time, so that a use of its nonce before then
+    /// is unknown. It was not used since.
     case beforeStart(UnixTime)
-    /// The signature may have been made before the memory began, or has expired: nothing can tell whether its nonce was
-    /// used.
+    /// The signature may have been made before the memory began, or has expired, so that it is unknown whether its
+    /// nonce was used.
     case beforeMemory
 }
 
-/// Remembers the nonces that were used.
+/// Remembers used nonces.
 ///
-/// ``NonceMemory`` does in memory, for one server, and `SQLiteNonceStore` of `RunwayServerStorage` in a file, for one
-/// that must accept requests right after a restart. Servers that share keys need a store that they share, or clients
-/// that always reach the same server: otherwise a request can be replayed once at each. Implement the protocol over a
+/// Use ``NonceMemory`` for one server, in memory, and `SQLiteNonceStore` of `RunwayServerStorage` for one server that
+/// must accept requests right after a restart, in a file. Servers that share keys need a shared store, or clients that
+/// always reach the same server: otherwise a request can be replayed once at each server. Implement the protocol over a
 /// database that can insert if absent.
 public protocol NonceStore: Sendable {
-    /// Claims a nonce atomically: of several claims to the same nonce of a key, one is ``NonceClaim/claimed``. If it
-    /// throws, the signature is refused.
+    /// Claims a nonce atomically: only one of several claims to the same nonce of a key is ``NonceClaim/claimed``. If
+    /// the function throws, the signature is refused.
     func claim(_ nonce: Nonce, at now: UnixTime) async throws -> NonceClaim
 }
 
 extension NonceStore {
-    /// Claims a nonce of a signature that was found to be valid, or throws why it is refused.
+    /// Claims the nonce of a valid signature. Throws the reason if the signature is refused.
     package func use(_ nonce: Nonce, at now: UnixTime) async throws(SignatureRefusal) {
         let claim: NonceClaim
         do {

@@ -9,27 +9,26 @@ public import Foundation
 /// let signature = try await verifier.verify(SignatureContext(request), body: body, at: now)
 /// ```
 ///
-/// A nonce is claimed last, so that a signature that is refused for another reason does not use it up. The body is one
-/// of these reasons only for ``verify(_:body:at:)``. A signature of an unknown key is verified with another key of a
-/// kind that the directory has, so that the time does not show whether a key is known.
+/// A nonce is claimed last: a signature that is refused for another reason does not use its nonce up. A wrong body is
+/// such a reason only for ``verify(_:body:at:)``. A signature of an unknown key is verified with another key of a kind
+/// that the directory has, so that the time does not show whether a key is known.
 public struct SignatureVerifier: Sendable {
-    /// What a signature must have.
+    /// The requirements for a signature.
     public let policy: VerificationPolicy
     private let keys: any KeyDirectory
     private let nonces: any NonceStore
-    /// The keys with which signatures of unknown keys are verified.
+    /// The keys that verify signatures of unknown keys.
     package let decoys: DecoyKeys
-    /// Whether a signature whose time is refused is verified all the same, so that the refusal says whether it is
-    /// authentic.
+    /// Whether a signature whose time is refused is still verified, so that the refusal says whether it is authentic.
     package var judgesTimeLast = false
 
     /// - Parameters:
-    ///   - policy: What a signature must have.
-    ///   - keys: Where keys are found.
-    ///   - nonces: Where used nonces are remembered.
+    ///   - policy: The requirements for a signature.
+    ///   - keys: Finds keys by their identifiers.
+    ///   - nonces: Remembers used nonces.
     public init(policy: VerificationPolicy, keys: any KeyDirectory, nonces: any NonceStore) {
         (self.policy, self.keys, self.nonces) = (policy, keys, nonces)
-        // The key of the server's nonces persists, and all servers behind one name share it.
+        // The key of the server's nonces is stored, and all servers behind one name share it.
         let secret = policy.serverNonces?.secret(for: "decoys") ?? SymmetricKey(size: .bits256)
         decoys = DecoyKeys(secret: secret, examples: keys.exampleKeys)
     }
@@ -51,8 +50,8 @@ public struct SignatureVerifier: Sendable {
 
     /// Verifies the signature of a message, and claims the nonce. Throws a ``SignatureRefusal``.
     ///
-    /// For a body that is not received yet: verify ``VerifiedSignature/digest`` while it is read, or call
-    /// ``VerifiedSignature/verifyBody(_:at:)``. Another body than the signed one has then used up the nonce.
+    /// For a body that is not received yet: verify ``VerifiedSignature/digest`` while the body is read, or call
+    /// ``VerifiedSignature/verifyBody(_:at:)``. The nonce is used up even if the body turns out to be another one.
     ///
     /// - Parameters:
     ///   - context: The message, with its signature.
@@ -64,7 +63,7 @@ public struct SignatureVerifier: Sendable {
         try await accept(context, hasBody: hasBody, at: now).signature
     }
 
-    /// Verifies as ``verify(_:hasBody:at:)`` does, and also returns what it takes to judge the signature again later.
+    /// Verifies as ``verify(_:hasBody:at:)`` does, and also returns the facts for judging the signature again later.
     package func accept(
         _ context: SignatureContext, hasBody: Bool, at now: UnixTime
     ) async throws(SignatureRefusal) -> AcceptedSignature {
@@ -73,7 +72,7 @@ public struct SignatureVerifier: Sendable {
         return examined
     }
 
-    /// Verifies all but the nonce.
+    /// Verifies everything except the nonce.
     private func examine(
         _ context: SignatureContext, hasBody: Bool, at now: UnixTime
     ) async throws(SignatureRefusal) -> AcceptedSignature {
@@ -95,34 +94,34 @@ public struct SignatureVerifier: Sendable {
         return AcceptedSignature(signature: verified, key: record.key, times: examination.times, nonce: nonce)
     }
 
-    /// Claims the nonce of a signature, once all else is verified. Throws a ``SignatureRefusal`` unless this is the
-    /// first claim.
+    /// Claims the nonce of a signature, after everything else is verified. Throws a ``SignatureRefusal`` unless the
+    /// nonce is unused.
     private func claim(_ examined: AcceptedSignature, at now: UnixTime) async throws(SignatureRefusal) {
         if let nonce = examined.nonce { try await nonces.use(nonce, at: now) }
     }
 }
 
-/// A signature that was accepted, with what it takes to judge it again later or by another policy.
+/// An accepted signature, with the facts for judging it again later or by another policy.
 package struct AcceptedSignature: Sendable {
     /// The signature.
     package let signature: VerifiedSignature
     /// The key that verified it.
     package let key: VerificationKey
-    /// When it was made, and when it expires.
+    /// The times at which the signature was made, and expires.
     package let times: SignatureTimes
-    /// The nonce that was claimed. `nil` if the policy does not accept each nonce once.
+    /// The claimed nonce. `nil` if the policy does not limit nonces to one use.
     package let nonce: Nonce?
 }
 
-/// A signature that was accepted.
+/// An accepted signature.
 public struct VerifiedSignature: Sendable, Hashable {
     /// The label.
     public let label: String
-    /// What the signature covers and says of itself.
+    /// The covered components and the metadata of the signature.
     public let parameters: SignatureParameters
     /// The identifier of the key.
     public let keyID: String
-    /// Whom the key identifies.
+    /// The party that the key identifies.
     public let owner: String
     /// The signed digest of the body. `nil` if the signature does not cover `content-digest`.
     public let digest: BodyDigest?
@@ -131,8 +130,8 @@ public struct VerifiedSignature: Sendable, Hashable {
 
     /// Verifies a whole body.
     ///
-    /// Throws a ``SignatureRefusal`` if it is not the one whose digest is signed, or if it is not empty and no digest
-    /// is signed. The latter is accepted by a policy whose ``VerificationPolicy/coversBody`` is `false`.
+    /// Throws a ``SignatureRefusal`` if the digest of `body` differs from the signed digest, or if `body` is not empty
+    /// and no digest is signed. A policy whose ``VerificationPolicy/coversBody`` is `false` accepts the latter.
     public func verifyBody(_ body: some DataProtocol, at now: UnixTime) throws(SignatureRefusal) {
         guard let digest else {
             guard body.isEmpty || !coversBody else {

@@ -1,12 +1,12 @@
-/// What a signature must have to be accepted. Strict by default.
+/// The requirements for a signature. Strict by default.
 public struct VerificationPolicy: Sendable {
-    /// How the nonce of a signature is judged.
+    /// A rule for the nonce of a signature.
     public enum NonceRule: Sendable, Hashable {
-        /// It must be present and is accepted once per key: for requests.
+        /// The nonce must be present and is accepted once per key: for requests.
         case once
-        /// It must be this one: for a response, whose request asked for it (RFC 9421 §5.1).
+        /// The nonce must be equal to this one: for a response whose request asked for the nonce (RFC 9421 §5.1).
         case equal(String)
-        /// It is not judged: a signature can be replayed within its time.
+        /// The nonce is ignored: a signature can be replayed until it expires.
         case unchecked
     }
 
@@ -14,39 +14,40 @@ public struct VerificationPolicy: Sendable {
     public var tag: String
     /// The components that must be covered. By default the method, the authority, the path and the query.
     ///
-    /// `@target-uri` stands for scheme, authority, path and query.
+    /// Covering `@target-uri` also covers scheme, authority, path and query.
     public var requiredComponents: [ComponentIdentifier]
-    /// Whether a message with a body must cover `content-digest`. By default it must.
+    /// Whether a message with a body must cover `content-digest`. By default `true`.
     public var coversBody = true
-    /// How the nonce is judged. By default it is accepted once.
+    /// The rule for the nonce. By default it is accepted once.
     public var nonces = NonceRule.once
-    /// Recognises nonces that the server itself has issued, whose time stands for `created`. The default is `nil`.
+    /// Recognises nonces that the server itself has issued; the time of such a nonce replaces `created`. The default is
+    /// `nil`.
     public var serverNonces: ServerNonces?
-    /// For how long after its creation a signature is accepted. By default two minutes.
+    /// The time after its creation for which a signature is accepted. By default two minutes.
     public var maximumAge = Duration.seconds(120)
-    /// How far in the future a signature may have been created, and how long after its `expires` it is accepted. By
-    /// default 30 seconds.
+    /// The time by which the creation of a signature may lie in the future, and for which it is accepted after its
+    /// `expires`. By default 30 seconds.
     public var clockTolerance = Duration.seconds(30)
-    /// The algorithms that are accepted, if they are those of the key's record. By default all.
+    /// The algorithms that are accepted, if the key's record has the same. By default all.
     public var algorithms = Set(SignatureAlgorithm.all)
-    /// The greatest sizes of the fields.
+    /// The largest sizes of the header fields.
     public var limits = SignatureLimits()
-    /// The greatest number of bytes of a key identifier or a nonce. By default 256.
+    /// The most bytes of a key identifier or a nonce. By default 256.
     public var maximumIdentifierBytes = 256
 
-    /// A policy for requests.
+    /// Creates a policy for requests.
     public init(
         tag: String, requiredComponents: [ComponentIdentifier] = [.method, .authority, .path, .query]
     ) {
         (self.tag, self.requiredComponents) = (tag, requiredComponents)
     }
 
-    /// A policy for the response to a request: it must cover its status, and the method, authority, path and query of
-    /// the request.
+    /// Returns a policy for the response to a request: the signature must cover the response's status, and the
+    /// request's method, authority, path and query.
     ///
     /// - Parameters:
     ///   - tag: The tag by which the signature is found.
-    ///   - nonce: The nonce that the request asked for, which binds the response to this request and no other.
+    ///   - nonce: The nonce that the request asked for, which binds the response to this request.
     public static func response(tag: String, nonce: String) -> VerificationPolicy {
         var policy = VerificationPolicy(
             tag: tag,
@@ -58,7 +59,7 @@ public struct VerificationPolicy: Sendable {
         return policy
     }
 
-    /// A request for a signature that would be accepted, for `Accept-Signature`.
+    /// Returns a request for an acceptable signature, for `Accept-Signature`.
     ///
     /// Throws a ``SignatureError`` if the required components have a duplicate, or the label is not the key of a
     /// structured field.
@@ -70,7 +71,7 @@ public struct VerificationPolicy: Sendable {
         return request
     }
 
-    /// The required components that a signature leaves out.
+    /// Returns the required components that a signature does not cover.
     package func missing(
         from covered: CoveredComponents, besides others: [ComponentIdentifier] = []
     ) -> [ComponentIdentifier] {
@@ -79,10 +80,10 @@ public struct VerificationPolicy: Sendable {
 }
 
 extension CoveredComponents {
-    /// The components among some that are not covered.
+    /// Returns the components in `required` that are not covered.
     func missing(among required: [ComponentIdentifier]) -> [ComponentIdentifier] { required.filter { !covers($0) } }
 
-    /// Whether a component is covered by itself, by the target URI, or in another form that has the whole field.
+    /// Whether a component is covered by itself, by the target URI, or in another form that contains the whole field.
     private func covers(_ component: ComponentIdentifier) -> Bool {
         if contains(component) { return true }
         if component.name.utf8.first != UInt8(ascii: "@") {
