@@ -6,18 +6,18 @@
     @MainActor
     final class Screen {
         private(set) var lines: [String] = []
-        /// The error that is shown; `nil` if rows are.
+        /// The error on the screen; `nil` if it shows rows.
         private(set) var error: NetworkError?
         private let onLanding: (FlightID) -> Void
 
         /// Creates an empty screen.
         ///
-        /// - Parameter onLanding: Called with the call that landed here, after it is shown.
+        /// - Parameter onLanding: Called with each call that landed on the screen, after its rows are shown.
         init(onLanding: @escaping (FlightID) -> Void) {
             self.onLanding = onLanding
         }
 
-        /// Shows rows, each as the row view of every list does.
+        /// Shows rows, rendered by the row view that every list uses.
         func show(_ rows: [ViewData]) {
             error = nil
             lines = rows.map { row in
@@ -35,20 +35,20 @@
             lines += pins.map { "📍 \($0.latitude), \($0.longitude)  \($0.label)" }
         }
 
-        /// Shows an error in a sentence for the user.
+        /// Shows an error as a sentence for the user.
         func show(_ error: NetworkError) {
             self.error = error
             lines = ["⚠︎ \(error.sentence)"]
         }
 
-        /// Takes note that a call landed.
+        /// Records that a call landed.
         func landed(_ flight: FlightID?) {
             if let flight { onLanding(flight) }
         }
     }
 
     extension NetworkError {
-        /// What the user reads.
+        /// The sentence that the user reads.
         fileprivate var sentence: String {
             switch kind {
             case .invalidParameters: detail

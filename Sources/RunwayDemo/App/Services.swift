@@ -3,7 +3,7 @@
     import Runway
     import RunwayJSON
 
-    /// The second-hand team's service: an error is an object beside `"status":"error"`.
+    /// The second-hand team's service. Its envelope has an error object beside `"status":"error"`.
     enum SecondHandService: APIService {
         static let name = "second-hand"
         static let environments: [ServiceEnvironment: String] = [:]
@@ -18,7 +18,7 @@
         }
     }
 
-    /// The rental team's service: `code` is 0 or the number of an error.
+    /// The rental team's service. `code` in its envelope is 0 or the number of an error.
     enum RentalService: APIService {
         static let name = "rental"
         static let environments: [ServiceEnvironment: String] = [:]
@@ -29,7 +29,7 @@
         }
     }
 
-    /// What belongs to a user: its envelope is the rental team's, and its calls carry an access token.
+    /// The service for members' data: its envelope is the rental team's, and its calls have an access token.
     enum MemberService: APIService {
         static let name = "member"
         static let environments: [ServiceEnvironment: String] = [:]
@@ -40,11 +40,12 @@
         }
     }
 
-    /// The new-homes team's service: `error` is null, or has a name. Its server takes several requests in one.
+    /// The new-homes team's service. `error` in its envelope is null, or has a name. Its server accepts several
+    /// requests in one.
     enum NewHomesService: APIService {
         static let name = "new-homes"
         static let environments: [ServiceEnvironment: String] = [:]
-        /// Over HTTP/2 merging is not needed; the demo uses it to show it. The requests of a showroom are sent as one.
+        /// Merging is not needed over HTTP/2; the demo uses it to show it. The requests of a showroom are sent as one.
         static let merging: MergePolicy? = MergePolicy(
             maximumCount: ShowroomController.homeCount, wait: .seconds(1), mergesOverHTTP2: true)
 
@@ -60,15 +61,15 @@
     }
 
     extension Verdict {
-        /// The verdict of a response without an envelope: that of its status, or if that is fine, that the envelope is
-        /// missing.
+        /// Creates the verdict on a response without an envelope: the verdict on its status, or if the status is a
+        /// success, that the envelope is missing.
         fileprivate init(status: HTTPResponse.Status, headerFields: HTTPFields, malformed rawData: RawData?) {
             self.init(status: status, headerFields: headerFields)
             guard self == .fine, let rawData else { return }
             self = .malformed(rawData.json.invalidDocumentError.map { "\($0)" } ?? "it has another shape.")
         }
 
-        /// The verdict of a response with `code`: 0 or the number of an error.
+        /// Creates the verdict on a response with `code`, which is 0 or the number of an error.
         fileprivate init(coded head: HTTPResponse, _ rawData: RawData?) {
             if let rawData, let code = rawData["code"].int {
                 self = code == 0 ? .fine : Verdict(teamError: code, rawData["message"].string)
@@ -77,7 +78,7 @@
             }
         }
 
-        /// The verdicts of the error numbers that the first two teams share.
+        /// Creates the verdict for an error number that the first two teams share.
         fileprivate init(teamError code: Int, _ message: String?) {
             self =
                 switch code {

@@ -1,7 +1,7 @@
 #if Command
     /// One property in the backend, before a team names its fields and formats its prices.
     struct Listing: Sendable, Equatable {
-        /// Which of the three markets a listing belongs to.
+        /// The market that a listing belongs to.
         enum Kind: CaseIterable, Sendable {
             case secondHand, rental, newHome
         }
@@ -46,7 +46,8 @@
         let totalLevels: Int
         let orientation: Text
         let yearBuilt: Int
-        /// Second hand: yuan for the whole; rental: yuan a month; new home: yuan a square metre.
+        /// The price in yuan: of a second-hand home in total, of a rental for a month, of a new home for a square
+        /// metre.
         let price: Int
         let agent: Agent
         let metro: MetroStation?

@@ -21,10 +21,10 @@
     /// | `GET /failing/truncated` | JSON that ends in its middle |
     /// | `GET /failing/envelope?team&error` | status 200 with an error inside |
     ///
-    /// Lists, details, favourites and `/slow/list` have the parameter `delay_ms`, at most 5000, by which their response
-    /// is delayed; the delay ends when the caller disconnects. Pages have 30 listings by default and at most 100.
+    /// Lists, details, favourites and `/slow/list` have the parameter `delay_ms`, at most 5000, which delays their
+    /// response; the delay ends when the caller disconnects. Pages have 30 listings by default and at most 100.
     public struct ListingsBackend: Sendable {
-        /// How callers connect.
+        /// The protocol of connections to the backend.
         public enum Security: Sendable {
             /// TLS 1.2 or later with a ``DemoCertificate``, HTTP/2 or HTTP/1.1 as the client likes.
             case tls
@@ -32,10 +32,10 @@
             case plain
         }
 
-        /// How many listings of each kind there are by default.
+        /// The number of listings of each kind by default.
         public static let defaultListingsPerKind = 1200
 
-        /// What clients must trust; nil without TLS.
+        /// The certificate that clients must trust; `nil` without TLS.
         public let certificate: DemoCertificate?
 
         let book: ListingBook
@@ -49,8 +49,8 @@
         ///
         /// - Parameters:
         ///   - seed: The seed of every listing. The default is 1.
-        ///   - listingsPerKind: How many second-hand homes, rentals and new homes each. The default is 1200, at least 1
-        ///     and at most 50,000.
+        ///   - listingsPerKind: The number of listings of each kind: second-hand homes, rentals and new homes. The
+        ///     default is 1200, at least 1 and at most 50,000.
         ///   - security: The default is ``Security/tls``.
         ///   - clock: The clock of delays. The default is the continuous clock.
         ///   - logger: The server's logger. The default logs nothing.
@@ -75,13 +75,16 @@
         /// The requests that the backend has received so far.
         public var statistics: BackendStatistics { counter.current }
 
-        /// Serves until its task is cancelled or its service group shuts down, then cuts every connection and returns.
+        /// Serves until its task is cancelled or its service group shuts down, then closes every connection at once and
+        /// returns.
         ///
         /// - Parameters:
-        ///   - host: The address to bind to. The default is the loopback, where no other machine can connect.
+        ///   - host: The address to bind to. The default is the loopback address, which no other machine can reach.
         ///   - port: The port to bind to. The default, 0, is any free port.
-        ///   - rules: The hosts and web pages whose requests pass. The default is the loopback, and no web page.
-        ///   - onServing: Called once, when the port is bound. It must return immediately: requests wait until it has.
+        ///   - rules: The hosts and web pages whose requests are accepted. The default is the loopback address, and no
+        ///     web page.
+        ///   - onServing: Called once, when the port is bound. The function must return immediately: requests wait for
+        ///     it.
         /// - Throws: The system's error if the address can't be bound.
         public func run(
             host: String = "127.0.0.1",

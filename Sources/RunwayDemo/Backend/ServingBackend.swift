@@ -1,5 +1,5 @@
 #if Command
-    /// A ``ListingsBackend`` that takes requests.
+    /// A ``ListingsBackend`` that accepts requests.
     public struct ServingBackend: Sendable {
         /// The address that the backend is bound to, such as `127.0.0.1`.
         public let host: String
@@ -7,12 +7,12 @@
         /// The port that the backend is bound to, never 0.
         public let port: Int
 
-        /// What clients must trust; nil for a backend without TLS.
+        /// The certificate that clients must trust; `nil` for a backend without TLS.
         public let certificate: DemoCertificate?
 
         let counter: StatisticsCounter
 
-        /// The base of all URLs, such as `https://127.0.0.1:40123`, without a slash at its end.
+        /// The base of all URLs, such as `https://127.0.0.1:40123`, without a trailing slash.
         public var baseURL: String {
             // RFC 3986 §3.2.2: an IPv6 address is in brackets.
             let authority = host.contains(":") ? "[\(host)]" : host

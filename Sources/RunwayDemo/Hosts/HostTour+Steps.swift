@@ -4,7 +4,7 @@
     import RunwayTesting
     import RunwayTransport
 
-    /// What happens on the way, one function a step.
+    /// Steps of the tour, one function each.
     extension HostTour {
         func meetTheHost() async throws {
             try await step("The first call: no address was measured", shouldWin: .near) {
@@ -17,7 +17,7 @@
         func measureAll() async throws {
             let report = try await HostProbe(configuration: configuration, timeout: probeTimeout)
                 .run(NearbyService.host, port: port)
-            // In addition to the addresses of the list there are those of the name's lookup.
+            // The name's lookup adds its addresses to those of the list.
             let listed = report.entries.filter { $0.source == .listed }
             let texts = listed.map { "\($0.address) \($0.failure ?? $0.total?.text ?? "")" }
             rows.append(
@@ -56,7 +56,8 @@
             try await step("The nearest refuses every connection", shouldWin: .middle) {
                 try await call(NearbyHomes(city: "shenzhen"))
             } why: { [self] wire in
-                // A new connection may have been needed while it was silent: then it is in doubt already, and not dialled.
+                // A new connection may have been needed while the address was silent: then the address is in doubt
+                // already, and is not dialled.
                 guard wire.dialed.contains(where: { $0.address == near }) else {
                     return "\(near) was silent, and comes after the others; the next nearest has taken its place"
                 }
@@ -71,7 +72,8 @@
             let warmed = path(.near).totalConnectionCount
             try await step("On another network the nearest is back", shouldWin: .near) {
                 status.set(.cellular)
-                // All are measured, and the best is connected to: the dead one takes the longest to be found so.
+                // All addresses are measured, and the transport connects to the best one: the dead address takes the
+                // longest to be found so.
                 try await wait { self.path(.near).totalConnectionCount >= warmed + 2 }
                 return try await call(NearbyHomes(city: "chengdu"))
             } why: {
@@ -80,7 +82,7 @@
             }
         }
 
-        /// Somebody between the app and the backend shows a certificate of an authority that the device trusts.
+        /// An interceptor between the app and the backend shows a certificate of an authority that the device trusts.
         func meetAnInterceptor() async throws {
             guard let certificate = serving.certificate else { return }
             try await withListingsBackend(ListingsBackend(seed: 1, listingsPerKind: 1)) { interceptor in
@@ -119,7 +121,7 @@
             }
         }
 
-        /// Plays one step, and puts it into the table.
+        /// Plays one step, and adds it to the table.
         private func step(
             _ title: String, shouldWin route: Route, _ play: () async throws -> (wire: WireRecord?, time: Duration),
             why: (WireRecord) -> String
@@ -142,7 +144,7 @@
             }
         }
 
-        /// Makes a call; returns the wire record of its attempt, and how long the call took.
+        /// Makes a call; returns the wire record of its attempt, and the duration of the call.
         private func call(_ endpoint: some Endpoint) async throws -> (wire: WireRecord?, time: Duration) {
             let count = records.records.count
             let failure = await failure(of: endpoint, over: layer)

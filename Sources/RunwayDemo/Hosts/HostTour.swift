@@ -5,17 +5,17 @@
     import RunwayTesting
     import RunwayTransport
 
-    /// Plays calls to a host that has four addresses, near and far, of which one is dead and one fails during the tour.
+    /// Plays calls to a host that has four addresses, near and far; one address is dead, and one fails during the tour.
     ///
-    /// The backend, sockets, TLS and the transport, which chooses, are real; a relay in this process delays the
-    /// addresses of the loopback. The expected outcome of each call is known; deviations are in
+    /// The backend, sockets, TLS and the transport, which chooses an address, are real; a relay in this process delays
+    /// the addresses of the loopback. The expected outcome of each call is known; deviations are in
     /// ``HostTourReport/problems``.
     ///
-    /// Which address is nearest is measured in real time, and a machine that stands still for a second measures
-    /// something else. So a tour with problems is played again, six times in all, and the report is that of the last
-    /// one.
+    /// The nearest address is measured in real time, and a machine that stands still for a second distorts the
+    /// measurement. A tour with problems is therefore played again, at most six times in all; the report is that of the
+    /// last play.
     public final class HostTour {
-        /// How often a tour with problems is played.
+        /// The most plays of a tour with problems.
         static let maximumPlays = 6
 
         /// The routes to the host: one for each address.
@@ -39,7 +39,7 @@
         let selector: HostSelector
         let status: SettableNetworkStatus
         let configuration: TransportConfiguration
-        /// The longest that the probe waits for an address.
+        /// The longest time that the probe waits for an address.
         let probeTimeout: Duration
         let records: RecordCollector
         var rows: [HostTourReport.Row] = []
@@ -146,7 +146,7 @@
         var city = "beijing"
     }
 
-    /// The same, for a screen that must not wait: it is hedged.
+    /// Homes near the user, for a screen that must not wait: the call is hedged.
     struct UrgentHomes: Endpoint {
         static let service = NearbyService.self
         static let hedging = HedgingPolicy.after(.milliseconds(150))

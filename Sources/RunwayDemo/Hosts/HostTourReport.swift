@@ -1,25 +1,25 @@
 #if Command
     public import Runway
 
-    /// The results of a ``HostTour``: which addresses were dialled, which one won, and why.
+    /// The results of a ``HostTour``: the addresses that were dialled, the winner of each step, and the reason.
     public struct HostTourReport: Sendable, Encodable {
-        /// One thing that happened.
+        /// One event of the tour.
         public struct Row: Sendable, Encodable {
-            /// What happened.
+            /// The name of the event.
             public var title: String
-            /// The addresses that were dialled for it; empty if it used an existing connection.
+            /// The addresses that were dialled for the event; empty if it used an existing connection.
             public var dialled: [String]
             /// The address of the response; `nil` if there was none.
             public var won: String?
-            /// How long it took, in milliseconds.
+            /// The duration in milliseconds.
             public var milliseconds: Int
-            /// Why that one won.
+            /// The reason why the address won.
             public var why: String
         }
 
-        /// How each address is, by its number and in words.
+        /// A description of each address, by its number.
         public var addresses: [String: String]
-        /// What happened, in order.
+        /// The events in order.
         public var rows: [Row]
         /// The records of the calls, in the order of their ends.
         public var flights: [FlightRecord]
@@ -28,7 +28,7 @@
     }
 
     extension HostTourReport: CustomStringConvertible {
-        /// The table and the records, as a person reads them.
+        /// The table and the records as text.
         public var description: String {
             var lines = ["— One host, four addresses"]
             lines += addresses.sorted { $0.key < $1.key }.map { "    \($0.key)  \($0.value)" }

@@ -5,15 +5,15 @@
     public struct DemoReport: Sendable, Encodable {
         /// One action of the user, and the content of the screen after it.
         public struct Scene: Sendable, Encodable {
-            /// The part of the demo that it belongs to.
+            /// The part of the demo that the scene belongs to.
             public var part: DemoPart
-            /// The action.
+            /// The user's action.
             public var title: String
             /// The screen, line by line.
             public var screen: [String]
-            /// How many calls were made in it.
+            /// The number of calls that the scene made.
             public var calls = 0
-            /// How many requests it took.
+            /// The number of requests that the scene sent.
             public var requests = 0
         }
 
@@ -23,31 +23,31 @@
         public var calls: Int
         /// Calls that made a request of their own.
         public var callsSent: Int
-        /// Calls that made none, by why they did not.
+        /// The numbers of calls that made no request, by the reason.
         public var callsNotSent: [UnsentReason: Int]
         /// Requests that were passed to the transport.
         public var requestsOnTheWire: Int
-        /// Requests that calls made after their first, by why they did.
+        /// The numbers of requests that calls made after their first, by the reason.
         public var requestsRepeated: [Repetition: Int]
-        /// Bytes of the bodies of all responses that came in whole.
+        /// The bytes of the bodies of all complete responses.
         public var bytes: Int
         /// The user's actions and the screens.
         public var scenes: [Scene]
-        /// The record of every call, in the order of asking.
+        /// The record of every call, in the order in which the calls were made.
         public var flights: [FlightRecord]
         /// The records of the requests that carried several calls.
         public var envelopes: [FlightRecord]
         /// Deviations from the expected results; empty if there are none.
         public var problems: [String]
-        /// How the addresses of a host were chosen, if that was part of the session.
+        /// The choice among the addresses of a host, if the session played that tour.
         public var hosts: HostTourReport?
-        /// What became of the log of an app that was killed, if that was part of the session.
+        /// The log of an app that was killed, if the session played that tour.
         public var log: LogTourReport?
-        /// What became of the changes of an app without a network, if that was part of the session.
+        /// The changes that an app made without a network, if the session played that tour.
         public var train: TrainTourReport?
-        /// What became of the messages of two users, if that was part of the session.
+        /// The messages of two users, if the session played that tour.
         public var chat: ChatTourReport?
-        /// What became of signed requests, if they were part of the session.
+        /// The outcomes of signed requests, if the session played that tour.
         public var signing: SigningTourReport?
 
         init(
@@ -69,7 +69,7 @@
     }
 
     extension Array where Element: Hashable {
-        /// How often each element is there.
+        /// The number of occurrences of each element.
         var counted: [Element: Int] { reduce(into: [:]) { $0[$1, default: 0] += 1 } }
     }
 #endif

@@ -1,7 +1,7 @@
 #if Command
     import Runway
 
-    /// What scenes are made of.
+    /// Building blocks of scenes.
     extension DemoSession {
         /// Plays parts of the demo, in their order.
         ///
@@ -34,8 +34,8 @@
         ///
         /// - Parameters:
         ///   - title: The user's action.
-        ///   - unsent: How many calls should send no request of their own, by reason.
-        ///   - repeated: How many requests should follow the first one of a call, by reason.
+        ///   - unsent: The numbers of calls that should send no request of their own, by reason.
+        ///   - repeated: The numbers of requests that should follow the first request of a call, by reason.
         func scene(
             _ title: String, unsent: [UnsentReason: Int] = [:], repeated: [Repetition: Int] = [:],
             _ play: () async throws -> Void
@@ -55,18 +55,18 @@
 
         /// Adds a call and its expected outcome.
         ///
-        /// - Parameter verdict: The outcome, and for a failure its kind after a colon.
+        /// - Parameter verdict: The expected outcome; for a failure followed by a colon and the kind.
         func call(_ flight: FlightID?, shouldBe verdict: String) {
             let lands = verdict == "succeeded" || verdict.hasPrefix("failed")
             if flight != nil { expected.append(Expectation(verdict: verdict, lands: lands)) }
         }
 
-        /// Takes note of a call that no manager made.
+        /// Records that a call was made without a manager, and its expected outcome.
         func callWithoutManager(shouldBe verdict: String) {
             expected.append(Expectation(verdict: verdict, lands: false))
         }
 
-        /// Waits for a load of pages, which may make several calls, all of which should succeed.
+        /// Waits for a load of pages, which may make several calls. All of them should succeed.
         func load(_ load: FlightID?) async throws {
             guard let load else { return note("there was no page to load") }
             try await events.wait(for: "page \(load) to land") { landings.contains(load) }
@@ -76,7 +76,7 @@
             }
         }
 
-        /// Waits until every call so far has landed, if it should, and has its record.
+        /// Waits until every call so far has its record, and has landed if it should.
         func landed() async throws {
             let landingCount = expected.count { $0.lands }
             try await events.wait(for: "every call to land") { landings.count >= landingCount }
@@ -84,7 +84,7 @@
             try await events.wait(for: "the record of every call") { board.callCount >= expected.count }
         }
 
-        /// Waits until `count` more requests have arrived at a route than did before `play`.
+        /// Waits until `play` has caused `count` further requests to arrive at a route.
         func arrival(of count: Int = 1, at route: String, _ play: () -> Void) async throws {
             func arrivedCount() -> Int { serving.statistics.routes[route]?.requests ?? 0 }
             let awaited = arrivedCount() + count
@@ -93,7 +93,7 @@
         }
     }
 
-    /// What scenes look at.
+    /// Checks of scenes.
     extension DemoSession {
         /// Adds a deviation to the scene that is being played.
         func note(_ problem: String) {
@@ -110,7 +110,7 @@
             shouldShow(lines: listings.map(\.rowText), on: other)
         }
 
-        /// Compares a screen with what should be on it.
+        /// Compares the lines of a screen with the expected ones.
         func shouldShow(lines wanted: [String], on other: Screen? = nil) {
             let found = (other ?? screen).lines
             if found == wanted { return }
@@ -119,7 +119,7 @@
             note("line \(line + 1) of the screen is \(text(found)), and should be \(text(wanted))")
         }
 
-        /// Verifies that the screen shows an error of a kind, whose detail contains some words.
+        /// Verifies that the screen shows an error of a kind whose detail contains `words`.
         func shouldShow(error kind: String, saying words: String = "") {
             let error = screen.error
             let isWanted = error?.kind.name == kind && (words.isEmpty || error?.detail.contains(words) == true)

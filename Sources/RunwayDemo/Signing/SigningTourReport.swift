@@ -1,23 +1,23 @@
 #if Command
     public import Runway
 
-    /// The results of a ``SigningTour``: which calls the server accepted, and why it refused the others.
+    /// The results of a ``SigningTour``: which calls the server accepted, and the reasons for its refusals.
     public struct SigningTourReport: Sendable, Encodable {
-        /// One thing that was tried.
+        /// One attempt to be accepted by the server.
         public struct Row: Sendable, Encodable {
-            /// What was tried: a few words, a colon, and more of it.
+            /// The attempt in words: a short title, a colon, and details.
             public var title: String
-            /// Why requests were refused: the status, and the reason in one word.
+            /// The refusals of requests: the status, and the reason in one word.
             public var refusals: [String]
-            /// How many requests were accepted.
+            /// The number of requests that were accepted.
             public var accepted: Int
-            /// What the app learned, in words.
+            /// The fact that the app learned, in words.
             public var detail: String
 
-            /// What became of it, in a few words.
+            /// The outcome in a few words.
             public var outcome: String { text(of: refusals.map { "refused: \($0)" }) }
 
-            /// The same in fewer words: a refusal is its status and what was wrong.
+            /// The outcome in fewer words: a refusal is its status and the problem.
             public var briefOutcome: String { text(of: refusals.map { Self.briefTexts[$0] ?? $0 }) }
 
             private static let briefTexts = [
@@ -31,20 +31,20 @@
             }
         }
 
-        /// What was tried, in order.
+        /// The attempts in order.
         public var rows: [Row] = []
         /// Calls that the app and others made.
         public var calls = 0
-        /// Requests that they sent.
+        /// Requests that these calls sent.
         public var requests = 0
-        /// The records of those calls, in the order of their ends.
+        /// The records of the calls, in the order of their ends.
         public var flights: [FlightRecord] = []
         /// Deviations from the expected results; empty if there are none.
         public var problems: [String] = []
     }
 
     extension SigningTourReport: CustomStringConvertible {
-        /// The table and the records, as a person reads them.
+        /// The table and the records as text.
         public var description: String {
             var lines = ["— Signed calls, and attempts to pass as the app"]
             for row in rows { lines += ["    \(row.title): \(row.outcome)", "        \(row.detail)"] }
