@@ -1,8 +1,8 @@
 import HTTPTypes
 import Runway
 
-/// How what the server computed of a request differs from what was signed, line by line. For development: a server
-/// explains its refusals there alone (`SignatureRules.explainsRefusals` of `RunwayServer`).
+/// The differences, line by line, between the signature base that a server computed and the base that was signed. For
+/// development: only then does a server explain its refusals (`SignatureRules.explainsRefusals` of `RunwayServer`).
 struct BaseDifference: Sendable, Hashable, CustomStringConvertible {
     /// One line that differs.
     struct Line: Sendable, Hashable, CustomStringConvertible {

@@ -3,16 +3,16 @@ import Runway
 import RunwayJSON
 import RunwaySignatures
 
-/// A refusal of a signature as a server of this project states it: `application/problem+json` (RFC 9457) whose `type`
-/// is `urn:runway:signature:` and the reason, with the server's time in seconds since 1970.
+/// A server's refusal of a signature, in this project's format: `application/problem+json` (RFC 9457) whose `type` is
+/// `urn:runway:signature:` followed by the reason, with the server's time in seconds since 1970.
 struct SignatureProblem: Sendable {
     /// The reason, in one word.
     let reason: String
     /// The server's time.
     let time: UnixTime?
-    /// The last moment, past or to come, at which the server can accept a copy of the request; `nil` if it states none.
+    /// The last moment, past or future, at which the server can accept a copy of the request; `nil` if it states none.
     let acceptedUntil: UnixTime?
-    /// What the server computed in place of the signature base, if it explains its refusals.
+    /// The signature base that the server computed, if it explains its refusals.
     let signatureBase: String?
 
     /// The most bytes of a signature base that are compared.
@@ -23,7 +23,7 @@ struct SignatureProblem: Sendable {
 
     private static let type = "urn:runway:signature:"
 
-    /// Whether the body of a response is a problem of some kind, and states that it is short.
+    /// Returns whether the body of a response is a problem (RFC 9457) that is declared to be short.
     static func isShortProblem(_ head: HTTPResponse) -> Bool {
         isProblem(head) && head.headerFields[.contentLength].flatMap { Int($0) }.map { $0 <= maximumByteCount } == true
     }
@@ -32,7 +32,7 @@ struct SignatureProblem: Sendable {
         head.headerFields[.contentType]?.hasPrefix("application/problem+json") == true
     }
 
-    /// Returns `nil` if the response is no such problem, or has a streamed body.
+    /// Reads the problem of a response. Returns `nil` if the body is not a signature problem, or is a stream.
     init?(_ response: Response) {
         guard case .whole(let rawData) = response.body,
             Self.isProblem(response.head),
@@ -47,8 +47,8 @@ struct SignatureProblem: Sendable {
         signatureBase = rawData["signatureBase"].string.flatMap { $0.utf8.count <= Self.maximumBaseBytes ? $0 : nil }
     }
 
-    /// Whether no copy of a request can have been accepted before this refusal, or can be later, if it was sent at most
-    /// a duration before.
+    /// Whether no copy of the request can have been accepted before this refusal, or can be accepted later, if the
+    /// request was sent at most `elapsed` before the refusal.
     func excludesCopies(sentBefore elapsed: Duration) -> Bool {
         guard let acceptedUntil else { return true }
         // Both times are whole seconds.
@@ -56,28 +56,28 @@ struct SignatureProblem: Sendable {
         return acceptedUntil + elapsed + .seconds(2) <= time
     }
 
-    /// The refusal as the server states it. `nil` if it does not state its time.
+    /// The refusal with the server's reason and time. `nil` if the server does not state its time.
     var refusal: SignatureRefusal? {
         time.map { SignatureRefusal(.init(name: reason), "stated by the server", at: $0) }
     }
 
-    /// Whether the nonce was used: the server has accepted a copy of the request before.
+    /// Whether the nonce was used before: the server has accepted a copy of the request.
     var isReplay: Bool { reason == "replayed" }
 
-    /// Whether the same request is accepted if it is signed anew: its nonce was used, or the server's memory of nonces
-    /// began after the signature was made.
+    /// Whether the same request can be accepted with a new signature: its nonce was used, or the server's memory of
+    /// nonces began after the signature was made.
     var needsNewSignature: Bool { isReplay || reason == "nonceUnknown" }
 }
 
 extension NetworkError {
-    /// The error of a request whose signature the server refused.
+    /// Creates the error of a request whose signature the server refused.
     init(refused response: Response, _ problem: SignatureProblem?, _ difference: BaseDifference?) {
         self.init(
             "The server refused the signature of the request\(problem.map { ": \($0.reason)" } ?? "")."
                 + (difference.map { " \($0)" } ?? ""), response, problem)
     }
 
-    /// The error of a request that the server refused since it has no signature.
+    /// Creates the error of a request that the server refused because it has no signature.
     init(unsigned response: Response, _ problem: SignatureProblem?, of account: String?) {
         let advice =
             account.map { "\($0) has no key yet. Call DeviceEnrolment.enrol(), or have the key store return a key." }

@@ -1,6 +1,6 @@
 package import Runway
 
-/// What the signing stage decided, for the record. It has the identifier of the key, and nothing of the key.
+/// A decision of the signing stage, for the record. It contains the identifier of the key, and never the key.
 package enum SigningDecision: StageDecision, Equatable {
     /// The request was signed.
     case signed(keyID: String, way: String)
@@ -8,14 +8,14 @@ package enum SigningDecision: StageDecision, Equatable {
     case proved(keyID: String)
     /// The key store has no key for the request.
     case unsigned
-    /// The server refused the time of the signature, and the request is signed again with the server's.
+    /// The server refused the time of the signature; the request is signed again with the server's time.
     case correctedTime(by: Duration)
-    /// The request is signed again with what the server asked for.
+    /// The request is signed again with the nonce and the components that the server asked for.
     case meetsRequest
-    /// The nonce was used, or the server could not tell, and the request is signed again with another.
+    /// The nonce was used, or the server could not tell; the request is signed again with another nonce.
     case repeated
-    /// The server refused the signature, and says what it computed: how that differs from what was signed, without
-    /// secrets.
+    /// The server refused the signature and states the base that it computed: the differences from the signed base,
+    /// without secrets.
     case compared(String)
     /// The response has the signature of the server.
     case verifiedResponse

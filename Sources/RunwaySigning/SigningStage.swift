@@ -8,8 +8,8 @@ import RunwaySignatures
 
 /// Signs the requests of one service as they are sent, and verifies the responses if the policy says so.
 ///
-/// It stands at the place `FlightStep.signing`, below retries, redirects, merging, compression and hedging: each
-/// attempt, hop and envelope is signed anew over its own bytes, and a cached response needs no signature.
+/// The stage stands at the place `FlightStep.signing`, below retries, redirects, merging, compression and hedging: each
+/// attempt, hop and envelope is signed over its own bytes, and a cached response needs no signature.
 ///
 /// ```swift
 /// var pipeline = RequestPipeline()
@@ -17,39 +17,39 @@ import RunwaySignatures
 /// pipeline.insert(SigningStage(for: Shop.self, policy, keys: deviceKeys), before: .signing)
 /// ```
 ///
-/// Only requests to the service's own origin are signed, since a redirect can lead anywhere. Make a stage for each
-/// layer: it holds the time of the service's server by the clock of the layer.
+/// Only requests to the service's own origin are signed, since a redirect can lead anywhere. Create one stage for each
+/// layer: it stores the time of the service's server by the layer's clock.
 ///
 /// A refusal fails the call as `NetworkError.Kind.refused`. If the server states its reason and its time, as
-/// `RunwayServer` does, the underlying error is a `SignatureRefusal` with these two; nobody vouches for them. If the
-/// server says what it computed in place of the signature base, as `RunwayServer` does in development, the error and
-/// the record name the lines that differ, without secrets.
+/// `RunwayServer` does, the underlying error is a `SignatureRefusal` with both, which are not authenticated. If the
+/// server states the signature base that it computed, as `RunwayServer` does in development, the error and the record
+/// name the lines that differ, without secrets.
 ///
-/// If the server refuses a signature with status 401, and no other, the stage tries once more with the server's time,
-/// if the clock of the device was wrong, and once with the nonce and the components that it asked for in
-/// `Accept-Signature`. A 401 that has neither `Accept-Signature` with the tag of the policy nor a problem of a
-/// signature passes unchanged. One that has either never reaches the stage that renews access tokens, also if the
-/// request was not signed since its account has no key yet.
+/// If the server refuses a signature with status 401, and no other, the stage sends the request again: once with the
+/// server's time, if the device's clock was wrong, and once with the nonce and the components that the server asked for
+/// in `Accept-Signature`. A 401 passes unchanged if it has neither `Accept-Signature` with the tag of the policy nor a
+/// signature problem. A 401 with either never reaches the stage that renews access tokens, even if the request was not
+/// signed because its account has no key yet.
 ///
-/// A request that may not be executed twice is sent again only if the server certainly did not execute it: not if its
-/// nonce was used, since then a copy of it was accepted before, and under ``SigningPolicy/responses`` only if the
-/// refusal has the server's signature and excludes that a copy was accepted since the request was sent. Requests may be
+/// A request that may not be executed twice is sent again only if the server certainly did not execute it. That
+/// excludes a request whose nonce was used, since a copy of it was accepted before. Under ``SigningPolicy/responses``
+/// it requires a signed refusal that rules out that a copy was accepted since the request was sent. Requests may be
 /// executed twice if their method is idempotent, if they have an `Idempotency-Key`, or if `RetryPolicy.isRepeatable`
 /// says so.
 ///
-/// Bodies pass unchanged. A stream that can be read twice is read once for its digest; one that can't must have a
-/// `Content-Digest`, or is read into memory up to ``SigningPolicy/maximumBufferedByteCount``.
+/// Bodies pass unchanged. A stream that can be read twice is read an extra time for its digest; any other stream must
+/// have a `Content-Digest`, or is read into memory up to ``SigningPolicy/maximumBufferedByteCount``.
 public struct SigningStage: RequestStage {
     private let service: any APIService.Type
     private let policy: SigningPolicy
     private let keys: any RequestKeyStore
     private let serverTime = ServerTime()
 
-    /// A stage for the requests of one service.
+    /// Creates a stage for the requests of one service.
     ///
     /// - Parameters:
     ///   - service: The service. Requests of other services pass unchanged.
-    ///   - policy: How requests are signed, and whether responses are verified.
+    ///   - policy: The way in which requests are signed, and the verification of responses.
     ///   - keys: Finds the key of an account.
     public init(for service: any APIService.Type, _ policy: SigningPolicy, keys: any RequestKeyStore) {
         (self.service, self.policy, self.keys) = (service, policy, keys)
@@ -57,7 +57,7 @@ public struct SigningStage: RequestStage {
 
     /// The place `signing`.
     public var step: FlightStep { .signing }
-    /// Key store and signer are left behind at the deadline of the flight, and when it is cancelled.
+    /// `true`: a key store or signer is abandoned at the deadline of the flight, and when the flight is cancelled.
     public var endsInTime: Bool { true }
 
     /// Signs the request, sends it, and verifies the response if the policy says so.
@@ -110,9 +110,9 @@ public struct SigningStage: RequestStage {
         return signed
     }
 
-    /// Returns what was corrected, if the server refused the signature and another can be accepted.
+    /// Returns the correction, if the server refused the signature and another signature can be accepted.
     ///
-    /// - Throws: The refusal, if it is certainly one of the signature and nothing can be corrected.
+    /// - Throws: The refusal, if it certainly concerns the signature and nothing can be corrected.
     private func correct(
         _ corrections: inout Corrections, after response: Response, to signed: SignedRequest,
         sent: ServerTime.Moment, in flight: Flight
@@ -160,9 +160,10 @@ public struct SigningStage: RequestStage {
         return decision
     }
 
-    /// Whether a refused request may be sent again: its body can be, and it was not executed or may be executed twice.
+    /// Returns whether a refused request may be sent again: its body can be sent again, and it was not executed or may
+    /// be executed twice.
     ///
-    /// - Parameter elapsed: The time since before it was sent.
+    /// - Parameter elapsed: The time since a moment before the request was sent.
     private func maySend(
         again signed: SignedRequest, after response: Response, _ problem: SignatureProblem?, within elapsed: Duration,
         in flight: Flight
@@ -184,7 +185,8 @@ public struct SigningStage: RequestStage {
         }
     }
 
-    /// The error of a refused signature, with what the server computed otherwise if it says so.
+    /// Returns the error of a refused signature, with the differences from the signature base that the server computed,
+    /// if it states that base.
     private func refusal(
         _ response: Response, _ problem: SignatureProblem?, of signed: SignedRequest, in flight: Flight
     ) -> NetworkError {
@@ -230,7 +232,7 @@ public struct SigningStage: RequestStage {
     }
 }
 
-/// What the stage has corrected in one attempt. Each correction is made once.
+/// The corrections that the stage has made in one attempt. Each is made once.
 private struct Corrections {
     /// Whether the server refused a request of this attempt.
     var isRefused = false
@@ -243,17 +245,17 @@ private struct Corrections {
 }
 
 extension Response {
-    /// Whether the status is one with which a server refuses a signature.
+    /// Whether a server may refuse a signature with this status.
     fileprivate var mayRefuseSignature: Bool {
         [.badRequest, .unauthorized, .misdirectedRequest].contains(head.status)
     }
 
-    /// Whether the status is one with which a server refuses a request before it verifies the signature.
+    /// Whether a server may refuse a request with this status before it verifies the signature.
     fileprivate var mayPrecedeVerification: Bool {
         [.contentTooLarge, .tooManyRequests, .serviceUnavailable].contains(head.status)
     }
 
-    /// The response, with its body read if it is a stream that may be the problem of a signature.
+    /// Returns the response. If its body is a stream that may be a signature problem, the body is read.
     fileprivate func withReadProblem(in flight: Flight) async throws(NetworkError) -> Response {
         guard mayRefuseSignature || mayPrecedeVerification, case .stream(let stream) = body,
             SignatureProblem.isShortProblem(head)
@@ -271,8 +273,8 @@ extension Response {
         return response
     }
 
-    /// This failure without its body, with the verdict of its status, and of its fields only those that say when to try
-    /// again.
+    /// This failure without its body, with the verdict that follows from its status, and without header fields except
+    /// `Retry-After` and `Date`.
     fileprivate var unverifiedFailure: Response {
         var failure = self
         let fields = head.headerFields.filter { [.retryAfter, .date].contains($0.name) }
@@ -288,8 +290,8 @@ extension RequestBody {
 }
 
 extension Request {
-    /// Whether the request goes to the server of the service: to its origin, or to the same host by TLS where the
-    /// service has none.
+    /// Returns whether the request goes to the service's server: to its origin, or to the same host by `https` if the
+    /// origin is `http`.
     func isForServer(of flight: Flight) -> Bool {
         guard let own = flight.serviceOrigin else { return false }
         let target = Origin(head)

@@ -50,8 +50,8 @@ public struct SoftwareKeyMaker: DeviceKeyMaker {
 }
 
 #if canImport(CryptoKit)
-    /// Makes keys in the Secure Enclave, which they never leave: the representation is of use to this device's Secure
-    /// Enclave alone.
+    /// Makes keys in the Secure Enclave, which they never leave: the representation is useful only to this device's
+    /// Secure Enclave.
     public struct SecureEnclaveKeyMaker: DeviceKeyMaker {
         private struct Key: DeviceKey {
             let key: SecureEnclave.P256.Signing.PrivateKey

@@ -3,20 +3,20 @@ import Foundation
 import Runway
 import RunwaySignatures
 
-/// What a device stores of its keys for one owner.
+/// The keys that a device stores for one owner.
 struct StoredDeviceKeys: Sendable, Codable {
     /// A key and its identifier.
     struct Key: Sendable, Codable {
         let id: String
-        /// What the maker finds the key by, as Base64.
+        /// The representation by which the key's maker finds the key, in Base64.
         let representation: String
     }
 
-    /// The identifier of the device, which is made once.
+    /// The identifier of the device, created once.
     var device = UUID().uuidString.lowercased()
     /// The key that signs; `nil` before the first enrolment.
     var current: Key?
-    /// A key whose enrolment has begun. The server may know it already, where a response was lost.
+    /// A key whose enrolment has begun. If a response was lost, the server may know the key already.
     var pending: Key?
 }
 
@@ -41,11 +41,11 @@ extension StoredDeviceKeys.Key: CustomStringConvertible, CustomDebugStringConver
     var customMirror: Mirror { Mirror(self, children: ["id": id]) }
 }
 
-/// A stored key is not one of the form in which keys are stored.
+/// A stored key does not have the form in which keys are stored.
 struct UnreadableDeviceKey: Error {}
 
 extension KeyOwner {
-    /// The key under which the owner's keys are in a token store; `nil` if there is no account.
+    /// Returns the key under which a token store has the owner's keys; `nil` if there is no account.
     func tokenKey(named name: String) -> TokenKey? {
         account.map { TokenKey(network: name, service: service, environment: environment.name, account: $0) }
     }

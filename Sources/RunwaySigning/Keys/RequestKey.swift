@@ -1,7 +1,7 @@
 import Crypto
 public import RunwaySignatures
 
-/// A key that signs requests, and its identifier. Its description has the identifier alone.
+/// A key that signs requests, and its identifier. Its description contains only the identifier.
 public struct RequestKey: Sendable {
     /// The identifier by which the server finds the key.
     public let id: String

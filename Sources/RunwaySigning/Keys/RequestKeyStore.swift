@@ -1,9 +1,9 @@
 public import Runway
 
-/// Finds the key with which requests are signed.
+/// Finds the key that signs the requests of an owner.
 ///
-/// ``DeviceKeys`` is one for keys that are made on the device, which is best. An app implements the protocol over
-/// another place where it holds keys, such as short-lived ones that the server issued after login.
+/// Prefer ``DeviceKeys``, whose keys are made on the device. Implement the protocol over another place of keys, for
+/// example for short-lived keys that the server issues after login.
 ///
 /// ```swift
 /// struct ShopKeys: RequestKeyStore {
@@ -16,21 +16,20 @@ public import Runway
 /// }
 /// ```
 public protocol RequestKeyStore: Sendable {
-    /// The key of the requests of an owner, called for every request that is sent, unless the key is in memory
-    /// (``keyInMemory(for:)``). `nil` if they are sent unsigned, such as before
-    /// login.
+    /// Returns the key for the requests of an owner; `nil` to send them unsigned, for example before login. Called for
+    /// every request that is sent, unless the key is in memory (``keyInMemory(for:)``).
     ///
-    /// The wait counts towards the deadline of the call; a store that does not return by then is left behind. If it
-    /// throws a `NetworkError`, the call fails with that as not sent, and otherwise as `NetworkError.Kind.storage`; the
-    /// text of other errors is not recorded.
+    /// The wait counts towards the deadline of the call; a store that does not return by then is abandoned. If the
+    /// function throws a `NetworkError`, the call fails with that error as not sent; after any other error it fails as
+    /// `NetworkError.Kind.storage`, and the text of the error is not recorded.
     func key(for owner: KeyOwner) async throws -> RequestKey?
 
-    /// The key of the requests of an owner, if the store has it in memory. The default returns `nil`, and ``key(for:)``
-    /// is called.
+    /// Returns the key for the requests of an owner, if the store has it in memory. By default the function returns
+    /// `nil`, and ``key(for:)`` is called.
     ///
-    /// It must return at once, and the same key as ``key(for:)``. A request without a streamed body is then signed in
-    /// the task of its call if the key is a `SigningKey` or of a ``SoftwareKeyMaker``: that saves the task in which a
-    /// store or a signer is left behind at the deadline.
+    /// The function must return at once, and return the same key as ``key(for:)``. A request without a streamed body is
+    /// then signed in the task of its call if the key is a `SigningKey` or belongs to a ``SoftwareKeyMaker``: that
+    /// saves the separate task that makes it possible to abandon a store or a signer at the deadline.
     func keyInMemory(for owner: KeyOwner) -> RequestKey?
 }
 
@@ -39,7 +38,7 @@ extension RequestKeyStore {
     public func keyInMemory(for owner: KeyOwner) -> RequestKey? { nil }
 }
 
-/// Whose requests are signed.
+/// The owner of a request key: a service in an environment, and the account that is signed in.
 public struct KeyOwner: Sendable, Hashable {
     /// The name of the service.
     public let service: String
@@ -48,7 +47,7 @@ public struct KeyOwner: Sendable, Hashable {
     /// The account that was signed in when the call was made; `nil` if none was.
     public let account: String?
 
-    /// An owner, for a test of a store.
+    /// Creates an owner, for tests of a store.
     public init(service: String, environment: ServiceEnvironment, account: String?) {
         (self.service, self.environment, self.account) = (service, environment, account)
     }

@@ -4,7 +4,7 @@ import RunwaySignatures
 
 /// Verifies that a response has the server's signature, made for its request.
 struct VerificationOfResponse: Sendable {
-    /// What the signature must have.
+    /// The requirements for the signature.
     let policy: VerificationPolicy
     /// The keys of the server.
     let keys: any KeyDirectory
@@ -19,7 +19,7 @@ struct VerificationOfResponse: Sendable {
                 .notTrusted, in: .signing, "The digest of the response can't be verified, since its coding was undone.",
                 status: status)
         }
-        // It claims no nonce, since the one of the policy is expected once.
+        // The verifier claims no nonce: only the policy's own nonce is accepted, once.
         let verifier = SignatureVerifier(
             policy: policy, keys: keys, nonces: NonceMemory(startedAt: time, maximumNonces: 1))
         var response = response
@@ -52,7 +52,7 @@ extension Response {
 }
 
 extension BodyStream {
-    /// The stream, which throws at its end if the digest is not that of its bytes.
+    /// Returns the stream with a check at its end: it throws if the digest does not match its bytes.
     fileprivate func verified(_ digest: BodyDigest, _ status: HTTPResponse.Status) -> BodyStream {
         BodyStream {
             var parts = makeAsyncIterator()

@@ -5,26 +5,26 @@ import RunwaySignatures
 /// A request with its signature.
 struct SignedRequest: Sendable {
     var request: Request
-    /// The request without its signature, to be signed again: a body that can be read only once is in memory now.
+    /// The request without its signature, for signing it again: a body that can be read only once is in memory by now.
     let source: Request
     /// The identifier of the key; `nil` if the request is not signed.
     var keyID: String?
-    /// What was signed: a signature base, or the lines of a salted digest.
+    /// The signed bytes: a signature base, or the lines of a salted digest.
     var base: [UInt8] = []
-    /// What the signature of the response must have; `nil` if none was asked for.
+    /// The requirements for the signature of the response; `nil` if none was asked for.
     var responsePolicy: VerificationPolicy?
 }
 
-/// What the signature of a request shall be.
+/// The parameters of a signature that is still to be made.
 struct SignatureDraft: Sendable {
     let policy: SigningPolicy
     /// The signature that the server asked for.
     let wanted: SignatureRequest?
 
-    /// For how long a signature is valid if the server wants to know.
+    /// The time for which a signature is valid if the server asks for `expires`.
     private static let lifetime = Duration.seconds(60)
 
-    /// Signs a request with the key that is found. All errors are those of a request that was not sent.
+    /// Signs a request with the key that `findKey` returns. Every error is the error of a request that was not sent.
     func signed(
         _ request: Request, with findKey: () async throws -> RequestKey?, at now: @Sendable () -> UnixTime
     ) async throws(NetworkError) -> SignedRequest {
@@ -35,7 +35,7 @@ struct SignatureDraft: Sendable {
         }
     }
 
-    /// Signs a request. Throws what the signer throws, a `SignatureError`, or a `NetworkError`.
+    /// Signs a request. Throws the error of the signer, a `SignatureError`, or a `NetworkError`.
     func sign(
         _ request: Request, with key: RequestKey?, at now: @Sendable () -> UnixTime
     ) async throws -> SignedRequest {
@@ -64,7 +64,7 @@ struct SignatureDraft: Sendable {
         return signed
     }
 
-    /// The signature that the request will have, as a component of its response.
+    /// Returns the component by which the response covers the signature of the request.
     private func proof(in fields: HTTPFields) throws -> ComponentIdentifier {
         switch policy.way.format {
         case .signature: ComponentIdentifier.field(.signature).member(try label(in: fields)).ofRequest
@@ -92,7 +92,8 @@ struct SignatureDraft: Sendable {
         return base
     }
 
-    /// The components of the policy, the digest of a body, and those that the server asked for and the request has.
+    /// Returns the components of the policy, the digest of a body, and those components the server asked for that the
+    /// request has.
     private func covered(_ coverage: SigningWay.Coverage, in request: Request) throws -> CoveredComponents {
         let hasDigest = request.head.headerFields.contains(.contentDigest)
         let own = try (hasDigest ? coverage.withDigest : coverage.withoutDigest).get()
@@ -110,7 +111,7 @@ struct SignatureDraft: Sendable {
         SignatureContext(request.head, structuredFieldTypes: policy.structuredFieldTypes)
     }
 
-    /// The algorithm that the signature names: none, unless the server asked for one.
+    /// Returns the algorithm that the signature names; `nil` unless the server asked for one.
     private func algorithm(of key: RequestKey) throws -> SignatureAlgorithm? {
         guard let wanted else { return nil }
         let isOther = wanted.namesUnknownAlgorithm || wanted.algorithm.map { $0 != key.signer.algorithm } == true
@@ -122,7 +123,7 @@ struct SignatureDraft: Sendable {
         return wanted.algorithm
     }
 
-    /// The label that the server asked for, or a new one beside signatures of the app's own.
+    /// Returns the label that the server asked for, or a new one beside signatures of the app's own.
     private func label(in fields: HTTPFields) throws -> String {
         let signatures = try fields.signatures()
         if signatures.isEmpty { return wanted?.label ?? "sig1" }
