@@ -31,7 +31,7 @@ struct Lookups {
     }
 
     /// What a programmer would write in a minute: a dictionary by URL, and a lock.
-    private static func dictionary(_ keys: [String], _ responses: [CachedResponse]) -> Contender {
+    private static func dictionary(_ keys: [String], _ responses: [TimeToLiveResponse]) -> Contender {
         let locked = LockedDictionary(Dictionary(uniqueKeysWithValues: zip(keys, responses)))
         return timed(Name.dictionary, keys) { locked.value(for: $0) != nil }
     }
@@ -40,8 +40,8 @@ struct Lookups {
         timed(Name.lookup, keys) { cache.lookUp($0).response != nil }
     }
 
-    private static func objectCache(_ keys: [String], _ responses: [CachedResponse]) -> Contender {
-        let cache = NSCache<NSString, CachedResponse>()
+    private static func objectCache(_ keys: [String], _ responses: [TimeToLiveResponse]) -> Contender {
+        let cache = NSCache<NSString, TimeToLiveResponse>()
         let keys = keys.map { NSString(string: $0) }
         for (key, response) in zip(keys, responses) { cache.setObject(response, forKey: key) }
         return timed(Name.objectCache, keys) { cache.object(forKey: $0) != nil }
@@ -78,9 +78,9 @@ struct Lookups {
 /// A dictionary behind a lock.
 private final class LockedDictionary: Sendable {
     /// Guards the responses.
-    private let responses: Mutex<[String: CachedResponse]>
+    private let responses: Mutex<[String: TimeToLiveResponse]>
 
-    init(_ responses: [String: CachedResponse]) { self.responses = Mutex(responses) }
+    init(_ responses: [String: TimeToLiveResponse]) { self.responses = Mutex(responses) }
 
-    func value(for key: String) -> CachedResponse? { responses.withLock { $0[key] } }
+    func value(for key: String) -> TimeToLiveResponse? { responses.withLock { $0[key] } }
 }

@@ -33,13 +33,13 @@ final class FlightReading: Sendable {
         /// What the call looked up before its request was made, until the request arrives in the reading stage.
         var lookup: Lookup?
         /// The stored response that the call received.
-        var cached: CachedResponse?
+        var cached: TimeToLiveResponse?
         /// The target whose stored response the call received.
         var cachedTarget: HTTPCacheURI?
         /// Whether the endpoint or a validator rejected the stored response.
         var isCachedRejected = false
         /// The stale response that this call revalidates.
-        var revalidated: CachedResponse?
+        var revalidated: TimeToLiveResponse?
         /// Whether the call revalidates a stale response for another one.
         var isRevalidation = false
         /// What the call invalidates if it takes effect.
@@ -57,14 +57,14 @@ final class FlightReading: Sendable {
     /// A lookup that found no response to return.
     enum Lookup: Sendable {
         /// Under the key of a call: a stale response, or `nil` if none is stored.
-        case call(CacheKey, CachedResponse?, changes: UInt64)
+        case call(CacheKey, TimeToLiveResponse?, changes: UInt64)
         /// By the rules of HTTP caching. It is large, and hardly any call has one.
         indirect case http(HTTPReading.Lookup)
     }
 
     /// A response to be stored.
     struct Proposal {
-        var response: CachedResponse
+        var response: TimeToLiveResponse
         var tiers: CacheTiers
         /// Whether it is the response that the call received, validated by the server.
         var isRenewed = false
@@ -72,7 +72,7 @@ final class FlightReading: Sendable {
 
     /// A stale response, and how long it may be used in place of a fresh one.
     struct Fallback {
-        var response: CachedResponse
+        var response: TimeToLiveResponse
         /// When it became stale, on the layer's clock.
         var staleSince: Duration
         var policy: CachePolicy
@@ -111,10 +111,10 @@ extension Flight {
     func takeLookup() -> FlightReading.Lookup? { reading.state.withLock { $0.lookup.take() } }
 
     /// The stored response that the call received.
-    var cachedResponse: CachedResponse? { reading.state.withLock { $0.cached } }
+    var cachedResponse: TimeToLiveResponse? { reading.state.withLock { $0.cached } }
 
     /// Remembers the stored response that the call receives, so that it can be removed if it is rejected.
-    func receive(_ cached: CachedResponse) { reading.state.withLock { $0.cached = cached } }
+    func receive(_ cached: TimeToLiveResponse) { reading.state.withLock { $0.cached = cached } }
 
     /// Remembers the target whose stored response the call receives by the rules of HTTP caching, for the same purpose.
     func receive(_ target: HTTPCacheURI) { reading.state.withLock { $0.cachedTarget = target } }
@@ -136,7 +136,7 @@ extension Flight {
     }
 
     /// Makes this a call that revalidates a stale response.
-    func setRevalidated(_ stale: CachedResponse?) {
+    func setRevalidated(_ stale: TimeToLiveResponse?) {
         reading.state.withLock { ($0.revalidated, $0.isRevalidation) = (stale, true) }
     }
 
@@ -147,7 +147,7 @@ extension Flight {
     }
 
     /// The stale response that this call revalidates, unless it was rejected in the meantime.
-    func revalidatedResponse(of key: CacheKey) -> CachedResponse? {
+    func revalidatedResponse(of key: CacheKey) -> TimeToLiveResponse? {
         reading.state.withLock { state in
             guard let response = state.revalidated, response.key == key, !state.isCachedRejected else { return nil }
             return response

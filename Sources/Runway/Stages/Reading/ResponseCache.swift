@@ -43,7 +43,7 @@ public final class ResponseCache: Sendable {
 
     struct State {
         /// The responses stored by a time to live or until evicted.
-        var entries: ValuesByKind<CacheKind, CacheKey, CachedResponse>
+        var entries: ValuesByKind<CacheKind, CacheKey, TimeToLiveResponse>
         /// The responses stored by the rules of HTTP caching.
         var targets: ValuesByKind<CacheKind, HTTPCacheURI, HTTPCacheTarget>
         /// How often a target was changed, from which versions are taken.
@@ -109,7 +109,7 @@ extension ResponseCache {
         /// The call may use no stored response.
         case none
         /// The entry of a key; `nil` if there was none.
-        case entry(CacheKey, CachedResponse?, changes: UInt64)
+        case entry(CacheKey, TimeToLiveResponse?, changes: UInt64)
         /// A target, by its version; 0 if nothing was stored.
         case target(HTTPCacheURI, version: UInt64, changes: UInt64)
     }

@@ -235,7 +235,7 @@ extension AccountStorm {
         for account in Self.accounts { try await checkToken(of: account) }
     }
 
-    nonisolated private var respondsByTime: [CachedResponse] {
+    nonisolated private var respondsByTime: [TimeToLiveResponse] {
         network.cache.state.withLock { state in state.entries.keys.compactMap { state.entries.peek($0) } }
     }
 
@@ -259,7 +259,7 @@ extension AccountStorm {
     }
 }
 
-extension StoredResponse.Content {
+extension HTTPStoredResponse.Content {
     /// The session that the body names.
     fileprivate var session: Int? { if case .whole(let rawData) = self { rawData["session"].int } else { nil } }
 }

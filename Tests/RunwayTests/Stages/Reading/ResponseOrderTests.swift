@@ -56,8 +56,8 @@ struct ResponseOrderTests {
         let flight = layer.network.makeFlight(Work.self, .standard)
         let request = try layer.network.assemble(Work(), delivery: .whole(maximumByteCount: 1), in: flight)
         let key = try #require(CacheKey(request, in: flight))
-        func respond(_ order: UInt64) -> CachedResponse {
-            CachedResponse(
+        func respond(_ order: UInt64) -> TimeToLiveResponse {
+            TimeToLiveResponse(
                 RawData([]), for: key, sequenceNumber: order, fetched: .zero, entered: .zero,
                 date: layer.network.clock.date)
         }

@@ -6,11 +6,11 @@ extension HTTPReading {
         /// The request as it was looked up, without the validators of stored responses.
         let request: Request
         /// The stored responses that the request validates, the preferred one first.
-        let candidates: [StoredResponse]
+        let candidates: [HTTPStoredResponse]
         var lookup: SharedReads.Lookup
 
         init(
-            _ request: Request, validating candidates: [StoredResponse] = [], decision: HTTPCacheDecision? = nil,
+            _ request: Request, validating candidates: [HTTPStoredResponse] = [], decision: HTTPCacheDecision? = nil,
             use: CacheUsage.Use? = nil
         ) {
             self.request = request
@@ -149,7 +149,7 @@ extension Request {
 
     /// The request as it is sent: with the validators of the candidates, or with the directive that no cache on the way
     /// may respond.
-    fileprivate func prepared(validating candidates: [StoredResponse], in flight: Flight) -> Request {
+    fileprivate func prepared(validating candidates: [HTTPStoredResponse], in flight: Flight) -> Request {
         var request = self
         if flight.options.cacheUse == .refresh, !head.headerFields.contains(.cacheControl) {
             request.head.headerFields[.cacheControl] = "no-cache"

@@ -41,7 +41,7 @@ extension HTTPReading {
 private struct Revalidation: RequestStage {
     let cache: ResponseCache
     let admission: AdmissionControl
-    let candidates: [StoredResponse]
+    let candidates: [HTTPStoredResponse]
     var step: FlightStep { .reading }
     var endsInTime: Bool { true }
 

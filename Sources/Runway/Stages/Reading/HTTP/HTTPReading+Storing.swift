@@ -45,8 +45,8 @@ extension HTTPReading {
         }
         let isNoStore = isNoStore(request, response.head, in: flight)
         let partition = CachePartition(request, in: flight)
-        @Sendable func storedResponse(_ bytes: [UInt8], as rawData: RawData? = nil) -> StoredResponse? {
-            StoredResponse(
+        @Sendable func storedResponse(_ bytes: [UInt8], as rawData: RawData? = nil) -> HTTPStoredResponse? {
+            HTTPStoredResponse(
                 response, bytes: bytes, rawData, to: request.head, in: partition, times: times,
                 sequenceNumber: sequenceNumber)
         }
@@ -88,7 +88,7 @@ extension HTTPReading {
     }
 
     /// Stores a response, if that is allowed.
-    func store(_ stored: StoredResponse, for request: Request, isRequestNoStore: Bool, in flight: Flight) {
+    func store(_ stored: HTTPStoredResponse, for request: Request, isRequestNoStore: Bool, in flight: Flight) {
         let uri = HTTPCacheURI(request.head)
         var refusal = Storability.refusal(
             stored.head, to: request.head, stored.directives, verdict: stored.verdict,

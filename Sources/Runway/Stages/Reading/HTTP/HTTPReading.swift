@@ -200,7 +200,7 @@ struct HTTPReading {
 
     /// Why none of the candidates is used, for the record.
     private static func decision(
-        for candidates: [StoredResponse], _ directives: RequestDirectives, at now: Duration
+        for candidates: [HTTPStoredResponse], _ directives: RequestDirectives, at now: Duration
     ) -> HTTPCacheDecision {
         guard let first = candidates.first, case .validate(let staleBy) = HTTPReuse(first, for: directives, at: now)
         else { return .miss }
@@ -210,7 +210,7 @@ struct HTTPReading {
 
     /// The response that a stored one results in; `nil` if that can't serve the request.
     func response(
-        _ stored: StoredResponse, to request: Request, _ reuse: HTTPReuse, in flight: Flight
+        _ stored: HTTPStoredResponse, to request: Request, _ reuse: HTTPReuse, in flight: Flight
     ) -> Response? {
         let now = flight.clock.now
         guard var response = stored.response(to: request.head, age: stored.age(at: now)) else { return nil }

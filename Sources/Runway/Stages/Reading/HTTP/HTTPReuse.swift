@@ -23,7 +23,7 @@ enum HTTPReuse: Sendable, Equatable {
     /// It has to be validated; `nil` if it is not stale.
     case validate(staleBy: Duration?)
 
-    init(_ stored: StoredResponse, for request: RequestDirectives, at now: Duration) {
+    init(_ stored: HTTPStoredResponse, for request: RequestDirectives, at now: Duration) {
         let response = stored.directives
         let age = stored.age(at: now)
         let remaining = stored.lifetime - age
@@ -64,7 +64,7 @@ enum HTTPReuse: Sendable, Equatable {
     /// No directive may forbid its stale use (RFC 9111 §4.2.4). An error response of the server does not permit it by
     /// itself; an origin that can't be reached does, unless a limit was set (RFC 5861 §4).
     static func afterFailure(
-        _ stored: StoredResponse, for request: RequestDirectives, isDisconnected: Bool, at now: Duration
+        _ stored: HTTPStoredResponse, for request: RequestDirectives, isDisconnected: Bool, at now: Duration
     ) -> (staleBy: Duration, reason: StaleReason)? {
         let response = stored.directives
         guard !stored.isInvalidated, !response.isNoCache, !request.isNoCache, !response.mustRevalidate else {

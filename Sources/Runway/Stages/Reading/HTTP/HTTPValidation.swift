@@ -14,7 +14,7 @@ enum HTTPValidation {
     /// The caller's own entity tags are sent along. `If-Modified-Since` is used for a single stored response only, and
     /// not with a range; the caller's own is removed, and evaluated against the stored response later.
     /// `If-None-Match: *` is not changed: its response says nothing about the stored ones.
-    static func conditional(_ fields: HTTPFields, _ candidates: [StoredResponse]) -> HTTPFields? {
+    static func conditional(_ fields: HTTPFields, _ candidates: [HTTPStoredResponse]) -> HTTPFields? {
         var fields = fields
         let own = EntityTagList(fields[values: .ifNoneMatch])
         if own == .any { return nil }
@@ -37,7 +37,7 @@ enum HTTPValidation {
     /// sent is that of one.
     ///
     /// Otherwise it may refer to the caller's own representation, which no candidate equals (RFC 9111 §4.3.3).
-    static func isUnambiguous(_ request: HTTPFields, _ candidates: [StoredResponse]) -> Bool {
+    static func isUnambiguous(_ request: HTTPFields, _ candidates: [HTTPStoredResponse]) -> Bool {
         switch EntityTagList(request[values: .ifNoneMatch]) {
         case nil: true
         case .any: false
@@ -48,7 +48,7 @@ enum HTTPValidation {
 
     /// Returns whether the caller has the stored response, so that 304 is the response to its preconditions (RFC 9111
     /// §4.3.2).
-    static func isNotModified(_ request: HTTPFields, _ stored: StoredResponse) -> Bool {
+    static func isNotModified(_ request: HTTPFields, _ stored: HTTPStoredResponse) -> Bool {
         guard [200, 206].contains(stored.head.status.code) else { return false }
         if let list = EntityTagList(request[values: .ifNoneMatch]) { return list.matches(stored.entityTag) }
         let now = stored.times.receivedDate
@@ -59,7 +59,7 @@ enum HTTPValidation {
     }
 
     /// Returns whether a range may be taken from a stored response, by the request's `If-Range` (RFC 9110 §13.1.5).
-    static func mayTakeRange(_ request: HTTPFields, of stored: StoredResponse) -> Bool {
+    static func mayTakeRange(_ request: HTTPFields, of stored: HTTPStoredResponse) -> Bool {
         guard let condition = request[.ifRange] else { return true }
         let now = stored.times.receivedDate
         if let since = HTTPDate(condition, now: now) {

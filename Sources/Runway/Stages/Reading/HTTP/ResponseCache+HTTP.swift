@@ -4,7 +4,7 @@ import Synchronization
 /// The stored responses of a target.
 struct HTTPCacheTarget {
     /// The oldest first.
-    var responses: [StoredResponse] = []
+    var responses: [HTTPStoredResponse] = []
     /// Changes whenever the responses do.
     fileprivate(set) var version: UInt64 = 0
 
@@ -16,7 +16,7 @@ extension ResponseCache {
     /// The responses of a target in a partition, and by what the call can check whether they are still the same.
     func responses(
         of uri: HTTPCacheURI, for partition: CachePartition
-    ) -> (responses: [StoredResponse], snapshot: Snapshot) {
+    ) -> (responses: [HTTPStoredResponse], snapshot: Snapshot) {
         let (target, changes) = state.withLock { ($0.targets.value(for: uri), $0.targets.changeCount) }
         let snapshot = Snapshot.target(uri, version: target?.version ?? 0, changes: changes)
         return (target?.responses.filter { $0.partition == partition } ?? [], snapshot)
@@ -31,7 +31,7 @@ extension ResponseCache {
     /// - Returns: `false` if a newer response is stored, if the call started before a clear, or if the request was sent
     ///   before a change of the target.
     @discardableResult
-    func store(_ response: StoredResponse, of uri: HTTPCacheURI, from start: UInt64) -> Bool {
+    func store(_ response: HTTPStoredResponse, of uri: HTTPCacheURI, from start: UInt64) -> Bool {
         defer { startWriteBehind() }
         return state.withLock { state in
             // Whatever becomes of the response, the tier then holds what memory does.
@@ -46,7 +46,7 @@ extension ResponseCache {
             }
             var responses = state.targets.peek(uri)?.responses ?? []
             guard
-                let merged = StoredResponseMerging.merged(
+                let merged = HTTPStoredResponseMerging.merged(
                     response, into: responses, upTo: limits.maximumHTTPBodyByteCount)
             else { return false }
             responses = merged
@@ -118,7 +118,7 @@ extension ResponseCache {
 }
 
 extension ResponseCache.State {
-    mutating func update(_ uri: HTTPCacheURI, _ responses: [StoredResponse]) {
+    mutating func update(_ uri: HTTPCacheURI, _ responses: [HTTPStoredResponse]) {
         targetChangeCount += 1
         if responses.isEmpty {
             targets.remove(uri)
@@ -132,7 +132,7 @@ extension ResponseCache.State {
     }
 
     /// Removes those of a target's responses that match.
-    mutating func remove(from uri: HTTPCacheURI, where shouldRemove: (StoredResponse) -> Bool) {
+    mutating func remove(from uri: HTTPCacheURI, where shouldRemove: (HTTPStoredResponse) -> Bool) {
         guard var responses = targets.peek(uri)?.responses, responses.contains(where: shouldRemove) else { return }
         responses.removeAll(where: shouldRemove)
         update(uri, responses)

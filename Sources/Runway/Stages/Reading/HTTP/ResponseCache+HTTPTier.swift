@@ -6,7 +6,7 @@ extension ResponseCache {
     /// Brings what the disk tier holds of a target in a partition into memory, unless the target changed since the call
     /// started.
     func load(_ uri: HTTPCacheURI, _ partition: CachePartition, in flight: Flight) async {
-        let responses: [StoredResponse]
+        let responses: [HTTPStoredResponse]
         switch await findOnDisk(.target(uri, partition), in: flight) {
         case .nothing: return
         case .failed(let detail): return flight.note(CacheDecision.tierFailed(detail))

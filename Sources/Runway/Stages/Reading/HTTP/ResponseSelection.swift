@@ -5,7 +5,7 @@ enum ResponseSelection {
     /// The responses that could be returned for a request if they were fresh; the preferred one first.
     ///
     /// The most recent is preferred; if only some have `Vary`, those are preferred (RFC 9111 §4.1).
-    static func candidates(_ responses: [StoredResponse], for request: HTTPRequest) -> [StoredResponse] {
+    static func candidates(_ responses: [HTTPStoredResponse], for request: HTTPRequest) -> [HTTPStoredResponse] {
         let range = request.headerFields[.range].flatMap { ByteRange($0) }
         // Reversed: of two that were read from disk, and have equal dates and no sequence number, the one stored last is preferred.
         return responses.reversed().filter { response in
@@ -28,7 +28,7 @@ enum ResponseSelection {
     }
 
     /// The candidates that a 304 selects (RFC 9111 §4.3.4).
-    static func named(by notModified: HTTPFields, among candidates: [StoredResponse]) -> [StoredResponse] {
+    static func named(by notModified: HTTPFields, among candidates: [HTTPStoredResponse]) -> [HTTPStoredResponse] {
         let tag = notModified[.eTag].flatMap { EntityTag($0) }
         if let tag, !tag.isWeak {
             return candidates.filter { $0.entityTag.map(tag.matchesStrongly) ?? false }
@@ -48,7 +48,7 @@ enum ResponseSelection {
     /// Some servers respond so: they weaken the tag of a compressed response, and a 304 has no content to compress. By
     /// weak comparison, which the condition requires (RFC 9110 §13.1.2), the candidate is valid; it may be returned,
     /// but not updated (RFC 9111 §4.3.4).
-    static func confirmed(by notModified: HTTPFields, among candidates: [StoredResponse]) -> StoredResponse? {
+    static func confirmed(by notModified: HTTPFields, among candidates: [HTTPStoredResponse]) -> HTTPStoredResponse? {
         guard let tag = notModified[.eTag].flatMap({ EntityTag($0) }), !tag.isWeak else { return nil }
         let alike = candidates.filter { $0.entityTag.map(tag.matchesWeakly) ?? false }
         return alike.count == 1 ? alike[0] : nil

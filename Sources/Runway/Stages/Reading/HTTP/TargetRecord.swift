@@ -19,13 +19,13 @@ enum TargetRecord {
     }
 
     /// Returns whether a record can contain a response.
-    static func canHold(_ response: StoredResponse) -> Bool {
+    static func canHold(_ response: HTTPStoredResponse) -> Bool {
         // What `no-cache` excepts was removed from the head, so that the head alone no longer decides on the response's use.
         guard case .whole = response.content, response.directives.noCacheFields.isEmpty else { return false }
         return !response.vary.matchesNothing
     }
 
-    static func entry(_ responses: [StoredResponse], launch: UInt64) -> CacheTierEntry {
+    static func entry(_ responses: [HTTPStoredResponse], launch: UInt64) -> CacheTierEntry {
         var writer = TierRecordWriter()
         writer.write(version)
         writer.write(launch)
@@ -53,12 +53,12 @@ enum TargetRecord {
     }
 
     /// Reads an entry; `nil` if it is malformed, or of another version of this package.
-    static func responses(of entry: CacheTierEntry, _ reading: Reading) -> [StoredResponse]? {
+    static func responses(of entry: CacheTierEntry, _ reading: Reading) -> [HTTPStoredResponse]? {
         var reader = TierRecordReader(entry.metadata)
         guard reader.number() == version, let launch = reader.number(),
             let count = reader.count(upTo: entry.metadata.count)
         else { return nil }
-        var responses: [StoredResponse] = []
+        var responses: [HTTPStoredResponse] = []
         var offset = 0
         for _ in 0..<count {
             guard
@@ -73,7 +73,7 @@ enum TargetRecord {
     private static func response(
         _ reader: inout TierRecordReader, _ body: [UInt8], _ offset: inout Int, _ reading: Reading,
         isFromThisLaunch: Bool
-    ) -> StoredResponse? {
+    ) -> HTTPStoredResponse? {
         guard let flags = reader.number(), let sequenceNumber = reader.number(),
             let receivedDate = reader.number().map({ HTTPDate(seconds: Int64(bitPattern: $0)) }),
             let requested = reader.duration(), let received = reader.duration(), let head = reader.head(),
@@ -86,8 +86,8 @@ enum TargetRecord {
         // Of another launch, the age is known by the wall clock alone. The date of receipt was rounded down: no response gets younger.
         let age = Date(timeIntervalSince1970: Double(receivedDate.seconds)).age(at: reading.date)
         let end = isFromThisLaunch ? received : reading.now - (age ?? .zero)
-        var response = StoredResponse(
-            head, StoredResponse.Content(RawData(bytes, response: head)),
+        var response = HTTPStoredResponse(
+            head, HTTPStoredResponse.Content(RawData(bytes, response: head)),
             to: HTTPRequest(method: has(0) ? .head : .get, scheme: has(1) ? "https" : nil, authority: nil, path: nil),
             in: reading.partition,
             times: ExchangeTimes(

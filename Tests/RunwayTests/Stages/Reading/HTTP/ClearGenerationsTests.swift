@@ -45,7 +45,7 @@ struct ClearGenerationsTests {
         let response = HTTPResponse(status: .ok, headerFields: [.vary: "Accept-Language"])
         var asked = head
         asked.headerFields[.acceptLanguage] = language
-        let stored = StoredResponse(
+        let stored = HTTPStoredResponse(
             response, .whole(RawData([], response: response)), to: asked, in: partition ?? nobody,
             times: ExchangeTimes(
                 requested: .seconds(Int64(sequenceNumber)), received: .seconds(Int64(sequenceNumber) + 1),

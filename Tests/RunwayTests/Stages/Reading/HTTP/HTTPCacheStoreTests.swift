@@ -25,9 +25,9 @@ struct HTTPCacheStoreTests {
     private func respond(
         _ body: String, _ sequenceNumber: UInt64, in partition: CachePartition? = nil, _ fields: HTTPFields = [:],
         asking: HTTPFields = [:], requested: Int64 = 0, received: Int64 = 1, path: String = "/a"
-    ) -> StoredResponse {
+    ) -> HTTPStoredResponse {
         let response = HTTPResponse(status: .ok, headerFields: fields)
-        return StoredResponse(
+        return HTTPStoredResponse(
             response, .whole(RawData(Array(body.utf8), response: response)), to: head(path, asking),
             in: partition ?? self.partition(),
             times: ExchangeTimes(
@@ -171,7 +171,7 @@ struct HTTPCacheStoreTests {
     }
 
     @Test func noOlderResponseReplacesANewerOne() {
-        func winner(_ one: StoredResponse, _ other: StoredResponse) -> [String?] {
+        func winner(_ one: HTTPStoredResponse, _ other: HTTPStoredResponse) -> [String?] {
             let store = ResponseCache(CacheLimits())
             store.store(one, of: uri("/a"))
             store.store(other, of: uri("/a"))
@@ -227,7 +227,7 @@ extension ResponseCache {
 
     /// Stores the response of a call that started right before its request was sent.
     @discardableResult
-    fileprivate func store(_ response: StoredResponse, of uri: HTTPCacheURI) -> Bool {
+    fileprivate func store(_ response: HTTPStoredResponse, of uri: HTTPCacheURI) -> Bool {
         store(response, of: uri, from: response.sequenceNumber)
     }
 }

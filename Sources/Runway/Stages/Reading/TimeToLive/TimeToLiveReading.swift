@@ -77,7 +77,7 @@ struct TimeToLiveReading {
     }
 
     /// What memory holds; what the call has looked up already is not looked up again.
-    private func lookUp(_ key: CacheKey, in flight: Flight) -> (response: CachedResponse?, changes: UInt64) {
+    private func lookUp(_ key: CacheKey, in flight: Flight) -> (response: TimeToLiveResponse?, changes: UInt64) {
         if case .call(key, let response, let changes) = flight.takeLookup() { return (response, changes) }
         return cache.lookUp(key)
     }
@@ -89,7 +89,7 @@ struct TimeToLiveReading {
         let flight = reads.flight
         let use = flight.options.cacheUse
         var fetch = Fetch(request: request, key: key)
-        var inMemory: CachedResponse?
+        var inMemory: TimeToLiveResponse?
         if policy.tiers.contains(.memory) {
             let (response, changes) = lookUp(key, in: flight)
             inMemory = response
@@ -137,7 +137,7 @@ extension TimeToLiveReading {
         let request: Request
         let key: CacheKey
         /// The stale response that the request validates; `nil` if there is none.
-        var validation: CachedResponse.Validation?
+        var validation: TimeToLiveResponse.Validation?
         var lookup = SharedReads.Lookup()
     }
 
@@ -184,7 +184,7 @@ extension TimeToLiveReading {
 
     /// Returns the stored response that a 304 validated, and proposes to store it as received now.
     private func renew(
-        _ stored: CachedResponse, by response: Response, _ sequenceNumber: UInt64, in flight: Flight
+        _ stored: TimeToLiveResponse, by response: Response, _ sequenceNumber: UInt64, in flight: Flight
     ) -> Response {
         flight.note(CacheDecision.notModified)
         let renewed = stored.renewed(
@@ -204,7 +204,7 @@ extension TimeToLiveReading {
             response.head.status != .notModified, !policy.tiers.isEmpty, flight.hasSameSender(as: response)
         else { return }
         let now = flight.clock.now
-        let cached = CachedResponse(
+        let cached = TimeToLiveResponse(
             rawData.with(response: response.head), for: key, sequenceNumber: sequenceNumber, fetched: now, entered: now,
             date: flight.clock.date, isRedirected: !response.hops.isEmpty)
         flight.propose(FlightReading.Proposal(response: cached, tiers: policy.tiers))
@@ -214,8 +214,8 @@ extension TimeToLiveReading {
 extension TimeToLiveReading {
     /// The fresher of what memory and the disk tier hold; `nil` if neither holds anything.
     private func find(
-        _ key: CacheKey, _ inMemory: CachedResponse?, in flight: Flight
-    ) async -> (cached: CachedResponse, freshness: Freshness, isOnDisk: Bool)? {
+        _ key: CacheKey, _ inMemory: TimeToLiveResponse?, in flight: Flight
+    ) async -> (cached: TimeToLiveResponse, freshness: Freshness, isOnDisk: Bool)? {
         let found = inMemory.map { ($0, policy.freshness(of: $0, at: flight.clock.now), false) }
         if case .fresh = found?.1 { return found }
         guard policy.tiers.contains(.disk) else { return found }
@@ -244,9 +244,9 @@ extension TimeToLiveReading {
     /// Returns the response of an entry on disk, and stores it in memory if it is fresh and the policy allows.
     private func promote(
         _ entry: CallRecord, age: Duration, _ key: CacheKey, isFresh: Bool, in flight: Flight
-    ) -> CachedResponse {
+    ) -> TimeToLiveResponse {
         let now = flight.clock.now
-        let cached = CachedResponse(
+        let cached = TimeToLiveResponse(
             RawData(entry.body, response: entry.head), for: key, sequenceNumber: 0, fetched: now - age, entered: now,
             date: entry.date)
         if isFresh, policy.tiers.contains(.memory) { cache.promote(cached, from: flight.reading.start) }
@@ -258,7 +258,7 @@ extension Freshness {
     fileprivate var isFresh: Bool { if case .fresh = self { true } else { false } }
 }
 
-extension CachedResponse {
+extension TimeToLiveResponse {
     /// The response for a call, which removes the stored one if it is rejected.
     fileprivate func received(by flight: Flight, as source: ResponseSource) -> Response {
         flight.receive(self)

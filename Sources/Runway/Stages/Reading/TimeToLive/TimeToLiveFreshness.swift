@@ -17,7 +17,7 @@ extension CachePolicy {
     /// The freshness of a response in memory, at an instant of the layer's clock.
     ///
     /// A response from disk is fresh in memory for no longer than the longer of the two lifetimes in all.
-    func freshness(of cached: CachedResponse, at now: Duration) -> Freshness {
+    func freshness(of cached: TimeToLiveResponse, at now: Duration) -> Freshness {
         let age = max(now - cached.fetched, .zero)
         if rule == .untilEvicted { return .fresh(age: age) }
         let lifetime = Self.bounded(memoryLifetime)

@@ -1,7 +1,5 @@
 import HTTPTypes
 
-import struct Foundation.Date
-
 /// Writes the metadata of a ``CacheTierEntry``: numbers in eight bytes, the least significant first; texts and lists
 /// after their counts.
 struct TierRecordWriter {
@@ -73,40 +71,6 @@ struct TierRecordReader {
             fields.append(HTTPField(name: name, value: value))
         }
         return HTTPResponse(status: HTTPResponse.Status(code: code, reasonPhrase: phrase), headerFields: fields)
-    }
-}
-
-/// A response that is stored under the key of a call, as the disk tier stores it.
-struct CallRecord {
-    private static var version: UInt64 { 1 }
-
-    /// Status and header fields.
-    let head: HTTPResponse
-    let body: [UInt8]
-    /// The date at which the response was received.
-    let date: Date
-
-    /// Reads an entry; `nil` if it is malformed, or of another version of this package.
-    init?(_ entry: CacheTierEntry) {
-        var reader = TierRecordReader(entry.metadata)
-        guard reader.number() == Self.version, let date = reader.number(), let head = reader.head(), reader.isAtEnd
-        else {
-            return nil
-        }
-        self.head = head
-        self.date = Date(timeIntervalSince1970: Double(bitPattern: date))
-        body = entry.body
-    }
-
-    fileprivate static func entry(_ response: CachedResponse) -> CacheTierEntry {
-        var writer = TierRecordWriter()
-        writer.write(version)
-        writer.write(response.date.timeIntervalSince1970.bitPattern)
-        // The cookie jar has what it says, and the disk must not: a cookie may be what authenticates.
-        var head = response.rawData.response
-        head.headerFields[.setCookie] = nil
-        writer.write(head)
-        return CacheTierEntry(metadata: writer.bytes, body: response.rawData.bytes, kind: response.key.kind)
     }
 }
 

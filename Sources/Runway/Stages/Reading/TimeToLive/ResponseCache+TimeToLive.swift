@@ -4,7 +4,7 @@ import Synchronization
 extension ResponseCache {
     /// The entry in memory, which becomes the most recently used, and the number of changes by which the call can check
     /// whether the entry is still the same.
-    func lookUp(_ key: CacheKey) -> (response: CachedResponse?, changes: UInt64) {
+    func lookUp(_ key: CacheKey) -> (response: TimeToLiveResponse?, changes: UInt64) {
         state.withLock { ($0.entries.value(for: key), $0.entries.changeCount) }
     }
 
@@ -20,10 +20,10 @@ extension ResponseCache {
     /// Stores a response in the named tiers.
     ///
     /// - Parameter start: ``lastSequenceNumber`` when the call started that brings the response.
-    func store(_ response: CachedResponse, from start: UInt64, in tiers: CacheTiers) -> Storing {
+    func store(_ response: TimeToLiveResponse, from start: UInt64, in tiers: CacheTiers) -> Storing {
         let key = response.key
         let isOnDisk = tiers.contains(.disk) && tier != nil && key.isPersistable
-        let (storing, replaced) = state.withLock { state -> (Storing, CachedResponse?) in
+        let (storing, replaced) = state.withLock { state -> (Storing, TimeToLiveResponse?) in
             let former = state.entries.peek(key)
             guard state.generations.allows(key, response.sequenceNumber, from: start),
                 former?.sequenceNumber ?? 0 <= response.sequenceNumber
@@ -51,7 +51,7 @@ extension ResponseCache {
     }
 
     /// Stores a response from disk in memory, unless memory holds a newer one or it was cleared since the call started.
-    func promote(_ response: CachedResponse, from start: UInt64) {
+    func promote(_ response: TimeToLiveResponse, from start: UInt64) {
         state.withLock { state in
             guard state.generations.allows(response.key, start, from: start),
                 state.entries.peek(response.key).map({ $0.fetched <= response.fetched }) ?? true
@@ -62,7 +62,7 @@ extension ResponseCache {
     }
 
     /// Removes a response that was rejected, unless another has replaced it.
-    func remove(_ rejected: CachedResponse) {
+    func remove(_ rejected: TimeToLiveResponse) {
         state.withLock { state in
             if state.entries.peek(rejected.key).map({ $0.sequenceNumber > rejected.sequenceNumber }) ?? false { return }
             state.entries.remove(rejected.key)

@@ -5,7 +5,7 @@ import struct Foundation.Date
 /// A response stored by a time to live or until evicted: its service judged it fine, and its endpoint accepted it.
 ///
 /// Its bytes are never copied, and the index of a JSON body is built once for all callers.
-final class CachedResponse: Sendable {
+final class TimeToLiveResponse: Sendable {
     let key: CacheKey
     /// Head and body.
     let rawData: RawData

@@ -1,7 +1,7 @@
 import HTTPTypes
 
 /// A response stored by the rules of HTTP caching, with all that decides on its use.
-struct StoredResponse: Sendable {
+struct HTTPStoredResponse: Sendable {
     /// The body of the response.
     enum Content: Sendable {
         case whole(RawData)
@@ -106,12 +106,12 @@ struct StoredResponse: Sendable {
     ///   than the old.
     func updated(
         by newer: HTTPFields, requestFields: HTTPFields, times: ExchangeTimes, sequenceNumber: UInt64
-    ) -> StoredResponse {
+    ) -> HTTPStoredResponse {
         var head = head
         head.headerFields.update(from: newer)
         // A newer response without a date was made when it was received, and not when the older was.
         if newer[.date] == nil { head.headerFields[.date] = times.receivedDate.text }
-        return StoredResponse(
+        return HTTPStoredResponse(
             head, content,
             to: HTTPRequest(
                 method: method, scheme: isSecure ? "https" : nil, authority: nil, path: nil, headerFields: requestFields
@@ -140,7 +140,7 @@ struct StoredResponse: Sendable {
     ///
     /// If both were in flight at the same time, the later `Date` decides, and if they are equal the later request;
     /// otherwise the later request decides.
-    func isNewer(than other: StoredResponse) -> Bool {
+    func isNewer(than other: HTTPStoredResponse) -> Bool {
         let wereUnderWayAtOnce = times.requested < other.times.received && other.times.requested < times.received
         if wereUnderWayAtOnce, date != other.date { return date > other.date }
         return sequenceNumber > other.sequenceNumber

@@ -1,15 +1,15 @@
 import HTTPTypes
 
 /// Combines the stored responses of a target with a new one (RFC 9111 §3.4, §4).
-enum StoredResponseMerging {
+enum HTTPStoredResponseMerging {
     /// The responses with the new one in place of those that match the same request; `nil` if one of those is newer.
     ///
     /// - Parameter maximumByteCount: Parts are combined up to this many bytes; beyond it the new part is stored alone.
     static func merged(
-        _ new: StoredResponse, into responses: [StoredResponse], upTo maximumByteCount: Int
-    ) -> [StoredResponse]? {
+        _ new: HTTPStoredResponse, into responses: [HTTPStoredResponse], upTo maximumByteCount: Int
+    ) -> [HTTPStoredResponse]? {
         var new = new
-        func isReplaced(_ old: StoredResponse) -> Bool {
+        func isReplaced(_ old: HTTPStoredResponse) -> Bool {
             old.partition == new.partition && old.method == new.method && old.vary.matches(new.requestFields)
         }
         for old in responses where isReplaced(old) {
@@ -33,7 +33,7 @@ enum StoredResponseMerging {
                     by: new.head.headerFields, requestFields: new.requestFields, times: new.times,
                     sequenceNumber: new.sequenceNumber)
                 // A complete body is indexed here, under the lock of the cache: milliseconds, once for each body.
-                new.content = StoredResponse.Content(parts, response: new.head)
+                new.content = HTTPStoredResponse.Content(parts, response: new.head)
             case (_, .whole): continue
             }
         }
@@ -42,7 +42,7 @@ enum StoredResponseMerging {
 }
 
 extension PartialContent {
-    fileprivate func hasOtherLength(than stored: StoredResponse) -> Bool {
+    fileprivate func hasOtherLength(than stored: HTTPStoredResponse) -> Bool {
         completeLength.map { $0 != stored.content.byteCount } ?? false
     }
 }

@@ -12,8 +12,8 @@ struct WriteBehindQueueTests {
         return try #require(CacheKey(request, in: flight))
     }
 
-    private func respond(_ id: Int, byteCount: Int = 0) throws -> CachedResponse {
-        CachedResponse(
+    private func respond(_ id: Int, byteCount: Int = 0) throws -> TimeToLiveResponse {
+        TimeToLiveResponse(
             RawData([UInt8](repeating: 0, count: byteCount)), for: try key(id), sequenceNumber: 1, fetched: .zero,
             entered: .zero,
             date: network.clock.date)

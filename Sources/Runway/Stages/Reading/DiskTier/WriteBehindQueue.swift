@@ -11,8 +11,8 @@ struct WriteBehindQueue {
 
     /// What is stored under a key.
     enum Value {
-        case call(CachedResponse)
-        case target(HTTPCacheURI, CachePartition, [StoredResponse])
+        case call(TimeToLiveResponse)
+        case target(HTTPCacheURI, CachePartition, [HTTPStoredResponse])
     }
 
     /// One change of the tier.

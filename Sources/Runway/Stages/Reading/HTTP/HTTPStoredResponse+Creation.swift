@@ -1,6 +1,6 @@
 import HTTPTypes
 
-extension StoredResponse {
+extension HTTPStoredResponse {
     /// Creates a stored response from one that the pipeline returned; `nil` for a partial one whose range and body
     /// disagree, and for one without a verdict.
     ///

@@ -3,10 +3,10 @@ import HTTPTypes
 import struct Foundation.Date
 
 /// Validation of a stored response, which costs one 304 if the resource has not changed (RFC 9110 §13).
-extension CachedResponse {
+extension TimeToLiveResponse {
     /// A stored response, and the conditional request that validates it.
     struct Validation {
-        let stored: CachedResponse
+        let stored: TimeToLiveResponse
         let request: Request
     }
 
@@ -39,10 +39,12 @@ extension CachedResponse {
     }
 
     /// This response after a 304: received now, and with the header fields of the 304.
-    func renewed(by notModified: HTTPResponse, sequenceNumber: UInt64, at now: Duration, date: Date) -> CachedResponse {
+    func renewed(by notModified: HTTPResponse, sequenceNumber: UInt64, at now: Duration, date: Date)
+        -> TimeToLiveResponse
+    {
         var head = rawData.response
         head.headerFields.update(from: notModified.headerFields)
-        return CachedResponse(
+        return TimeToLiveResponse(
             rawData.with(response: head), for: key, sequenceNumber: sequenceNumber, fetched: now, entered: now,
             date: date)
     }
