@@ -1,8 +1,8 @@
 import Foundation
 
-/// Compares the effects of changes at the server with what the clients know that made them.
+/// Compares the effects of changes at the server with the records of the clients that made them.
 struct ChangeCheck {
-    /// What is wrong, each in one sentence.
+    /// The deviations, each in one sentence.
     private(set) var findings: [String] = []
     private var durableCount = 0
     private var queuedCount = 0
@@ -10,7 +10,7 @@ struct ChangeCheck {
     private var interruptedCount = 0
     private var uncertainCount = 0
 
-    /// How much was compared.
+    /// The numbers of compared changes.
     var totals: String {
         "\(durableCount) changes acknowledged to their clients, \(queuedCount) of them stored, \(interruptedCount) whose first attempt was "
             + "killed, \(uncertainCount) refused after they may have been sent, \(effectCount) effects"
@@ -60,8 +60,8 @@ struct ChangeCheck {
                 "\(name): \(missing.count) were acknowledged and had no effect, the first is \(missing[0]).")
         }
         if !invented.isEmpty { findings.append("\(name): \(invented.count) were never made, such as \(invented[0]).") }
-        // A call that was not acknowledged, because its process was killed, may reach the server late, and once. So may
-        // one that was refused.
+        // A call that was not acknowledged, because its process was killed, may reach the server late, and only once.
+        // So may a refused call.
         for (account, effects) in Dictionary(grouping: effects, by: \.account) {
             let order = effects.map(\.number).filter { durable.contains($0) && !uncertain.contains($0) }
             if let place = zip(order, order.dropFirst()).first(where: { $0 >= $1 }) {

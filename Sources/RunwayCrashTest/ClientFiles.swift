@@ -1,22 +1,22 @@
 import Foundation
 
-/// The files of one client: what it did, as far as it knows.
+/// The files of one client, which record its actions and their outcomes as far as it knows them.
 struct ClientFiles: Sendable {
-    /// What a client is, by the name of its command.
+    /// The kind of a client, by the name of its command.
     enum Kind: String, Sendable {
-        /// It writes an action log.
+        /// A client that writes an action log.
         case writer
-        /// It makes changes, which an offline queue stores.
+        /// A client that makes changes, which an offline queue stores.
         case changer
     }
 
-    /// The accounts that sign in to a client in turns; `nil` is nobody.
+    /// The accounts that sign in to a client in turns; `nil` stands for nobody.
     static let accounts: [String?] = [nil, "ada", "bob"]
 
     let folder: URL
     let kind: Kind
 
-    /// The files of all clients of a run.
+    /// Returns the files of all clients of a run.
     static func all(in folder: URL, writers: Int, changers: Int) -> [ClientFiles] {
         func files(_ kind: Kind, _ count: Int) -> [ClientFiles] {
             (0..<count).map { ClientFiles(folder: folder.appending(path: "\(kind.rawValue)-\($0)"), kind: kind) }
@@ -24,11 +24,11 @@ struct ClientFiles: Sendable {
         return files(.writer, writers) + files(.changer, changers)
     }
 
-    /// What the client and its records are called.
+    /// The name of the client and of its records.
     var name: String { folder.lastPathComponent }
     /// The database of the action log or the offline queue.
     var database: URL { folder.appending(path: "database/\(kind.rawValue).sqlite") }
-    /// The numbers that were recorded or sent, or would have been.
+    /// The numbers of records and changes before they were recorded or sent.
     var offered: URL { folder.appending(path: "offered") }
     /// The numbers that were reported to the client as durable.
     var durable: URL { folder.appending(path: "durable") }
@@ -40,12 +40,12 @@ struct ClientFiles: Sendable {
     var sent: URL { folder.appending(path: "sent") }
     /// The numbers of stored changes that the gateway refused, and that were sent again.
     var uncertain: URL { folder.appending(path: "uncertain") }
-    /// Why stored changes failed.
+    /// The reasons why stored changes failed.
     var refused: URL { folder.appending(path: "refused") }
 
     func numbers(in file: URL) throws -> [Int] { try Self.lines(of: file).compactMap { Int($0) } }
 
-    /// The lines of a file; none if it does not exist.
+    /// Returns the lines of a file; none if it does not exist.
     static func lines(of file: URL) throws -> [Substring] {
         guard FileManager.default.fileExists(atPath: file.path) else { return [] }
         return try String(contentsOf: file, encoding: .utf8).split(separator: "\n")
@@ -65,11 +65,11 @@ struct ServerFiles: Sendable {
     var keys: URL { actions.deletingLastPathComponent().appending(path: "keys.sqlite") }
     /// The lines of ``Ledger``.
     var ledger: URL { actions.deletingLastPathComponent().appending(path: "ledger") }
-    /// What came in the name of another account than its own.
+    /// Records and changes that arrived in the name of another account than their own.
     var foreign: URL { actions.deletingLastPathComponent().appending(path: "foreign") }
 }
 
-/// A file to which lines are added, each in one write, which a kill can't divide.
+/// A file to which lines are appended, each in one write, which a kill can't divide.
 struct AppendedFile: Sendable {
     private let descriptor: Int32
 
@@ -82,8 +82,7 @@ struct AppendedFile: Sendable {
 
     func append(line: String) throws { try append(line + "\n") }
 
-    /// Does something while no other process does anything in this way. The system ends the lock of a process that is
-    /// killed.
+    /// Runs `body` while no other process runs one for the same file. The system releases the lock of a killed process.
     func locked(_ body: () throws -> Void) throws {
         guard flock(descriptor, LOCK_EX) == 0 else { throw CrashFailure("a file can't be locked") }
         defer { flock(descriptor, LOCK_UN) }
@@ -98,7 +97,7 @@ struct AppendedFile: Sendable {
     }
 }
 
-/// Why the test can't go on.
+/// The reason why the test can't go on.
 struct CrashFailure: Error, CustomStringConvertible {
     let description: String
 

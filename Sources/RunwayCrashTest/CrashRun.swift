@@ -3,15 +3,16 @@ import RunwayDemo
 import RunwayTestServer
 import RunwayTesting
 
-/// Starts clients and servers, kills them and cuts the network between them at random, and lets the rest arrive.
+/// Starts clients and servers, kills them and cuts the network between them at random, and then lets the remaining
+/// records and changes arrive.
 struct CrashRun {
-    /// What was done.
+    /// The counts of a run.
     struct Totals: CustomStringConvertible {
         var clientKills = 0
         var serverKills = 0
         var cuts = 0
         var outages = 0
-        /// The clients whose rest did not arrive within a minute.
+        /// The clients whose remaining records did not arrive within a minute.
         var unsent: [String] = []
 
         var description: String {
@@ -44,14 +45,14 @@ struct CrashRun {
     let postgres: String?
     var random: SeededGenerator
 
-    /// Kills for some time, then has every client send the rest, and ends all processes.
+    /// Kills processes for some time, then lets every client send its remaining records, and ends all processes.
     func play(for time: Duration) async throws -> Totals {
         var (random, totals) = (random, Totals())
         try FileManager.default.createDirectory(
             at: ServerFiles(in: folder).ledger.deletingLastPathComponent(), withIntermediateDirectories: true)
         var servers: [Server] = []
         for _ in 0..<serverCount { servers.append(try await Server(ChildProcess(serverArguments()))) }
-        // A client that starts again may be sent to another server, if the servers share what they store.
+        // A restarted client may be sent to another server, if the servers share their storage.
         func start(_ files: ClientFiles, _ arguments: [String] = []) throws -> ChildProcess {
             let server = servers.randomElement(using: &random)
             return try ChildProcess(clientArguments(files, server?.url ?? "") + arguments)
@@ -94,7 +95,7 @@ struct CrashRun {
         return totals
     }
 
-    // No option of a child has the name of one of the tool itself, which would take it for its own.
+    // No option of a child shares its name with an option of the tool itself, which would consume it.
     private func serverArguments(port: Int = 0) -> [String] {
         ["server", "--file", ServerFiles(in: folder).actions.path, "--port", "\(port)"]
             + ["--takes-changes"] + (postgres.map { ["--database", $0] } ?? []) + bugArguments

@@ -3,16 +3,16 @@ import HTTPTypes
 import Hummingbird
 import Synchronization
 
-/// Executes the changes of clients, and writes down what it did.
+/// Executes the changes of clients, and writes their effects to a file.
 ///
-/// A kill between an effect and the stored response has a change executed again: the server that has the effect
-/// recognises its key, as any server has to whose effects and keys are not in one transaction. Several servers may
-/// share the file.
+/// If a kill falls between an effect and the stored response, the change is executed again. The server with the effect
+/// then recognises its key, as every server must whose effects and keys are not stored in one transaction. Several
+/// servers may share the file.
 final class Ledger: Sendable {
-    /// What a change did.
+    /// The effect of a change.
     struct Effect: Sendable {
         var client: String
-        /// The account that sent it; empty for nobody.
+        /// The account that sent the change; empty for nobody.
         var account: String
         var number: Int
         var key: String
@@ -26,7 +26,7 @@ final class Ledger: Sendable {
         /// The response is stored, so that the key must never be executed again.
         case completed(key: String)
 
-        /// Reads ``line``; `nil` for any other text.
+        /// Reads a ``line``; `nil` for any other text.
         init?(_ line: Substring) {
             let words = line.split(separator: " ", omittingEmptySubsequences: false).map(String.init)
             switch (words.first, words.count) {
@@ -54,15 +54,15 @@ final class Ledger: Sendable {
     }
 
     private struct State {
-        /// The keys that had their effect.
+        /// The keys whose changes had their effect.
         var keys: Set<String> = []
-        /// How much of the file was read.
+        /// The number of bytes of the file that were read.
         var offset: UInt64 = 0
     }
 
     private let url: URL
     private let file: AppendedFile
-    /// Guards what was read of the file.
+    /// Guards the contents of the file that were read.
     private let state = Mutex(State())
 
     init(_ url: URL) throws {
@@ -70,7 +70,7 @@ final class Ledger: Sendable {
         file = try AppendedFile(url)
     }
 
-    /// Adds an effect, unless this or another server has it.
+    /// Adds an effect, unless this server or another has added it.
     private func add(_ effect: Effect) throws {
         try state.withLock { state in
             try file.locked {
@@ -102,7 +102,7 @@ final class Ledger: Sendable {
             body: ResponseBody(byteBuffer: ByteBuffer(string: "{}")))
     }
 
-    /// The response is stored.
+    /// Records that the response to a request is stored.
     func complete(_ fields: HTTPFields) throws {
         try file.append(line: Entry.completed(key: Self.key(of: fields)).line)
     }
@@ -111,13 +111,13 @@ final class Ledger: Sendable {
         HTTPField.Name("Idempotency-Key").flatMap { fields[$0] }?.filter { $0 != "\"" } ?? ""
     }
 
-    /// The account of a request, by its token.
+    /// Returns the account of a request, by its token.
     static func account(of fields: HTTPFields) -> String? {
         fields[.authorization].map { String($0.dropFirst("Bearer \(CrashToken.prefix)".count)) }
     }
 }
 
-/// Writes down which responses are stored. It is above the middleware that stores them.
+/// Records which responses are stored. It stands above the middleware that stores them.
 struct CompletionMiddleware<Context: RequestContext>: RouterMiddleware {
     let ledger: Ledger
 
@@ -131,10 +131,10 @@ struct CompletionMiddleware<Context: RequestContext>: RouterMiddleware {
     }
 }
 
-/// Refuses some requests whose key it has seen before, as a gateway that knows no keys: a deployment, a lost role, a
-/// body that is too large.
+/// Refuses some requests whose key was seen before, like a gateway that knows no keys: because of a deployment, a lost
+/// role, or a body that is too large.
 final class GatewayMiddleware<Context: RequestContext>: RouterMiddleware {
-    /// Guards the keys that came.
+    /// Guards the received keys.
     private let keys = Mutex<Set<String>>([])
 
     func handle(

@@ -7,14 +7,14 @@ import RunwayServerStorage
     import RunwayPostgreSQL
 #endif
 
-/// Compares the records that the servers have with what their writers know.
+/// Compares the records at the servers with the files of their writers.
 struct RecordCheck {
-    /// What is wrong, each in one sentence.
+    /// The deviations, each in one sentence.
     private(set) var findings: [String] = []
     private var durableCount = 0
     private var storedCount = 0
 
-    /// How much was compared.
+    /// The numbers of compared records.
     var totals: String { "\(durableCount) records acknowledged to their writers, \(storedCount) at the server" }
 
     init(_ writers: [ClientFiles], in folder: URL, _ postgres: String?) async throws {

@@ -19,7 +19,7 @@ struct ServerProcess: AsyncParsableCommand {
     @Option var port = 0
     @Option var bug: PlantedBug?
     @Option var database: String?
-    /// Whether it takes changes.
+    /// Whether the server accepts changes.
     @Flag var takesChanges = false
 
     func run() async throws {
@@ -47,7 +47,7 @@ struct ServerProcess: AsyncParsableCommand {
         #endif
     }
 
-    /// The keys of changes: in the database, if several servers share one.
+    /// Returns the store for the keys of changes: the database, if several servers share one.
     private func keys(_ files: ServerFiles) async throws -> any IdempotencyStore {
         guard let database else { return try SQLiteIdempotencyStore(at: files.keys, shareOfPrincipal: 1) }
         #if PostgreSQL
@@ -78,7 +78,7 @@ struct ServerProcess: AsyncParsableCommand {
     }
 }
 
-/// Any sink, which also looks whose records come in whose name.
+/// Any sink, with a check that records arrive in the name of their own account.
 private struct ServerSink: ActionLogSink {
     let base: any ActionLogSink
     let foreign: AppendedFile

@@ -7,10 +7,10 @@ import RunwayTesting
 import RunwayTransport
 
 /// Kills two servers of a conversation at random instants while two members write, each through another server, and
-/// checks that both see every message once and in the same order. Then kills one server, does not start it again, and
-/// checks which of its members stay present.
+/// checks that both see every message once and in the same order. Then kills one server for good, and checks which of
+/// its members stay present.
 struct ChatCrash: AsyncParsableCommand {
-    // No option has the name of one of the tool itself, which would take it for its own.
+    // No option shares its name with an option of the tool itself, which would consume it.
     static let configuration = CommandConfiguration(
         commandName: "chat",
         abstract: "Kill two servers of a conversation at random, and check that both members see every message once.",
@@ -80,7 +80,7 @@ struct ChatCrash: AsyncParsableCommand {
             }
             try await Task.sleep(for: .milliseconds(Int.random(in: 10...500, using: &random)))
         }
-        // What a bug loses never comes.
+        // A message that a bug loses never arrives.
         try? await waitUntil("all messages", within: .seconds(bug == .forgottenMessages ? 5 : 300)) {
             writers.allSatisfy { $0.findings(of: writers).isEmpty }
         }
@@ -99,12 +99,12 @@ struct ChatCrash: AsyncParsableCommand {
 
     private typealias ChatServer = (process: ChildProcess, port: Int)
 
-    /// How long the members of a server that was killed stay present at most: the grace period, up to 20 s until their
+    /// The longest time for which the members of a killed server stay present: the grace period, up to 20 s until their
     /// lease has ended and is removed, and 10 s for a busy machine.
     private static let maximumPresence = ChatServerProcess.presenceGrace + .seconds(30)
 
-    /// Kills a server with two members. The first writer moves to the server of the second one; eve does not connect
-    /// again. Returns what is wrong.
+    /// Kills a server with two members. The first writer moves to the server of the second; eve does not connect again.
+    /// Returns the deviations.
     @MainActor private static func presenceFindings(
         of writers: [ChatWriter], losing killed: ChatServer, for server: ChatServer, over transport: NIOTransport
     ) async throws -> [String] {
@@ -157,14 +157,14 @@ private struct ChatEvents: EventStreamEndpoint {
     func encode(to encoder: any Encoder) {}
 }
 
-/// A member, who writes numbered messages through one server.
+/// A member who writes numbered messages through one server.
 @MainActor private final class ChatWriter: ChatConversationDelegate {
     private let name: String
     private let network: NetworkLayer
     private let client: ChatClient<ChatEvents>
     private let conversation: ChatConversation
     private var count = 0
-    /// Who was present, after every change.
+    /// The present members after every change.
     private(set) var seen: [[String]] = []
 
     init(_ name: String, over transport: NIOTransport, port: Int) {
@@ -172,7 +172,7 @@ private struct ChatEvents: EventStreamEndpoint {
         network = NetworkLayer(transport: transport, limits: LayerLimits(admission: .none, retrying: .none))
         network.configure(Chats.self) { $0.commonHeaders = ["Member": name] }
         var (options, reconnection) = (ChatOptions(), StreamOptions())
-        // The screen has all that was written.
+        // The screen has all written messages.
         options.maximumMessageCount = 1_000_000
         reconnection.backoff = .milliseconds(50)
         reconnection.maximumBackoff = .milliseconds(500)
@@ -188,22 +188,22 @@ private struct ChatEvents: EventStreamEndpoint {
         if present != seen.last { seen.append(present) }
     }
 
-    /// Uses the server of a port from the next connection on.
+    /// Uses the server at a port from the next connection on.
     func connect(to port: Int) {
         network.configure(Chats.self) { $0.baseURLs = [.release: "http://127.0.0.1:\(port)"] }
     }
 
-    /// Who is present, as the screen shows it.
+    /// The present members, as the screen shows them.
     var present: [String] { conversation.present }
     var isLive: Bool { conversation.isLive }
-    /// What is on the screen.
+    /// The ids of the messages on the screen.
     var ids: [ChatEntry.ID] { conversation.entries.map { $0.id } }
 
     func write() { if conversation.send("\(name) \(count + 1)") != nil { count += 1 } }
 
     func stop() { client.stop() }
 
-    /// What is wrong on the screen, each in one sentence.
+    /// Returns the deviations on the screen, each in one sentence.
     func findings(of writers: [ChatWriter]) -> [String] {
         let entries = conversation.entries
         var findings: [String] = []

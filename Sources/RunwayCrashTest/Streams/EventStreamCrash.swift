@@ -11,7 +11,7 @@ import Synchronization
 /// Kills the server of an event stream at random instants while it publishes, and checks that each client saw every
 /// event once.
 struct EventStreamCrash: AsyncParsableCommand {
-    // No option has the name of one of the tool itself, which would take it for its own.
+    // No option shares its name with an option of the tool itself, which would consume it.
     static let configuration = CommandConfiguration(
         commandName: "streams",
         abstract: "Kill the server of an event stream at random, and check that each client saw every event once.",
@@ -85,7 +85,7 @@ struct EventStreamCrash: AsyncParsableCommand {
         var kills = 0
         while ContinuousClock.now < end {
             let index = Int.random(in: 0..<hubs, using: &random)
-            // Its clients come back to it, or continue at another one.
+            // The server's clients come back to it, or continue at another.
             lead(index, to: Int.random(in: 0..<hubs, using: &random))
             try await servers[index].process.kill()
             kills += 1
@@ -98,7 +98,7 @@ struct EventStreamCrash: AsyncParsableCommand {
             lead(index, to: index)
         }
         let last = servers.map { $0.last }.max() ?? 0
-        // What a bug loses never comes.
+        // An event that a bug loses never arrives.
         if last > 0 {
             try? await wait("every client has the last number") {
                 clients.allSatisfy { $0.numbers.last == last || $0.numbers.count >= last }
@@ -148,13 +148,13 @@ private struct NumberEvents: EventStreamEndpoint {
     func encode(to encoder: any Encoder) {}
 }
 
-/// A client, and what it received.
+/// A client, and the events that it received.
 private final class NumberReader: Sendable {
     let index: Int
-    /// Whether the number of an event is its place, and not its text.
+    /// Whether an event's number is its position in the log, and not its text.
     private let hasPlaces: Bool
     private let events: EventSequence
-    /// Guards the numbers and texts, and what the connections after the first said that was not fine.
+    /// Guards the numbers and texts, the number of connections, and the faults of the connections after the first.
     private let received = Mutex<(numbers: [Int], texts: [String], connections: Int, faults: [String])>(([], [], 0, []))
     /// Guards the task that reads the events.
     private let task = Mutex<Task<Void, Never>?>(nil)
@@ -181,7 +181,7 @@ private final class NumberReader: Sendable {
 
     func stop() { task.withLock { $0 }?.cancel() }
 
-    /// What is wrong, each in one sentence.
+    /// Returns the deviations, each in one sentence.
     func findings(last: Int) -> [String] {
         let (numbers, _, _, faults) = received.withLock { $0 }
         var findings = faults.map { "client \(index): \($0)" }

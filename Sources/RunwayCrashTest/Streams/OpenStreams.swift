@@ -13,7 +13,7 @@ import RunwayTransport
 import Synchronization
 
 /// Opens many streams on one server process from other processes, and measures the memory of a stream, the time of an
-/// event to all of them, and the processor's time of quiet streams. Linux only.
+/// event to all streams, and the processor time of quiet streams. Linux only.
 struct OpenStreams: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "open-streams",
@@ -86,7 +86,7 @@ struct OpenStreams: AsyncParsableCommand {
     }
 }
 
-/// What a process has used, as Linux reports it.
+/// The resources that a process has used, as Linux reports them.
 private struct ProcessUsage {
     let process: Int
 
@@ -102,7 +102,7 @@ private struct ProcessUsage {
         }
     }
 
-    /// The time that its threads have run.
+    /// The time for which the threads of the process have run.
     var processorTime: Duration {
         get throws {
             let line = try String(contentsOfFile: "/proc/\(process)/stat", encoding: .utf8)
@@ -120,10 +120,10 @@ private enum ManyStreams: APIService {
     static let environments: [ServiceEnvironment: String] = [:]
     static let deadline = Duration.seconds(120)
     static let perConnection = 100
-    /// How the report of clients ends that lost neither a connection nor an event.
+    /// The end of the report of clients that lost neither a connection nor an event.
     static let success = ", 0 reconnections, 0 events lost"
 
-    /// A layer with a connection of its own.
+    /// Returns a layer with a connection of its own.
     static func network(port: String, authority: String) throws -> (NetworkLayer, NIOTransport) {
         let pem = String(decoding: Data(base64Encoded: authority) ?? Data(), as: UTF8.self)
         var configuration = TransportConfiguration(trust: .certificates(pem: [pem]))
@@ -148,7 +148,7 @@ private struct Publishing: Runway.Endpoint {
     func encode(to encoder: any Encoder) {}
 }
 
-/// Serves streams until it is killed, and prints its port, its authority and its number.
+/// Serves streams until it is killed, and prints its port, its authority and its process number.
 struct OpenServerProcess: AsyncParsableCommand {
     static let configuration = CommandConfiguration(commandName: "open-server", shouldDisplay: false)
 
@@ -178,8 +178,8 @@ struct OpenServerProcess: AsyncParsableCommand {
     }
 }
 
-/// Follows many streams; prints `open` when all are connected, and the times of the events when all have come, or some
-/// seconds later.
+/// Follows many streams; prints `open` when all are connected, and the times of the events when all events have
+/// arrived, or some seconds later.
 struct OpenClientsProcess: AsyncParsableCommand {
     static let configuration = CommandConfiguration(commandName: "open-clients", shouldDisplay: false)
 
@@ -187,7 +187,7 @@ struct OpenClientsProcess: AsyncParsableCommand {
     @Option var authority: String
     @Option var connections: Int
     @Option var events: Int
-    /// How many seconds after the opening the last event has to come.
+    /// The seconds after the opening within which the last event has to arrive.
     @Option var limit: Double
 
     func run() async throws {
