@@ -1,4 +1,4 @@
-/// The error of a document, or of a value that is not of the required kind.
+/// An error in a document, or a value that is not of the required kind.
 ///
 /// ``description`` is one sentence that a person can act on. The texts contain no value of a member whose name is
 /// secret by ``JSONRedaction/default``.
@@ -11,11 +11,11 @@ public struct JSONError: Error, Sendable, Hashable {
         case invalidUTF8
         /// The document is beyond a bound of ``JSONLimits``.
         case limitExceeded
-        /// Nothing is at the path that was required.
+        /// The document has no value at the required path.
         case missing
-        /// A value is there, but of another kind than was required.
+        /// The value has another kind than the required one.
         case typeMismatch
-        /// A number is there, but the required type cannot hold it.
+        /// The value is a number that the required type cannot hold.
         case outOfRange
         /// A value could not be written as JSON: an infinite or undefined number, for example.
         case unwritable
@@ -25,22 +25,22 @@ public struct JSONError: Error, Sendable, Hashable {
 
     /// The kind of the error.
     public var kind: Kind
-    /// Where in the document's structure, as ``JSONValue/path`` writes it; nil when the document could not be read.
+    /// The path of the value, as ``JSONValue/path`` writes it; `nil` if the document could not be read.
     public var path: String?
-    /// The first byte in question, counted from zero.
+    /// The position of the first byte in question, counted from zero.
     public var offset: Int?
     /// The line of ``offset``, counted from one; lines end at a line feed.
     public var line: Int?
-    /// The place of ``offset`` in its line, in Unicode scalars counted from one.
+    /// The column of ``offset`` in its line, in Unicode scalars counted from one.
     public var column: Int?
-    /// What would have been right, such as `a string` or `',' or ']'`.
+    /// The expected value or token, such as `a string` or `',' or ']'`.
     public var expected: String?
-    /// What was found instead, with a short excerpt.
+    /// The value or token that was found, with a short excerpt.
     public var found: String?
     /// The first bytes of the document as text, at most about 200 bytes, secrets redacted.
     public var bodyStart: String?
 
-    /// Describes what is wrong with a text, and where; omitted values are `nil`.
+    /// Creates an error from its kind, its place, and the expected and found values; omitted values are `nil`.
     public init(
         kind: Kind,
         path: String? = nil,
@@ -61,9 +61,9 @@ public struct JSONError: Error, Sendable, Hashable {
         self.bodyStart = bodyStart
     }
 
-    /// How many bytes of a document ``bodyStart`` is made from.
+    /// The number of bytes of a document that ``bodyStart`` is made from.
     static let bodyStartByteCount = 200
-    /// How many bytes of a value are shown in ``found``.
+    /// The number of bytes of a value that ``found`` shows.
     static let excerptByteCount = 60
 }
 
@@ -83,7 +83,7 @@ extension JSONError: CustomStringConvertible {
         return text
     }
 
-    /// A path or name for a sentence: its end is left out beyond 200 Unicode scalars, whatever characters these make.
+    /// Returns a path or name for a sentence, truncated after 200 Unicode scalars, whatever characters they form.
     package static func shortened(_ text: String) -> String {
         let scalars = text.unicodeScalars
         guard let end = scalars.index(scalars.startIndex, offsetBy: 200, limitedBy: scalars.endIndex) else {

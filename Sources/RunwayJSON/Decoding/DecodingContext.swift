@@ -1,12 +1,13 @@
-/// What the decoders of one document share while it is decoded; it stays inside the one task that decodes.
+/// State that the decoders of one document share. It stays inside the one task that decodes.
 final class DecodingContext {
     let storage: JSONStorage
     let strategies: JSONDocumentDecoder
-    /// Whether the names of members are coding keys as they are.
+    /// Whether the names of members are used unchanged as coding keys.
     let usesDefaultKeys: Bool
-    /// Converted names, since the objects of a list have the same ones.
+    /// Converted names, stored since the objects of a list have the same names.
     private var convertedNames: [String: String] = [:]
-    /// How the types met last are decoded, at most 32, since asking what they conform to takes long.
+    /// The ways of decoding the types that occurred last, at most 32, since asking for a type's conformances takes
+    /// long.
     private var ways: [(type: ObjectIdentifier, way: DecodingWay)] = []
 
     /// Whether the root of the decoding is below a secret name; `nil` until it is computed.
@@ -22,7 +23,7 @@ final class DecodingContext {
         }
     }
 
-    /// A member's name as a coding key's string.
+    /// Returns a member's name as the string of a coding key.
     func key(for name: String, below decoder: ValueDecoder) -> String {
         switch strategies.keyDecodingStrategy {
         case .useDefaultKeys: return name
@@ -35,7 +36,7 @@ final class DecodingContext {
         }
     }
 
-    /// Whether the value that decoding began at is below a secret name, found out once.
+    /// Returns whether the value at which decoding began is below a secret name. Computed once.
     func isSecret(root: JSONValue) -> Bool {
         if let isRootSecret { return isRootSecret }
         let isSecret = root.isSecret(by: .default)
@@ -43,7 +44,7 @@ final class DecodingContext {
         return isSecret
     }
 
-    /// How a type is decoded.
+    /// Returns the way in which a type is decoded.
     func way<T: Decodable>(_ type: T.Type) -> DecodingWay {
         if type == String.self { return .string }
         if type == Int.self { return .int }

@@ -1,5 +1,5 @@
-/// The classes of the 64 bytes of a block, one bit a byte, found byte by byte: the path for processors without a vector
-/// path in `RunwayJSONSIMD`, which finds the same.
+/// Classifies the 64 bytes of a block, one bit for each byte, byte by byte: the path for processors without a vector
+/// path in `RunwayJSONSIMD`, which returns the same bits.
 struct BlockScan {
     /// 1 when the next block's first byte is escaped by a reverse solidus before it.
     private var escapeCarry: UInt64 = 0
@@ -7,7 +7,7 @@ struct BlockScan {
     private var insideString: UInt64 = 0
     /// 1 when the byte before the next block belongs to a literal or number.
     private var scalarCarry: UInt64 = 0
-    /// Whether a control character was met inside a string.
+    /// Whether a control character occurred inside a string.
     private(set) var hasControlCharacter = false
 
     private struct Classes {
@@ -18,8 +18,9 @@ struct BlockScan {
         var controls: UInt64 = 0
     }
 
-    /// The places of a block that the grammar has to look at, one bit each: both quotation marks of every string, the
-    /// operators and the first bytes of literals and numbers outside strings, the reverse solidi of escapes inside.
+    /// Returns the positions in a block that the grammar has to look at, one bit each: the quotation marks of strings,
+    /// the operators and the first bytes of literals and numbers outside strings, and the reverse solidi of escapes
+    /// inside strings.
     mutating func places(of block: borrowing Span<UInt8>) -> UInt64 {
         let classes = classes(of: block)
         let (escaped, escapes) = escapedBytes(classes.backslashes)
@@ -54,13 +55,13 @@ struct BlockScan {
         return classes
     }
 
-    /// Which bytes are escaped, and which reverse solidi escape them; a run of these alternates.
+    /// Returns the escaped bytes, and the reverse solidi that escape them; in a run of reverse solidi they alternate.
     private mutating func escapedBytes(_ backslashes: UInt64) -> (escaped: UInt64, escapes: UInt64) {
         var escaped = escapeCarry
         var escapes: UInt64 = 0
         var rest = backslashes & ~escaped
         escapeCarry = 0
-        // Each turn takes the lowest reverse solidus that is not escaped itself.
+        // Each iteration takes the lowest reverse solidus that is not escaped itself.
         while rest != 0 {
             let bit = rest & (0 &- rest)
             escapes |= bit
@@ -71,7 +72,7 @@ struct BlockScan {
         return (escaped, escapes)
     }
 
-    /// Every bit becomes the parity of the bits up to it, so that the bits between quotation marks are ones.
+    /// Returns a mask in which every bit is the parity of the bits up to it: the bits between quotation marks are ones.
     private static func prefixXor(_ mask: UInt64) -> UInt64 {
         var mask = mask
         for shift in [1, 2, 4, 8, 16, 32] as [UInt64] { mask ^= mask &<< shift }

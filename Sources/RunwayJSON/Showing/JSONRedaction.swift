@@ -1,24 +1,26 @@
 /// Decides which members' values are secret, and writes JSON text without them.
 ///
-/// A member is secret by its name, compared without regard to case, `_`, `-` and spaces, so that `access_token`,
-/// `accessToken` and `Access-Token` are equal. Everything below a secret member is masked with it.
+/// A member is secret because of its name. Case, `_`, `-` and spaces do not count, so that `access_token`,
+/// `accessToken` and `Access-Token` are equal. All values below a secret member are masked with it.
 public struct JSONRedaction: Sendable, Hashable {
-    /// The secret names of at most 16 bytes of ASCII, which are looked up without an allocation, and the others.
+    /// The secret names. Those of at most 16 ASCII bytes are in `shortNames`, where a lookup needs no allocation.
     private var shortNames: Set<PackedWord> = []
     private var longNames: Set<String> = []
-    /// Whether names are secret by their words as well.
+    /// Whether a name is also secret because of its words.
     private let readsWords: Bool
 
-    /// Replaces a secret.
+    /// The text that replaces a secret.
     public static let mask = "[redacted]"
 
-    /// What is secret in most services: passwords, tokens, keys, signatures, cookies, codes, cards.
+    /// Masks the values that are secret in most services: passwords, tokens, keys, signatures, cookies, codes, cards.
     ///
-    /// A name is secret because of its last word or words; separators and capital letters divide it. `user_password`,
-    /// `idToken`, `X-Amz-Signature`, `X-Vault-Token`, `client_assertion` and `SAMLResponse` are secret; `token_type`,
-    /// `passenger` and `nextPageToken` are not; `authtoken` and `x-apikey` are, as HTTP/2 sends such names. `key`,
-    /// `auth`, `pin` and `session` are secret only as whole names, and `access` and `refresh`, a pair of tokens, if the
-    /// value is a string.
+    /// A name is secret because of its last word or words; separators and capital letters divide it.
+    ///
+    /// - Secret: `user_password`, `idToken`, `X-Amz-Signature`, `X-Vault-Token`, `client_assertion`, `SAMLResponse`;
+    ///   also `authtoken` and `x-apikey`, since HTTP/2 sends names in lower case.
+    /// - Not secret: `token_type`, `passenger`, `nextPageToken`.
+    /// - Secret only as whole names: `key`, `auth`, `pin` and `session`.
+    /// - Secret if the value is a string: `access` and `refresh`, a pair of tokens.
     ///
     /// A JSON member `code` is not secret, because many services use it for an error code. A query or form parameter
     /// `code` is secret, because it completes a login (RFC 6749 §4.1.2).
@@ -27,7 +29,7 @@ public struct JSONRedaction: Sendable, Hashable {
             "key", "auth", "cookies", "session", "sid", "sessid", "phpsessid", "jsessionid", "aws_access_key_id",
             "access_key_id", "app_key", "sign", "pin", "captcha", "card_number", "credit_card", "credit_card_number",
             "id_card", "id_card_number", "id_number", "passport_number", "wresult", "dpop",
-            // As one word, which has no signs that divide it.
+            // Names as one word, without signs that divide it.
             "api_key", "x_api_key", "access_token", "refresh_token", "id_token", "auth_token", "bearer_token",
             "session_token", "device_token", "push_token", "csrf_token", "xsrf_token", "security_token", "session_id",
             "client_secret", "app_secret", "shared_secret", "secret_key", "secret_access_key", "access_key",
@@ -37,10 +39,10 @@ public struct JSONRedaction: Sendable, Hashable {
             "mfa_code", "pin_code", "password", "passwd", "passphrase", "passcode", "saml_response",
         ], readsWords: true)
 
-    /// Nothing is secret.
+    /// Masks no value.
     public static let none = JSONRedaction(secretNames: [])
 
-    /// Masks the values of exactly these names.
+    /// Masks only the values of these names.
     public init(secretNames: some Sequence<String>) { self.init(secretNames: secretNames, readsWords: false) }
 
     private init(secretNames: some Sequence<String>, readsWords: Bool) {
@@ -48,7 +50,7 @@ public struct JSONRedaction: Sendable, Hashable {
         add(secretNames)
     }
 
-    /// The same redaction with more names.
+    /// Returns the same redaction with more names.
     public func adding(_ names: some Sequence<String>) -> JSONRedaction {
         var redaction = self
         redaction.add(names)
@@ -66,28 +68,29 @@ public struct JSONRedaction: Sendable, Hashable {
         }
     }
 
-    /// Whether a member of this name is secret. Of `user[password]` and `user.password` every part counts.
+    /// Returns whether a member of this name is secret. In `user[password]` and `user.password` every part counts.
     public func isSecret(_ name: String) -> Bool { isSecret(name) { _ in false } }
 
-    /// Whether a parameter of a query or a form of this name is secret: a member's rule, and `code`.
+    /// Returns whether a parameter of a query or a form is secret: by the rule for members, or because its name is
+    /// `code`.
     package func isSecretParameter(_ name: String) -> Bool {
         isSecret(name) { readsWords && $0.joined == Self.code }
     }
 
-    /// Whether a parameter of this name is secret if its value is a string: the rule of any parameter, and `access` and
-    /// `refresh`.
+    /// Returns whether a parameter of this name is secret if its value is a string: by the rule for parameters, or
+    /// because its name is `access` or `refresh`.
     package func isSecretStringParameter(_ name: String) -> Bool {
         isSecret(name) { readsWords && ($0.joined == Self.code || Self.tokenPair.contains($0.joined)) }
     }
 
-    /// Whether a member of this name is secret if its value is a string: the rule of any member, and `access` and
-    /// `refresh`.
+    /// Returns whether a member of this name is secret if its value is a string: by the rule for members, or because
+    /// its name is `access` or `refresh`.
     package func isSecretString(_ name: String) -> Bool {
         isSecret(name) { readsWords && Self.tokenPair.contains($0.joined) }
     }
 
-    /// Whether a header field of this name is secret: by the rule for members, and by certain words at any position, as
-    /// in `X-Session-Data` or `Signature-Input`.
+    /// Returns whether a header field of this name is secret: by the rule for members, or because of certain words at
+    /// any position, as in `X-Session-Data` or `Signature-Input`.
     package func isSecretField(_ name: String) -> Bool { isSecret(name) { readsWords && $0.hasFieldWord } }
 
     private static let code = PackedWord("code".utf8)
@@ -95,7 +98,7 @@ public struct JSONRedaction: Sendable, Hashable {
 
     private func isSecret(_ name: String, _ isSecretToo: (NameWords) -> Bool) -> Bool {
         if isSecretPart(name, isSecretToo) { return true }
-        // Few names have others within.
+        // Few names contain other names.
         guard name.utf8.contains(where: Self.isDivider) else { return false }
         return name.split { "[].".contains($0) }.contains { isSecretPart(String($0), isSecretToo) }
     }
@@ -110,7 +113,7 @@ public struct JSONRedaction: Sendable, Hashable {
         return (readsWords && words.endsInSecret) || isSecretToo(words)
     }
 
-    /// Whether a byte of a name does not count when names are compared.
+    /// Whether a byte of a name is ignored when names are compared.
     static func isIgnored(_ byte: UInt8) -> Bool {
         byte == UInt8(ascii: "_") || byte == UInt8(ascii: "-") || byte == UInt8(ascii: " ")
     }
@@ -124,15 +127,15 @@ public struct JSONRedaction: Sendable, Hashable {
         String(decoding: name.lowercased().utf8.filter { !isIgnored($0) }, as: UTF8.self)
     }
 
-    /// Returns a value as JSON with secrets masked, truncated with a note at a size.
+    /// Returns a value as JSON with secrets masked, truncated at about `maximumByteCount` bytes with a note.
     ///
-    /// A value below a secret member is masked as a whole. Strings and numbers are unchanged, except for strings that
-    /// contain secrets themselves, such as a URL with an access token, or JSON inside JSON: in these the text after a
+    /// A value below a secret member is masked as a whole. Other strings and numbers are unchanged, except for strings
+    /// that contain secrets themselves, such as a URL with an access token, or JSON inside JSON: there the text after a
     /// secret name is masked as in ``redactedText(of:maximumByteCount:)``.
     ///
     /// - Parameters:
-    ///   - value: The value; a missing one yields a sentence.
-    ///   - maximumByteCount: About how many bytes of UTF-8 the text may have. The default is 4096.
+    ///   - value: The value; an absent value yields a sentence.
+    ///   - maximumByteCount: The approximate limit of the text in bytes of UTF-8. The default is 4096.
     ///   - isIndented: Whether every value is on a line of its own, indented by two for each level, at most 64 levels.
     ///     The default is `true`; otherwise, the text is hardly longer than the value's bytes.
     public func redactedText(of value: JSONValue, maximumByteCount: Int = 4096, isIndented: Bool = true) -> String {
@@ -147,18 +150,18 @@ public struct JSONRedaction: Sendable, Hashable {
     }
 
     /// Returns bytes that may or may not be JSON as one line of text, with the text after secret names masked,
-    /// truncated with "…" at a size.
+    /// truncated with "…" after `maximumByteCount` bytes.
     ///
-    /// For bodies that could not be read: members of JSON, valid or not, pairs of forms, header fields, elements and
-    /// attributes of XML are recognised by a secret name followed by `:`, `=` or `>`. In doubt too much is masked.
+    /// Use it for bodies that could not be read. A secret name followed by `:`, `=` or `>` is recognised in JSON, valid
+    /// or not, in pairs of forms, in header fields, and in elements and attributes of XML. In doubt too much is masked.
     ///
     /// - Parameters:
     ///   - bytes: The bytes. Invalid UTF-8 is shown as U+FFFD, control characters as spaces. Zero bytes are removed, so
     ///     that names in UTF-16 text are found too.
-    ///   - maximumByteCount: How many bytes of UTF-8 the text may have before the "…"; a negative bound is zero.
+    ///   - maximumByteCount: The most bytes of UTF-8 before the "…"; a negative limit counts as zero.
     public func redactedText(of bytes: some Sequence<UInt8>, maximumByteCount: Int) -> String {
         let maximumByteCount = min(max(maximumByteCount, 0), Int.max / 4)
-        // A secret that begins inside the bound may end outside; more than twice the bound is never looked at.
+        // A secret that begins inside the limit may end outside; at most twice the limit is read.
         var line = RedactedLine(redaction: self, bytes: bytes.prefix(2 * maximumByteCount + 1).filter { $0 != 0 })
         return line.text(maximumByteCount: maximumByteCount)
     }

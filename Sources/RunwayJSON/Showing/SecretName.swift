@@ -1,17 +1,17 @@
 /// The possible names before a `:` or `=` in bytes that need not be JSON.
 struct SecretName {
-    /// The texts that may be the name: the text between quotation marks, or the word.
+    /// The texts that may be the name: the text between quotation marks, or the word before the separator.
     private var candidates: [String] = []
-    /// Whether it is a name of a form, with nothing but pairs before it.
+    /// Whether the name is a form's, with only pairs before it.
     private(set) var isForm = false
-    /// Whether it is a name of a form, or one of a URL's query or fragment.
+    /// Whether the name is in a form, or in a URL's query or fragment.
     private var isParameter = false
-    /// Whether it begins a line without quotation marks, like the name of a header field.
+    /// Whether the name begins a line without quotation marks, like the name of a header field.
     private(set) var isLine = false
     /// Whether a string in quotation marks follows a `:`.
     private var precedesString = false
 
-    /// How far back a name is looked for, in bytes; no secret name is nearly as long.
+    /// The number of bytes before the separator in which a name is looked for; secret names are much shorter.
     private static let maximumByteCount = 256
 
     /// - Parameter formEnd: The position of the first byte that no form contains.
@@ -46,7 +46,7 @@ struct SecretName {
         }
     }
 
-    /// Whether a name is secret: of `user[password]` the outer and every inner name counts.
+    /// Returns whether a name is secret: in `user[password]` the outer and every inner name counts.
     func isSecret(by redaction: JSONRedaction) -> Bool {
         candidates.contains { name in
             if isParameter { return redaction.isSecretParameter(name) }
@@ -54,7 +54,7 @@ struct SecretName {
         }
     }
 
-    /// The name of the tag that ends before a `>`, when it opens an element of a secret name.
+    /// Returns the name of the tag that ends before a `>`, if it opens an element with a secret name.
     static func tag(before end: Int, in bytes: [UInt8], by redaction: JSONRedaction) -> ArraySlice<UInt8>? {
         let first = max(0, end - maximumByteCount)
         guard let opening = bytes[first..<end].lastIndex(of: UInt8(ascii: "<")) else { return nil }
@@ -72,7 +72,7 @@ struct SecretName {
         return before.map { $0 + 1 } ?? first
     }
 
-    /// A name of a form, whose bytes may be written as `%70`.
+    /// Returns a form's name, in which bytes may be written as `%70`, decoded.
     private static func decoded(_ name: ArraySlice<UInt8>) -> String {
         var text: [UInt8] = []
         var rest = name
@@ -88,7 +88,7 @@ struct SecretName {
         return String(decoding: text, as: UTF8.self)
     }
 
-    /// A name of JSON, whose characters may be written as `\u0070`.
+    /// Returns a JSON name, in which characters may be written as `\u0070`, unescaped.
     private static func unescaped(_ name: ArraySlice<UInt8>) -> String {
         let quote = [UInt8(ascii: "\"")]
         if name.contains(UInt8(ascii: "\\")), let text = try? JSONDocument(quote + name + quote).root.string {
@@ -99,7 +99,7 @@ struct SecretName {
 }
 
 extension ArraySlice<UInt8> {
-    /// The longest suffix whose bytes all match.
+    /// Returns the longest suffix in which all bytes match.
     fileprivate func suffix(while isRight: (UInt8) -> Bool) -> ArraySlice<UInt8> {
         guard let last = lastIndex(where: { !isRight($0) }) else { return self }
         return self[(last + 1)...]

@@ -7,10 +7,10 @@ struct PackedWord: Hashable, Sendable {
 
     init(_ word: some Sequence<UInt8>) { for byte in word { append(byte) } }
 
-    /// Whether it contains the whole word.
+    /// Whether all bytes of the word fit.
     var isWhole: Bool { byteCount <= 16 }
 
-    // Half the work of hashing both halves; the words are few and our own, apart from those that an app adds.
+    // Hashing one half saves half the work; the words are few and our own, except for those that an app adds.
     func hash(into hasher: inout Hasher) { hasher.combine(UInt64(truncatingIfNeeded: bits ^ (bits >> 64))) }
 
     mutating func append(_ byte: UInt8) {
@@ -18,13 +18,13 @@ struct PackedWord: Hashable, Sendable {
         byteCount += 1
     }
 
-    /// Whether the word ends in another of at most 16 bytes.
+    /// Returns whether the word ends in `end`, which has at most 16 bytes.
     func hasSuffix(_ end: PackedWord) -> Bool {
         let mask: UInt128 = end.byteCount < 16 ? 1 << UInt128(8 * end.byteCount) - 1 : .max
         return byteCount >= end.byteCount && bits & mask == end.bits
     }
 
-    /// The word without some bytes at its end. Of a word of more than 16 bytes the first ones are zero.
+    /// Returns the word without its last `count` bytes. If the word has more than 16 bytes, the first ones become zero.
     func dropLast(_ count: Int) -> PackedWord {
         var rest = self
         rest.bits >>= UInt128(8 * count)
@@ -46,8 +46,8 @@ struct PackedWord: Hashable, Sendable {
 /// The words of a name, as `-`, `_`, other signs and capital letters divide it: `X-Amz-Credential`, `user_password`,
 /// `idToken`.
 ///
-/// It is read in one pass and without an allocation, since each name on every record is. Digits are no part of a word,
-/// so that `Set-Cookie2` ends in a cookie.
+/// The name is read in one pass and without an allocation, since each name on every record is. Digits are not part of a
+/// word, so that `Set-Cookie2` ends in `cookie`.
 struct NameWords {
     /// The name without its signs and without regard to case.
     private(set) var joined = PackedWord()
@@ -74,7 +74,7 @@ struct NameWords {
             if isNewWord || (isCapital && capitalCount == 0) {
                 endWord()
             } else if !isCapital, capitalCount > 1 {
-                // The last of several capital letters begins a word, as the R of `SAMLResponse`.
+                // The last of several capital letters begins a word, like the R of `SAMLResponse`.
                 let first = last.removeLast()
                 endWord()
                 last.append(first)
@@ -92,8 +92,8 @@ struct NameWords {
         (previous, last) = (last, PackedWord())
     }
 
-    /// Whether the name indicates that its value is a secret: by the last word, as in `refresh_token`, but not in
-    /// `token_type`.
+    /// Whether the name indicates that its value is a secret: because of the last word, as in `refresh_token`, but not
+    /// in `token_type`.
     var endsInSecret: Bool {
         guard let letter = last.lastByte else { return false }
         if SecretWords.endings[letter].contains(last) { return !SecretWords.harmless.contains(previous) }
@@ -101,8 +101,8 @@ struct NameWords {
         return pairs.contains { $0.second == last && $0.first == previous } || isJoinedSecret(of: pairs, letter)
     }
 
-    /// Whether the last word consists of several without a separator, the last of which is a secret: `authtoken`,
-    /// `apikey`.
+    /// Returns whether the last word consists of several words without a separator, and the last of them is secret:
+    /// `authtoken`, `apikey`.
     private func isJoinedSecret(of pairs: [WordPair], _ letter: UInt8) -> Bool {
         if let ending = SecretWords.joinedEndings[letter].first(where: last.hasSuffix) {
             return !SecretWords.harmless.contains(last.dropLast(ending.byteCount))
@@ -122,21 +122,21 @@ enum SecretWords {
             "password passwd pwd passphrase passcode pass secret token jwt signature sig credential credentials cookie"
                 + " authorization assertion otp cvv cvc iban ssn hmac"), by: \.self)
 
-    /// Before one of ``endings`` these indicate that the value is a Boolean, or a position in a list: `has_password`,
-    /// `nextPageToken`, `Access-Control-Allow-Credentials`.
+    /// Words that make a following word of ``endings`` harmless, since the value is then a Boolean, or a position in a
+    /// list: `has_password`, `nextPageToken`, `Access-Control-Allow-Credentials`.
     static let harmless = words("has is with allow requires page continuation sync nextpage nextsync")
 
-    /// Those of ``endings`` in which no other word ends, so that they are secret at the end of a word, too:
-    /// `authtoken`, `userpassword`. HTTP/2 has the names of header fields in lower case, where capital letters divide
-    /// nothing.
+    /// The ``endings`` that are not the end of any other word, so that they are secret at the end of a longer word,
+    /// too: `authtoken`, `userpassword`. HTTP/2 sends the names of header fields in lower case, without capital letters
+    /// to divide them.
     static let joinedEndings = ByLastLetter(
         words(
             "password passwd pwd passphrase passcode secret token jwt signature credential credentials cookie"
                 + " authorization otp cvv cvc hmac"), by: \.self)
 
     /// Words that are secret only after another word: a `key` is most often the key of a row, a `code` that of a
-    /// country or an error. They may be at the end of a word without a separator, `apikey` and `sessionid`, except
-    /// after a single letter.
+    /// country or an error. They may also end a word without a separator, as in `apikey` and `sessionid`, but not after
+    /// a single letter.
     static let pairs = ByLastLetter(
         wordsBefore.flatMap { second, firsts in
             words(firsts).map { WordPair(first: $0, second: PackedWord(second.utf8)) }
@@ -158,13 +158,13 @@ enum SecretWords {
     }
 }
 
-/// Two words that are a secret behind one another.
+/// Two words that indicate a secret when one follows the other.
 struct WordPair: Sendable {
     let first: PackedWord
     let second: PackedWord
 }
 
-/// Elements by the last letter of a word, so that a name is compared with the few that it may end in.
+/// Elements by the last letter of a word, so that a name is compared only with the few words that it may end in.
 struct ByLastLetter<Element: Sendable>: Sendable {
     private static var letters: ClosedRange<UInt8> { UInt8(ascii: "a")...UInt8(ascii: "z") }
 
