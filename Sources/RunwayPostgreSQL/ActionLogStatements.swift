@@ -2,9 +2,8 @@ import RunwayServer
 
 /// The SQL of the sink.
 ///
-/// A distributed PostgreSQL (Citus, YugabyteDB) takes it, too: the tenant is the first column of every key, every
-/// predicate begins with it, so that each statement concerns one shard, and nothing needs a sequence or a lock of a
-/// table.
+/// Works with a distributed PostgreSQL (Citus, YugabyteDB), too: the tenant is the first column of every key and of
+/// every predicate, so that each statement concerns only one shard, and no statement needs a sequence or a table lock.
 enum ActionLogStatements {
     static let tables = [
         """
@@ -23,14 +22,14 @@ enum ActionLogStatements {
         """,
     ]
 
-    /// Fails with `42703` in a database of before clients' dates were stored.
+    /// Fails with `42703` in a database that is older than the dates of clients.
     static let probe = "SELECT sent FROM runway_record WHERE tenant = $1 LIMIT 0"
     static let addition = "ALTER TABLE runway_record ADD COLUMN IF NOT EXISTS sent bigint"
 
-    /// Fails with `42P01` in a database of before quotas.
+    /// Fails with `42P01` in a database that is older than quotas.
     static let usageProbe = "SELECT bytes FROM runway_usage WHERE tenant = $1 LIMIT 0"
-    /// Creates the table of what installations have, with what they have by now: in one transaction, however long that
-    /// takes.
+    /// Creates the table of the bytes of each installation, and fills it from the stored records: in one transaction,
+    /// however long that takes.
     static let usageAddition = [
         "SET LOCAL statement_timeout = 0",
         """
@@ -45,7 +44,7 @@ enum ActionLogStatements {
         """,
     ]
 
-    /// What the contents of a record count.
+    /// Computes the bytes of a record's contents that count for the quota.
     private static let contentByteCount =
         "coalesce(octet_length(json), 0) + coalesce(octet_length(name), 0) + coalesce(octet_length(account), 0)"
 
@@ -54,15 +53,15 @@ enum ActionLogStatements {
         INSERT INTO runway_stream (tenant, installation, stream, highest) VALUES ($1, $2, $3, 0)
         ON CONFLICT (tenant, installation, stream) DO NOTHING
         """
-    /// The highest number of a stream, whose row it locks, and the bytes of the installation; NULL for what does not
-    /// exist.
+    /// Returns the highest number of a stream, whose row it locks, and the bytes of the installation; NULL if a row
+    /// does not exist.
     static let state = """
         SELECT (SELECT highest FROM runway_stream WHERE tenant = $1 AND installation = $2 AND stream = $3 FOR UPDATE),
         (SELECT bytes FROM runway_usage WHERE tenant = $1 AND installation = $2)
         """
-    /// The bytes of all installations.
+    /// Returns the bytes of all installations.
     static let usage = "SELECT sum(bytes) FROM runway_usage WHERE tenant = $1"
-    /// Which of the records with these ids are stored.
+    /// Returns those of the passed ids whose records are stored.
     static let known = "SELECT id FROM runway_record WHERE tenant = $1 AND id = ANY($2::uuid[])"
     /// Sets the highest number of a stream, and adds to the bytes of its installation.
     static let advance = """
@@ -70,10 +69,10 @@ enum ActionLogStatements {
         INSERT INTO runway_usage (tenant, installation, bytes) VALUES ($1, $2, $5)
         ON CONFLICT (tenant, installation) DO UPDATE SET bytes = runway_usage.bytes + excluded.bytes
         """
-    /// Erases at most a thousand records of an account, so that batches are stored in between, and returns how many
-    /// bytes of which installations they were.
+    /// Erases at most a thousand records of an account, so that batches are stored in between. Returns the number of
+    /// erased bytes for each installation.
     static let erase = erasure(where: "account = $2")
-    /// The same for the records of an installation that have no account.
+    /// Erases like ``erase``, but records of an installation that have no account.
     static let eraseAnonymous = erasure(where: "installation = $2 AND account IS NULL AND name IS NOT NULL")
     static let release = """
         UPDATE runway_usage SET bytes = greatest(bytes - $3, 0) WHERE tenant = $1 AND installation = $2
@@ -97,7 +96,8 @@ enum ActionLogStatements {
         ORDER BY received, installation, stream, batch, place LIMIT $2
         """
 
-    /// Inserts so many records of a batch, and returns the ids of those that were not there.
+    /// Returns the statement that inserts `count` records of a batch, and returns the ids of those that were not stored
+    /// before.
     static func insertion(of count: Int) -> String {
         let rows = (0..<count).map { index in
             let first = 8 + index * 4
@@ -109,7 +109,7 @@ enum ActionLogStatements {
             """
     }
 
-    /// Every statement, for the tests that hold the rules.
+    /// Every statement, for the tests that check the rules.
     static var all: [String] {
         tables + usageAddition.dropFirst() + [
             probe, addition, usageProbe, begin, state, usage, known, advance, erase, eraseAnonymous, release, counts,

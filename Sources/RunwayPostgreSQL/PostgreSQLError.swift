@@ -4,7 +4,7 @@ import RunwayServer
 public struct PostgreSQLError: Error, Sendable, Hashable, CustomStringConvertible {
     /// The SQLSTATE code, such as `40001`; empty if the server could not be reached or the connection was lost.
     public let state: String
-    /// What happened, in one sentence. It contains neither values of the statement nor the password.
+    /// The error in one sentence. It contains neither values of the statement nor the password.
     public let description: String
 
     init(state: String, _ description: String) {
@@ -24,6 +24,6 @@ public struct PostgreSQLError: Error, Sendable, Hashable, CustomStringConvertibl
 }
 
 extension PostgreSQLError: CommitError {
-    /// Whether PostgreSQL does not accept a value of one element.
+    /// Whether the error concerns only one element: PostgreSQL does not accept one of its values.
     package var isOfOneElement: Bool { isDataException }
 }

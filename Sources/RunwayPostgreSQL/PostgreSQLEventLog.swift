@@ -11,10 +11,10 @@
     /// ```
     ///
     /// Offsets become visible in their order, so that every process delivers the events in the same order, from the
-    /// table. `NOTIFY` only wakes the other processes; where it is lost, or the database has none, they find the events
-    /// within ``pollInterval``.
+    /// table. `NOTIFY` only wakes the other processes; if it is lost, or the database does not support it, they find
+    /// the events within ``pollInterval``.
     public final class PostgreSQLEventLog: SharedEventLog {
-        /// How often the table is read without a notification: 2 s.
+        /// The interval at which the table is read without a notification: 2 s.
         public static let pollInterval = Duration.seconds(2)
 
         private let url: String
@@ -22,11 +22,11 @@
         let name: String
         private let maximumCount: Int
         private let maximumByteCount: Int
-        /// Guards how many bytes this process has stored since it last counted those of all processes.
+        /// Guards the number of bytes that this process has stored since it last counted the bytes of all processes.
         private let uncounted: Mutex<Int>
-        /// Events are read on a connection of their own, since an append waits for those of other processes.
+        /// Reads events over a separate connection, since an append waits for those of other processes.
         let reader: PostgreSQLPool
-        /// Present members are read on another, so that pages and replays don't wait for each other.
+        /// Reads present members over another connection, so that pages and replays don't wait for each other.
         let presenceReader: PostgreSQLPool
         let writer: PostgreSQLPool
         private let channel: String
@@ -34,14 +34,14 @@
         /// Connects, and creates the tables if they do not exist.
         ///
         /// - Parameters:
-        ///   - url: The database, as libpq takes it.
+        ///   - url: The URL of the database, in the form that libpq accepts.
         ///   - name: The name of the stream, the same in all processes.
-        ///   - tenant: Separates what several apps store in one database; the first column of all keys. The default is
+        ///   - tenant: Separates the data of several apps in one database; the first column of all keys. The default is
         ///     `default`.
         ///   - maximumCount: The most events that are stored, at least 1. The default is 100,000.
-        ///   - maximumByteCount: The most bytes of their texts, and 64 for each event; the oldest events beyond are
-        ///     removed, but for the last one. A process counts them when it has stored a sixteenth of that, so that
-        ///     there may be as much more for each process. The default is 1 GiB.
+        ///   - maximumByteCount: The most bytes of the events' texts, plus 64 for each event. Beyond that the oldest
+        ///     events are removed, but never the last one. Each process counts after it has stored a sixteenth of the
+        ///     limit, so that the log may exceed the limit by that much for each process. The default is 1 GiB.
         /// - Throws: ``PostgreSQLError``.
         public init(
             at url: String, name: String, tenant: String = "default", maximumCount: Int = 100_000,
@@ -50,7 +50,7 @@
             (self.url, self.tenant, self.name) = (url, tenant, name)
             self.maximumCount = max(1, maximumCount)
             self.maximumByteCount = max(0, maximumByteCount)
-            // What is in the table is not known yet: the first events cause a count.
+            // The size of the table is not known yet: the first events cause a count.
             uncounted = Mutex(self.maximumByteCount / 16)
             reader = PostgreSQLPool(url, connectionCount: 1)
             presenceReader = PostgreSQLPool(url, connectionCount: 1)
@@ -62,10 +62,10 @@
             }
         }
 
-        /// Begins a new epoch in all logs of a tenant, after its database was restored from a backup, so that clients
-        /// receive a reset instead of missing what is published under the offsets of lost events.
+        /// Begins a new epoch in all logs of a tenant, after its database was restored from a backup: clients receive a
+        /// reset, instead of missing events that are published under the offsets of lost events.
         ///
-        /// Call it once after the restore, before servers start: a hub that is open goes on with the old epoch.
+        /// Call the function once after the restore, before servers start: an open hub continues with the old epoch.
         ///
         /// - Returns: The epoch.
         /// - Throws: ``PostgreSQLError``.
@@ -80,7 +80,7 @@
             return epoch
         }
 
-        /// Which events the log has.
+        /// Returns the range of events in the log.
         public func range() async throws -> EventLogRange {
             try await reader.transaction(for: name) { [tenant, name] connection throws(PostgreSQLError) in
                 try Self.range(connection.run(EventLogStatements.range, [tenant, name]).first)
@@ -89,10 +89,10 @@
 
         /// Stores events with the next offsets, and wakes the other processes when they are committed.
         ///
-        /// - Throws: `ActionLogSinkBusy` if too much waits; ``PostgreSQLError``, such as for a text with the character
-        ///   U+0000.
+        /// - Throws: `ActionLogSinkBusy` if too many events wait; ``PostgreSQLError``, for example for a text with the
+        ///   character U+0000.
         public func append(_ events: [PublishedEvent]) async throws -> EventLogRange {
-            // Without events nothing waits for the writer.
+            // Without events there is nothing for the writer to do.
             guard !events.isEmpty, let stored = try await store({ _ in events }) else { return try await range() }
             return stored.range
         }
@@ -100,7 +100,7 @@
         /// Runs a transaction, stores the events that it returns with the next offsets, and wakes the other processes
         /// when they are committed.
         ///
-        /// - Returns: The range after that, and the number of events; `nil` if there were none.
+        /// - Returns: The range afterwards, and the number of events; `nil` if `body` returned none.
         func store(
             _ body: @escaping @Sendable (PostgreSQLConnection) throws(PostgreSQLError) -> [PublishedEvent]
         ) async throws -> (range: EventLogRange, count: Int)? {
@@ -124,7 +124,7 @@
                 if range.last - range.first >= Int64(maximumCount + maximumCount / 10) {
                     try Self.remove(before: range.last - Int64(maximumCount) + 1, of: &range, key, connection)
                 }
-                // A tenth at a time, since events differ in size.
+                // One tenth at a time, since events differ in size.
                 while isDue, range.first < range.last, try Self.byteCount(key, connection) > maximumByteCount {
                     let tenth = max(1, (range.last - range.first) / 10)
                     try Self.remove(before: range.first + tenth, of: &range, key, connection)
@@ -154,7 +154,7 @@
             try connection.run(EventLogStatements.moveFirst, key + ["\(first)"])
         }
 
-        /// Returns events after an offset, up to the next one that is missing.
+        /// Returns events after an offset, up to the next missing one.
         public func events(
             after offset: Int64, upTo maximumCount: Int
         ) async throws -> (first: Int64, events: [PublishedEvent]) {
@@ -169,14 +169,14 @@
             return (first, events)
         }
 
-        /// Sends a text to all processes that listen; it may be lost.
+        /// Sends a text to all processes that listen; the text may be lost.
         public func signal(_ text: String) async throws {
             try await writer.transaction(for: name) { [channel] connection throws(PostgreSQLError) in
                 _ = try connection.run(EventLogStatements.notify, [channel, text])
             }
         }
 
-        /// Listens on a connection of its own, until the sequence is released.
+        /// Listens over a separate connection, until the sequence is released.
         public func signals() -> AsyncStream<String> { PostgreSQLListener.signals(of: channel, at: url) }
 
         private static func range(_ row: [String?]?) throws(PostgreSQLError) -> EventLogRange {

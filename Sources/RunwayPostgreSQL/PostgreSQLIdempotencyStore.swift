@@ -9,13 +9,15 @@
     /// router.add(middleware: IdempotencyMiddleware(store: store) { request, _ in account(request) })
     /// ```
     ///
-    /// It is behind the package trait `PostgreSQL`, as ``PostgreSQLActionLogSink`` is. A key is claimed by the
-    /// insertion of a row, so that of several servers one executes the request. Claims and responses survive a power
-    /// loss, unless the server's `fsync` is off. A claim that was never completed is removed a day after its lease; one
-    /// from before the clock was set back, when its principal has no room without that. The database bounds what all
-    /// principals have together.
+    /// The store requires the package trait `PostgreSQL`, like ``PostgreSQLActionLogSink``. A key is claimed by
+    /// inserting a row, so that only one of several servers executes the request. Claims and responses survive a power
+    /// loss, unless the server's `fsync` is off.
+    ///
+    /// A claim that was never completed is removed a day after its lease; if the clock was set back since the claim, it
+    /// is removed when its principal has no room otherwise. The size of the database is the only limit for all
+    /// principals together.
     public final class PostgreSQLIdempotencyStore: IdempotencyStore {
-        /// How long after its lease a claim is removed that was never completed, in milliseconds.
+        /// The time after its lease at which a claim that was never completed is removed, in milliseconds.
         private static let abandonedTime: Int64 = 86_400_000
 
         private let tenant: String
@@ -26,11 +28,11 @@
         /// Connects, and creates the tables if they do not exist.
         ///
         /// - Parameters:
-        ///   - url: The database, as libpq takes it.
-        ///   - tenant: Separates what several apps store in one database; the first column of all keys. The default is
+        ///   - url: The URL of the database, in the form that libpq accepts.
+        ///   - tenant: Separates the data of several apps in one database; the first column of all keys. The default is
         ///     `default`.
         ///   - connectionCount: The most connections. The default is 4.
-        ///   - maximumCount: The most keys of one principal, who then claims nothing more. The default is 10,000.
+        ///   - maximumCount: The most keys of one principal; further claims are refused. The default is 10,000.
         ///   - maximumByteCount: The most bytes of responses to one principal. The default is 64 MiB.
         /// - Throws: ``PostgreSQLError``.
         public init(
@@ -45,7 +47,7 @@
             try await pool.create(IdempotencyStatements.tables)
         }
 
-        /// Claims a key.
+        /// Claims a key, and returns the result.
         public func claim(
             _ key: IdempotencyKey, fingerprint: [UInt8], token: UUID, at now: Date, lease: Duration
         ) async throws -> IdempotencyClaim {
@@ -67,7 +69,8 @@
                 }
                 var record: [String?]?
                 if try !hasRoom() {
-                    // A known key needs no room. Its record, which may be an abandoned one, is looked for before those are removed.
+                    // A known key needs no room. Its record, which may be an abandoned one, is looked up before
+                    // abandoned ones are removed.
                     record = try connection.run(IdempotencyStatements.find, names).first
                     if record == nil {
                         let removed = try connection.run(
@@ -79,7 +82,7 @@
                     if try !connection.run(IdempotencyStatements.insert, names + claim).isEmpty { return .claimed }
                     record = try connection.run(IdempotencyStatements.find, names).first
                 }
-                // It was released in between: the transaction is run again.
+                // The key was released in between: the transaction is run again.
                 guard let row = record else { throw PostgreSQLError(state: "40001", "A claim was released meanwhile.") }
                 if let claim = try Self.claim(row, fingerprint, now, lease) { return claim }
                 try connection.run(IdempotencyStatements.takeOver, names + claim)
@@ -89,7 +92,7 @@
             return found
         }
 
-        /// What a claim of a record finds; `nil` if the record is taken over.
+        /// Returns the result of a claim to a key that has a record; `nil` if the claim takes over the record.
         private static func claim(
             _ row: [String?], _ fingerprint: [UInt8], _ now: Int64, _ lease: Duration
         ) throws(PostgreSQLError) -> IdempotencyClaim? {
