@@ -1,22 +1,22 @@
 package import Foundation
 package import GRDB
 
-/// What an error of SQLite means for who uses a file.
+/// The meaning of an SQLite error for the user of a file.
 package enum SQLiteFailure: Sendable {
-    /// There is no space.
+    /// The disk has no space.
     case full
     /// Another connection has a lock.
     case locked
-    /// The contents of the file are damaged, or it is no database.
+    /// The contents of the file are damaged, or are not a database.
     case damaged
-    /// Anything else, which may pass.
+    /// Any other error, which may be temporary.
     case unavailable
 }
 
 extension DatabaseError {
-    /// What the error means for a file.
+    /// Returns the meaning of the error for a file.
     ///
-    /// - Parameter url: The file: one that can be written, and has a header that says it can't, is damaged.
+    /// - Parameter url: The file. If it can be written, but its header says that it can't, it is damaged.
     package func failure(of url: URL) -> SQLiteFailure {
         switch resultCode {
         case .SQLITE_FULL: .full
@@ -32,7 +32,7 @@ extension DatabaseError {
         }
     }
 
-    /// The code, for people. No other text of an error is used: it may contain values of a statement.
+    /// The code, as text for people. The other texts of an error are not used: they may contain values of a statement.
     package var codeText: String { "SQLite code \(extendedResultCode.rawValue)" }
 }
 
@@ -40,27 +40,27 @@ extension DatabaseError {
 package struct DamagedColumn: Error {}
 
 extension Row {
-    /// The value of a column. The subscript of `Row` traps for a value of another type, which a damaged file may have.
+    /// Returns the value of a column. The subscript of `Row` traps for a value of another type, which a damaged file
+    /// may have.
     package func value<Value: DatabaseValueConvertible>(_ column: Int) throws(DamagedColumn) -> Value {
         guard let value = Value.fromDatabaseValue(self[column]) else { throw DamagedColumn() }
         return value
     }
 
-    /// The value of a column, or `nil` if it has none.
+    /// Returns the value of a column; `nil` if it is NULL.
     package func optionalValue<Value: DatabaseValueConvertible>(_ column: Int) throws(DamagedColumn) -> Value? {
         let stored: DatabaseValue = self[column]
         return stored.isNull ? nil : try value(column)
     }
 }
 
-/// A 64-bit sum (FNV-1a) by which damaged bytes differ from those that were written. It is no protection against
-/// forgery.
+/// A 64-bit checksum (FNV-1a) that detects changed bytes. It does not protect against forgery.
 package struct RowChecksum {
     private var sum: UInt64 = 0xCBF2_9CE4_8422_2325
 
     package init() {}
 
-    /// The sum as SQLite stores it.
+    /// The checksum as SQLite stores it.
     package var value: Int64 { Int64(bitPattern: sum) }
 
     package mutating func add(_ bytes: [UInt8]) { bytes.withUnsafeBytes { add($0) } }
@@ -72,7 +72,7 @@ package struct RowChecksum {
 
     package mutating func add(_ number: Int64) { withUnsafeBytes(of: number.littleEndian) { add($0) } }
 
-    /// Adds a text, or that it is absent.
+    /// Adds a text, or the fact that it is absent.
     package mutating func add(optional text: String?) {
         add(text == nil ? 0 : 1)
         if let text { add(text) }
