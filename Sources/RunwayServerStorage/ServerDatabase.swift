@@ -3,19 +3,19 @@ import GRDB
 import RunwaySQLite
 import Synchronization
 
-/// A SQLite file that one process writes, and others may read.
+/// A SQLite file that only one process writes, and others may read.
 ///
-/// All writes and checkpoints use one connection: before SQLite 3.51.3, two connections that write or checkpoint at
-/// once can lose a commit. A lock on a file beside it stops a second writer; the system releases it with the process,
-/// however that ends.
+/// All writes and checkpoints use one connection: before SQLite 3.51.3, two connections that write or checkpoint at the
+/// same time can lose a commit. A lock on a file beside the database keeps other writers out; the system releases it
+/// when the process ends in any way.
 final class ServerDatabase: Sendable {
-    /// What a file contains.
+    /// The contents of a file.
     struct Schema: Sendable {
-        /// Marks the files of this kind, in the header of SQLite.
+        /// Identifies files of this kind, in SQLite's header.
         var applicationID: Int
         /// The statements that create the tables of version 1.
         var tables: String
-        /// The statements that make the tables of each later version from those of the one before.
+        /// The statements that convert the tables of one version to the next, for each later version.
         var migrations: [String] = []
 
         /// The version that the code reads and writes.
@@ -25,23 +25,23 @@ final class ServerDatabase: Sendable {
     let url: URL
     private let queue: DatabaseQueue
     private let lock: WriterLock
-    /// The space of erasures on a full disk; `nil` for a file that has none.
+    /// Disk space that is reserved for erasures on a full disk; `nil` for a file without a reserve.
     private let reserve: SpaceReserve?
-    /// Guards when the write-ahead log is moved that readers have held up.
+    /// Guards the times at which the write-ahead log is moved after readers have delayed that.
     private let bound: Mutex<LogBound>
-    /// How long after an attempt that readers have prevented the next one may come: each waits for the drive.
+    /// The shortest time between two attempts to move the log that readers prevent: each attempt waits for the drive.
     private let overwriteInterval: Duration
-    /// Guards, also while the log is being moved, when that is attempted again since the write-ahead log or the file
-    /// may have bytes that were removed; `nil` if they have none.
+    /// Guards the time of the next attempt to overwrite removed bytes in the write-ahead log or the file; `nil` if
+    /// there are none. Held while the log is being moved, too.
     let overwriteTime = Mutex<ContinuousClock.Instant?>(nil)
 
-    /// Opens a file, and creates it if there is none, for its user alone.
+    /// Opens a file, or creates it so that only its user can read it.
     ///
     /// - Parameters:
-    ///   - waitsForDrive: Whether a commit returns when it is on the drive.
-    ///   - hasReserve: Whether erasures have space of their own on a full disk. The default is `false`.
-    /// - Throws: ``ServerStorageError``. A damaged file is not replaced: what it knows of clients would be lost, and
-    ///   duplicates stored.
+    ///   - waitsForDrive: Whether a commit waits until its data are on the drive.
+    ///   - hasReserve: Whether disk space is reserved for erasures on a full disk. The default is `false`.
+    /// - Throws: ``ServerStorageError``. A damaged file is not replaced: its knowledge of clients would be lost, and
+    ///   duplicates would be stored.
     init(
         at url: URL, _ schema: Schema, waitsForDrive: Bool, hasReserve: Bool = false, bound: LogBound = LogBound(),
         busyTimeout: TimeInterval = 5, overwriteInterval: Duration = .seconds(5)
@@ -65,13 +65,13 @@ final class ServerDatabase: Sendable {
             do {
                 queue = try open()
             } catch  where ServerStorageError(error, at: url).kind == .full && reserve?.release() == true {
-                // Opening writes a few pages. Without it nothing could be erased.
+                // Opening writes a few pages. Without the reserve nothing could be erased.
                 queue = try open()
             }
         } catch {
             throw ServerStorageError(error, at: url)
         }
-        // The last process may have ended before it could.
+        // The last process may have ended before it could move the log.
         overwriteRemovedBytes()
         reserve?.make(leaving: SpaceReserve.byteCount)
     }
@@ -86,7 +86,7 @@ final class ServerDatabase: Sendable {
         if version < schema.version { try database.execute(sql: "PRAGMA user_version = \(schema.version)") }
     }
 
-    /// Returns the version of a file.
+    /// Checks the kind and the version of a file, and returns its version.
     @discardableResult
     private static func check(_ database: Database, _ schema: Schema, _ url: URL) throws -> Int {
         guard try Int.fetchOne(database, sql: "PRAGMA application_id") == schema.applicationID else {
@@ -99,7 +99,7 @@ final class ServerDatabase: Sendable {
         return version
     }
 
-    /// Runs one transaction. It blocks. If the disk is full, it may run `change` twice.
+    /// Runs one transaction. Blocks. If the disk is full, `change` may run twice.
     func write<Value>(_ change: (Database) throws -> Value) throws(ServerStorageError) -> Value {
         let value: Value
         do { value = try queue.writeMakingRoom(change) } catch { throw ServerStorageError(error, at: url) }
@@ -109,7 +109,7 @@ final class ServerDatabase: Sendable {
         return value
     }
 
-    /// Runs one transaction of an erasure, which has the space of the reserve if the disk is full. It blocks.
+    /// Runs one transaction of an erasure, which may use the reserve if the disk is full. Blocks.
     func erase<Value>(_ change: (Database) throws -> Value) throws(ServerStorageError) -> Value {
         do throws(ServerStorageError) {
             return try write(change)
@@ -119,15 +119,15 @@ final class ServerDatabase: Sendable {
         }
     }
 
-    /// Overwrites what the transactions of an erasure have removed, and makes the reserve again if the disk has its
-    /// space.
+    /// Overwrites the bytes that transactions of an erasure have removed, and creates the reserve again if the disk has
+    /// space for it.
     func endErasure() {
         overwriteRemovedBytes()
         reserve?.make()
     }
 
-    /// How many more bytes the file may use, within a number of bytes and the space of its disk, of which it leaves
-    /// that of the reserve and of the write-ahead log.
+    /// Returns how many more bytes the file may use: at most `maximumByteCount` in all, and no more than the disk has
+    /// free beyond the reserve and the write-ahead log.
     func freeByteCount(_ database: Database, upTo maximumByteCount: Int) throws -> Int {
         func value(_ pragma: String) throws -> Int { try Int.fetchOne(database, sql: "PRAGMA \(pragma)") ?? 0 }
         let (size, count, unused) = (try value("page_size"), try value("page_count"), try value("freelist_count"))
@@ -142,8 +142,8 @@ final class ServerDatabase: Sendable {
         return max(0, min(maximumByteCount - (count - unused) * size, room))
     }
 
-    /// Moves a write-ahead log that has grown since processes read it at every moment. SQLite moves no more than the
-    /// oldest reader has seen; this waits for readers, and has new ones wait for it.
+    /// Moves a write-ahead log that has grown because there was always a process that read it. SQLite moves only the
+    /// part that the oldest reader has seen; this function waits for readers, and lets new readers wait for it.
     private func boundLog() {
         let count = logByteCount
         guard bound.withLock({ $0.isExceeded(by: count) }) else { return }
@@ -155,12 +155,11 @@ final class ServerDatabase: Sendable {
         bound.withLock { $0.didMove(isMoved) }
     }
 
-    /// The bytes of the write-ahead log.
+    /// The size of the write-ahead log in bytes.
     var logByteCount: Int { SQLiteFile.logByteCount(of: url) }
 
-    /// Moves all that was committed to the database file, so that no byte that was removed stays there or in the log of
-    /// SQLite. It waits for no process that reads the file: while one does, a later transaction tries this again, at
-    /// most every 5 s.
+    /// Moves all commits to the database file, so that removed bytes remain neither there nor in SQLite's log. It does
+    /// not wait for processes that read the file: while one does, later transactions try again, at most every 5 s.
     func overwriteRemovedBytes() {
         overwriteTime.withLock { time in
             let isMoved = (try? queue.moveLogWithoutWaiting()) != nil
@@ -168,7 +167,7 @@ final class ServerDatabase: Sendable {
         }
     }
 
-    /// Closes the file and releases its lock. Nothing else may be called after it.
+    /// Closes the file and releases its lock. No other function may be called afterwards.
     func close() throws(ServerStorageError) {
         do {
             try queue.close()
@@ -178,7 +177,7 @@ final class ServerDatabase: Sendable {
         }
     }
 
-    /// Reads a file that a server may be writing at the same time.
+    /// Reads a file, even while a server writes it.
     static func read<Value>(
         _ url: URL, _ schema: Schema, _ read: (Database, _ version: Int) throws -> Value
     ) throws(ServerStorageError) -> Value {
@@ -197,12 +196,12 @@ final class ServerDatabase: Sendable {
     }
 }
 
-/// The lock of the one process that writes a file.
+/// The lock of the only process that writes a file.
 final class WriterLock: Sendable {
     /// Guards the descriptor of the locked file; `nil` once it is released.
     private let descriptor: Mutex<Int32?>
 
-    /// Locks the file beside a database file. A link in its place is not followed.
+    /// Locks the file beside a database file. A symbolic link in its place is not followed.
     init(for url: URL) throws(ServerStorageError) {
         let descriptor = open(url.path + "-lock", O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0o600)
         guard descriptor >= 0 else {
@@ -220,7 +219,8 @@ final class WriterLock: Sendable {
     func release() {
         descriptor.withLock { descriptor in
             guard let open = descriptor else { return }
-            // A process that was just forked still has the file: closing it here alone would not release the lock.
+            // A process that was just forked still has the file open: closing the descriptor here would not release the
+            // lock.
             flock(open, LOCK_UN)
             Foundation.close(open)
             descriptor = nil
@@ -229,9 +229,9 @@ final class WriterLock: Sendable {
 }
 
 extension UUID {
-    /// The 16 bytes, in the order in which they are written.
+    /// The 16 bytes of the UUID, in the order in which they are written.
     var data: Data { withUnsafeBytes(of: uuid) { Data($0) } }
 
-    /// Reads the 16 bytes of a column.
+    /// Reads the 16 bytes of a UUID from a column.
     init(_ row: Row, _ column: Int) throws { self = try row.value(column) }
 }

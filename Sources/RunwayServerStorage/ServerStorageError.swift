@@ -7,18 +7,18 @@ import RunwayServer
     #error("RunwayServerStorage needs the package traits Server and Storage.")
 #endif
 
-/// What went wrong with a database file of a server.
+/// The error of a server's database file.
 public struct ServerStorageError: Error, Sendable, Hashable, CustomStringConvertible {
-    /// What happened, for code to switch over. A switch needs a `default`, since later versions may add kinds.
+    /// The kind of the error, for code to switch over. A switch needs a `default`, since later versions may add kinds.
     public struct Kind: Sendable, Hashable, CustomStringConvertible {
-        /// The kind in one word, which stays the same from release to release.
+        /// The kind in one word, which is the same in all releases.
         public let description: String
 
         /// The disk is full.
         public static let full = Kind(description: "full")
         /// Another process, or another object of this one, writes the file.
         public static let locked = Kind(description: "locked")
-        /// The file is damaged, or no database.
+        /// The file is damaged, or is not a database.
         public static let corrupted = Kind(description: "corrupted")
         /// The file is a database with other contents.
         public static let foreign = Kind(description: "foreign")
@@ -30,9 +30,9 @@ public struct ServerStorageError: Error, Sendable, Hashable, CustomStringConvert
         public static let unavailable = Kind(description: "unavailable")
     }
 
-    /// What happened.
+    /// The kind of the error.
     public let kind: Kind
-    /// What happened, in one sentence.
+    /// The error in one sentence.
     public let description: String
 
     init(_ kind: Kind, _ description: String) {
@@ -46,7 +46,7 @@ public struct ServerStorageError: Error, Sendable, Hashable, CustomStringConvert
         }
     }
 
-    /// The meaning of an error of GRDB or Foundation. No text of a `DatabaseError` is used: it may contain values of a
+    /// Translates an error of GRDB or Foundation. The text of a `DatabaseError` is not used: it may contain values of a
     /// statement.
     init(_ error: any Error, at url: URL) {
         let name = url.lastPathComponent
@@ -67,7 +67,7 @@ public struct ServerStorageError: Error, Sendable, Hashable, CustomStringConvert
 }
 
 extension ServerStorageError: CommitError {
-    /// A damaged row concerns those who need it. Whether more than a row is damaged shows when the others are
-    /// committed.
+    /// Whether the error concerns only one row: a damaged row affects only requests that need it. Further damage shows
+    /// when other requests are committed.
     package var isOfOneElement: Bool { kind == .corrupted }
 }

@@ -3,7 +3,7 @@ import GRDB
 import RunwaySQLite
 public import RunwayServer
 
-/// Reads the file of a ``SQLiteActionLogSink``, also while a server writes it. All functions block.
+/// Reads the file of a ``SQLiteActionLogSink``, even while a server writes it. All functions block.
 ///
 /// ```swift
 /// for count in try ActionLogFile(at: folder.appending(path: "actions.sqlite")).counts() {
@@ -11,9 +11,9 @@ public import RunwayServer
 /// }
 /// ```
 public struct ActionLogFile: Sendable {
-    /// `highest` is the greatest number of a stream. A record without contents has no name.
+    /// `highest` is the highest number of a stream. A record without contents has no name.
     ///
-    /// `bytes` is what an installation has by `ActionLogQuotas`.
+    /// `bytes` counts the contents of an installation's records for `ActionLogQuotas`.
     ///
     /// `checksum` is a ``RowChecksum`` of the row; absent in rows of the first version, and without contents.
     static let schema = ServerDatabase.Schema(
@@ -43,19 +43,20 @@ public struct ActionLogFile: Sendable {
             """,
         ])
 
-    /// What the contents of a record count for the quota of its installation.
+    /// Computes the bytes of a record's contents that count for the quota of its installation.
     static let contentByteCount = """
         ifnull(length(json), 0) + ifnull(length(CAST(name AS BLOB)), 0) + ifnull(length(CAST(account AS BLOB)), 0)
         """
 
     private let url: URL
 
-    /// Names a file; each function opens and closes it.
+    /// Names a file. Each function opens and closes the file.
     public init(at file: URL) { url = file }
 
-    /// The number of records by installation and name, most first within an installation.
+    /// Returns the number of records by installation and name, the largest number first within an installation.
     ///
-    /// It compares no checksums: damaged records count under the names that they have by now. See ``damagedRecords()``.
+    /// No checksums are compared: damaged records count under their present, perhaps damaged, names. See
+    /// ``damagedRecords()``.
     ///
     /// - Throws: ``ServerStorageError``.
     public func counts() throws(ServerStorageError) -> [ActionLogCount] {
@@ -74,11 +75,11 @@ public struct ActionLogFile: Sendable {
         }
     }
 
-    /// Records in the order in which they were stored, without those whose contents were removed, and without damaged
-    /// ones.
+    /// Returns records in the order in which they were stored, without those whose contents were removed, and without
+    /// damaged ones.
     ///
     /// - Parameters:
-    ///   - sequence: The last `StoredAction/sequence` that is not wanted. The default, 0, begins with the first record.
+    ///   - sequence: The `StoredAction/sequence` after which to begin. The default, 0, begins with the first record.
     ///   - limit: The most records that are read. The default is 1,000.
     /// - Throws: ``ServerStorageError``.
     public func records(after sequence: Int64 = 0, limit: Int = 1000) throws(ServerStorageError) -> [StoredAction] {
@@ -87,16 +88,16 @@ public struct ActionLogFile: Sendable {
         }
     }
 
-    /// The places of records whose bytes changed on disk since they were stored. It reads all of them.
+    /// Returns the places of records whose bytes changed on disk since they were stored. Reads all records.
     ///
-    /// The ids by which the server recognises records are in an index, too, which this does not compare.
+    /// An index also contains the ids by which the server recognises records; they are not compared.
     ///
     /// - Throws: ``ServerStorageError``; ``ServerStorageError/Kind/corrupted`` if the structure of the file is damaged.
     public func damagedRecords() throws(ServerStorageError) -> [Int64] {
         var damaged: [Int64] = []
         var last: Int64? = 0
         while let start = last {
-            // A transaction a page: a long one would keep the server from moving its write-ahead log.
+            // One transaction for each page: a long transaction would keep the server from moving its write-ahead log.
             last = try ServerDatabase.read(url, Self.schema) { database, version -> Int64? in
                 let rows = try Self.rows(database, version, after: start, limit: 1000)
                 for row in rows where StoredAction(row) == nil { damaged.append(try row.value(0)) }
@@ -121,7 +122,7 @@ public struct ActionLogFile: Sendable {
 }
 
 extension StoredAction {
-    /// Reads a row; `nil` if it is not the one that was written.
+    /// Reads a row; `nil` if it differs from the row that was written.
     fileprivate init?(_ row: Row) {
         guard let sequence = Int64.fromDatabaseValue(row[0]), let id = UUID.fromDatabaseValue(row[1]),
             let installation = UUID.fromDatabaseValue(row[2]), let stream = UUID.fromDatabaseValue(row[3]),
@@ -141,14 +142,14 @@ extension StoredAction {
 }
 
 extension Date {
-    /// Whole milliseconds since 1970, within a range that every platform can represent.
+    /// The time in whole milliseconds since 1970, within a range that every platform can represent.
     var milliseconds: Int64 { Int64(max(-1e15, min(timeIntervalSince1970 * 1000, 1e15))) }
 
     init(milliseconds: Int64) { self.init(timeIntervalSince1970: Double(milliseconds) / 1000) }
 }
 
 extension RowChecksum {
-    /// The sum of a record's row.
+    /// Returns the checksum of a record's row.
     static func of(
         _ record: ActionLogBatch.Record, installation: UUID, stream: UUID, number: Int64, received: Int64,
         account: String?, sent: Int64?
@@ -163,7 +164,7 @@ extension RowChecksum {
         return sum.value
     }
 
-    /// The sum of a stream's row.
+    /// Returns the checksum of a stream's row.
     static func of(highest: Int64, installation: UUID, stream: UUID) -> RowChecksum {
         var sum = RowChecksum()
         sum.add(Array(installation.data))

@@ -8,8 +8,8 @@ public import RunwayServer
 /// let chat = ChatService(store: try SQLiteChatStore(at: file), hub: hub)
 /// ```
 ///
-/// A message is on the drive when it is acknowledged: it survives `kill -9` and a power loss. What several members send
-/// at a time shares transactions. Messages are stored for ever.
+/// A message is on the drive when it is acknowledged: it survives `kill -9` and a power loss. Messages that several
+/// members send at the same time share transactions. Messages are stored for ever.
 public final class SQLiteChatStore: ChatStore {
     private enum Request: Sendable {
         case append(ChatSubmission, time: Int64, maximumMemberCount: Int)
@@ -30,20 +30,20 @@ public final class SQLiteChatStore: ChatStore {
         case done
     }
 
-    /// What a message of a page counts in the bounds of `ActionLogWriterLimits`: a quarter of the longest text of the
-    /// default limits, since few messages are that long. A transaction of the default 8 MiB reads at most 32 MiB of
-    /// text.
+    /// The assumed size of a message of a page, for the bounds of `ActionLogWriterLimits`: a quarter of the longest
+    /// text of the default limits, since few messages are that long. A transaction of the default 8 MiB reads at most
+    /// 32 MiB of text.
     private static let pageMessageByteCount = 4 << 10
 
     private let database: ServerDatabase
     private let writer: GroupCommit<Request, Result>
     private let name: String
 
-    /// Opens a file, and creates it if there is none, for its user alone. It blocks.
+    /// Opens a file, or creates it so that only its user can read it. The initializer blocks.
     ///
     /// - Parameters:
     ///   - file: The SQLite file.
-    ///   - limits: How many requests wait and are committed together.
+    ///   - limits: Limits for waiting requests and for requests that are committed together.
     /// - Throws: ``ServerStorageError``.
     public init(
         at file: URL, limits: ActionLogWriterLimits = ActionLogWriterLimits()
@@ -56,14 +56,14 @@ public final class SQLiteChatStore: ChatStore {
         }
     }
 
-    /// Begins a new numbering in a file that was restored from a backup, so that clients fetch their conversations
-    /// again instead of taking new messages for lost ones with the same numbers. It blocks.
+    /// Begins a new numbering in a file that was restored from a backup: clients fetch their conversations again,
+    /// instead of mistaking new messages for lost messages with the same numbers. Blocks.
     ///
-    /// Call it once after the restore, before the file is opened.
+    /// Call the function once after the restore, before the file is opened.
     ///
     /// - Returns: The name of the numbering.
-    /// - Throws: ``ServerStorageError``: ``ServerStorageError/Kind/missing`` without a file,
-    ///   ``ServerStorageError/Kind/foreign`` for one with other contents, ``ServerStorageError/Kind/locked`` if a
+    /// - Throws: ``ServerStorageError``: ``ServerStorageError/Kind/missing`` if there is no file,
+    ///   ``ServerStorageError/Kind/foreign`` for a file with other contents, ``ServerStorageError/Kind/locked`` if a
     ///   server uses it.
     @discardableResult
     public static func beginEpoch(at file: URL) throws(ServerStorageError) -> String {
@@ -74,12 +74,12 @@ public final class SQLiteChatStore: ChatStore {
         return epoch
     }
 
-    /// Names the numbering of the file.
+    /// Returns the name of the file's numbering.
     public func epoch() async throws -> String? { name }
 
     /// Stores a message with the next number of its conversation.
     ///
-    /// - Throws: `ActionLogSinkBusy` if too much waits, ``ServerStorageError`` if the file can't be written.
+    /// - Throws: `ActionLogSinkBusy` if too many requests wait, ``ServerStorageError`` if the file can't be written.
     public func append(
         _ submission: ChatSubmission, at time: Int64, upToMembers maximumMemberCount: Int
     ) async throws -> ChatAppendResult {
@@ -90,7 +90,7 @@ public final class SQLiteChatStore: ChatStore {
         return result
     }
 
-    /// Moves the mark of a member forward.
+    /// Moves the read mark of a member forward.
     public func mark(
         _ mark: StoredChatMark, in conversation: String, upToMembers maximumMemberCount: Int
     ) async throws -> ChatMarkResult {
@@ -99,12 +99,12 @@ public final class SQLiteChatStore: ChatStore {
         return result
     }
 
-    /// Removes a member with its mark.
+    /// Removes a member and the member's read mark.
     public func remove(member: String, from conversation: String) async throws {
         _ = try await perform(.remove(member: member, conversation))
     }
 
-    /// Returns messages of a conversation, and how far its members are.
+    /// Returns messages of a conversation, and the read marks of its members.
     public func page(
         of conversation: String, _ range: ChatRange, upTo maximumCount: Int, upToMembers maximumMemberCount: Int
     ) async throws -> ChatPage {
@@ -122,7 +122,7 @@ public final class SQLiteChatStore: ChatStore {
         return messages
     }
 
-    /// The messages of a conversation up to a number have been published.
+    /// Records that the messages of a conversation up to `number` have been published.
     public func setPublished(through number: Int64, in conversation: String) async throws {
         _ = try await perform(.published(conversation, number))
     }
@@ -135,7 +135,7 @@ public final class SQLiteChatStore: ChatStore {
         return names
     }
 
-    /// Performs what waits, and closes the file. Later requests are refused.
+    /// Performs the waiting requests, and closes the file. Later requests are refused.
     ///
     /// - Throws: ``ServerStorageError``.
     public func close() async throws {

@@ -11,14 +11,14 @@ public import RunwaySignatures
 /// router.add(middleware: SignatureMiddleware(signatureRules, keys: store))
 /// ```
 ///
-/// The same store is the `devices` of an `AppAttestation`. A key, a revocation and a counter are on the drive before
-/// the response is sent, so that neither a crash nor a restart makes a revoked key or an old counter acceptable again.
-/// Requests that come at the same time share a transaction; a lookup waits for the transaction that is being committed.
-/// If too much waits, the store throws, and what needs it is refused. A lookup of an unknown key or device is the same
-/// work as of a known one: another row is read and discarded.
+/// Pass the same store as the `devices` of an `AppAttestation`. A key, a revocation and a counter are on the drive
+/// before the response is sent: neither a crash nor a restart makes a revoked key or an old counter acceptable again.
+/// Simultaneous requests share a transaction; a lookup waits for the transaction that is being committed. If too many
+/// requests wait, the store throws, and the request that needs it is refused. A lookup of an unknown key or device
+/// takes the same work as of a known one: another row is read and discarded.
 ///
-/// Used challenges are not stored here: pass a `ServerNonces` whose key persists only together with a
-/// ``SQLiteNonceStore``. By default a challenge of before a restart is refused.
+/// Used challenges are not stored here. By default a challenge from before a restart is refused. To accept it, pass a
+/// `ServerNonces` with a lasting key, but only together with a ``SQLiteNonceStore``.
 public final class SQLiteEnrolmentStore: EnrolledKeyDirectory, AttestedDeviceStore {
     private enum Request: Sendable {
         case key(String)
@@ -38,7 +38,7 @@ public final class SQLiteEnrolmentStore: EnrolledKeyDirectory, AttestedDeviceSto
         case done(Bool)
     }
 
-    /// Times are seconds since 1970. `covers` has the components that a key requires, one a line.
+    /// Times are seconds since 1970. `covers` lists the components that a key requires, one on each line.
     private static let schema = ServerDatabase.Schema(
         applicationID: 0x5257_4544,
         tables: """
@@ -56,13 +56,13 @@ public final class SQLiteEnrolmentStore: EnrolledKeyDirectory, AttestedDeviceSto
     private let database: ServerDatabase
     private let writer: GroupCommit<Request, Result>
 
-    /// Opens a file, and creates it if there is none, for its user alone. It blocks.
+    /// Opens a file, or creates it so that only its user can read it. The initializer blocks.
     ///
     /// - Parameters:
     ///   - file: The SQLite file.
-    ///   - maximumDevices: The most attested devices; any beyond is refused. The default is ten million. How many keys
-    ///     an account has is bounded by `EnrolmentRules.maximumKeysPerAccount`.
-    ///   - limits: How many requests wait and are committed together.
+    ///   - maximumDevices: The most attested devices; further devices are refused. The default is ten million. The keys
+    ///     of an account are limited by `EnrolmentRules.maximumKeysPerAccount`.
+    ///   - limits: Limits for waiting requests and for requests that are committed together.
     /// - Throws: ``ServerStorageError``.
     public init(
         at file: URL, maximumDevices: Int = 10_000_000, limits: ActionLogWriterLimits = ActionLogWriterLimits()
@@ -76,7 +76,7 @@ public final class SQLiteEnrolmentStore: EnrolledKeyDirectory, AttestedDeviceSto
         }
     }
 
-    /// Performs what waits, and closes the file. Later requests are refused.
+    /// Performs the waiting requests, and closes the file. Later requests are refused.
     ///
     /// - Throws: ``ServerStorageError``.
     public func close() async throws {
@@ -86,22 +86,22 @@ public final class SQLiteEnrolmentStore: EnrolledKeyDirectory, AttestedDeviceSto
 
     // MARK: - Keys
 
-    /// The record of a key.
+    /// Returns the record of a key.
     public func record(forKeyID id: String) async throws -> KeyRecord? {
         guard case .key(let record) = try await perform(.key(id)) else { return nil }
         return record
     }
 
-    /// The keys of an owner, sorted by identifier.
+    /// Returns the keys of an owner, sorted by identifier.
     public func records(of owner: String) async throws -> [KeyRecord] {
         guard case .keys(let records) = try await perform(.keys(owner: owner)) else { return [] }
         return records
     }
 
-    /// Adds a key, and ends the one that it replaces, both or neither.
+    /// Adds a key, and ends the key that it replaces, both or neither.
     ///
-    /// Of the keys of an owner that have expired or were replaced, as many are stored as may be accepted, and of those
-    /// that were revoked 1,000; the oldest are removed. A key that is stored can't be enrolled again.
+    /// The store remembers an owner's ended keys, since a stored key can't be enrolled again: up to `maximum` keys that
+    /// expired or were replaced, and up to 1,000 that were revoked. The oldest are removed.
     public func enrol(
         _ record: KeyRecord, replacing replaced: String?, overlap: Duration, upTo maximum: Int, at now: UnixTime
     ) async throws -> KeyEnrolment {
@@ -110,23 +110,23 @@ public final class SQLiteEnrolmentStore: EnrolledKeyDirectory, AttestedDeviceSto
         return outcome
     }
 
-    /// Refuses all signatures of a key of an owner from now on. Returns `false` if the owner has no such key.
+    /// Refuses all signatures by a key of an owner from now on. Returns `false` if the owner has no such key.
     public func revoke(_ id: String, of owner: String) async throws -> Bool {
         try await isDone(.revoke(id, owner: owner))
     }
 
     // MARK: - Attested devices
 
-    /// The device with an identifier.
+    /// Returns the device with an identifier.
     public func device(_ id: String) async throws -> AttestedDevice? {
         guard case .device(let device) = try await perform(.device(id)) else { return nil }
         return device
     }
 
-    /// Adds a device.
+    /// Adds a device. Returns whether it was added.
     public func insert(_ device: AttestedDevice) async throws -> Bool { try await isDone(.insert(device)) }
 
-    /// Sets the counter of a device, if it is greater than the present one.
+    /// Raises the counter of a device. Returns `false` if `counter` is not greater than the present one.
     public func raise(_ id: String, to counter: UInt32) async throws -> Bool { try await isDone(.raise(id, counter)) }
 
     // MARK: - Transactions

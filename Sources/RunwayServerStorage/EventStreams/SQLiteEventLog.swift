@@ -5,34 +5,35 @@ public import RunwayServer
 
 /// Stores the last events in a SQLite file, so that the ids of a stream survive a restart of the server.
 ///
-/// An event that was published is on the drive: it survives `kill -9` and a power loss. A file that can't be read is
-/// set aside beside the new one, with the ending `.damaged`; the numbering begins anew then, and clients receive a
-/// reset. A damaged event is left out: clients receive a gap. Bytes of removed events are overwritten. One process uses
-/// the file; a second one gets ``ServerStorageError/Kind/locked``.
+/// A published event is on the drive: it survives `kill -9` and a power loss. Bytes of removed events are overwritten.
+/// One process uses the file; a second one gets ``ServerStorageError/Kind/locked``.
+///
+/// A file that can't be read is renamed with the extension `.damaged`, and a new file begins a new numbering: clients
+/// receive a reset. A damaged event is left out: clients receive a gap.
 public final class SQLiteEventLog: EventLog {
     let database: DatabaseQueue
     private let lock: WriterLock
-    /// No log has so many events. A greater number is damage, and would overflow.
+    /// A number that no log reaches. A greater number is damage, and would overflow.
     private static let maximumNumber = Int64(1) << 53
 
     private let maximumCount: Int
     private let maximumByteCount: Int
     private let epoch: String
 
-    /// Opens the file, and creates it if there is none.
+    /// Opens the file, or creates it.
     ///
     /// - Parameters:
     ///   - file: The file, in a folder that exists.
     ///   - maximumCount: The most events that are stored, at least 1. The default is 100,000.
-    ///   - maximumByteCount: The most bytes of the file that are in use; the oldest events beyond are removed, but for
-    ///     the last one. The default is 1 GiB.
-    /// - Throws: ``ServerStorageError`` if another process uses the file, or what SQLite reports, if it can be neither
-    ///   opened nor replaced.
+    ///   - maximumByteCount: The most bytes of the file that are in use. Beyond that the oldest events are removed, but
+    ///     never the last one. The default is 1 GiB.
+    /// - Throws: ``ServerStorageError`` if another process uses the file; the error of SQLite if the file can be
+    ///   neither opened nor replaced.
     public convenience init(file: URL, maximumCount: Int = 100_000, maximumByteCount: Int = 1 << 30) throws {
         try self.init(file: file, maximumCount: maximumCount, maximumByteCount: maximumByteCount) { _ in }
     }
 
-    /// - Parameter prepare: Prepares a connection; a test limits it.
+    /// - Parameter prepare: Prepares a connection; a test sets limits with it.
     init(
         file: URL, maximumCount: Int, maximumByteCount: Int = 1 << 30,
         prepare: @escaping @Sendable (Database) throws -> Void
@@ -67,7 +68,7 @@ public final class SQLiteEventLog: EventLog {
                     """)
             if let epoch = try String.fetchOne(database, sql: "SELECT epoch FROM log") {
                 guard EventLogRange.isEpoch(epoch) else { throw damage }
-                // What says which events there are has to be sound, or the file is set aside.
+                // The rows that list the events have to be intact, or the file is renamed.
                 _ = try range(database, epoch)
                 return epoch
             }
@@ -78,14 +79,14 @@ public final class SQLiteEventLog: EventLog {
         return (queue, epoch)
     }
 
-    /// Begins a new epoch in a file that was restored from a backup, so that clients receive a reset instead of missing
-    /// what is published under the offsets of lost events. It blocks.
+    /// Begins a new epoch in a file that was restored from a backup: clients receive a reset, instead of missing events
+    /// that are published under the offsets of lost events. Blocks.
     ///
-    /// Call it once after the restore, before the file is opened.
+    /// Call the function once after the restore, before the file is opened.
     ///
     /// - Returns: The epoch.
-    /// - Throws: ``ServerStorageError``: ``ServerStorageError/Kind/missing`` without a file,
-    ///   ``ServerStorageError/Kind/foreign`` for one with other contents, ``ServerStorageError/Kind/locked`` if a
+    /// - Throws: ``ServerStorageError``: ``ServerStorageError/Kind/missing`` if there is no file,
+    ///   ``ServerStorageError/Kind/foreign`` for a file with other contents, ``ServerStorageError/Kind/locked`` if a
     ///   server uses it.
     @discardableResult
     public static func beginEpoch(at file: URL) throws(ServerStorageError) -> String {
@@ -110,15 +111,15 @@ public final class SQLiteEventLog: EventLog {
 
     deinit { try? close() }
 
-    /// Closes the file, so that another log can use it. Nothing else may be called after it.
+    /// Closes the file, so that another log can use it. No other function may be called afterwards.
     ///
-    /// - Throws: What SQLite reports.
+    /// - Throws: The error of SQLite.
     public func close() throws {
         try database.close()
         lock.release()
     }
 
-    /// Which events the log has.
+    /// Returns the range of events in the log.
     public func range() async throws -> EventLogRange {
         try await database.read { [epoch] database in try Self.range(database, epoch) }
     }
@@ -133,7 +134,7 @@ public final class SQLiteEventLog: EventLog {
                 try Self.remove(upTo: range.last - Int64(maximumCount), database)
                 range = try Self.range(database, epoch)
             }
-            // A tenth at a time, since events differ in size.
+            // One tenth at a time, since events differ in size.
             while range.first < range.last, try Self.usedByteCount(database) > maximumByteCount {
                 try Self.remove(upTo: range.first + (range.last - range.first) / 10, database)
                 range = try Self.range(database, epoch)
@@ -146,13 +147,13 @@ public final class SQLiteEventLog: EventLog {
         try database.execute(sql: "DELETE FROM event WHERE number <= ?", arguments: [number])
     }
 
-    /// The bytes of the pages that are in use; those of removed events are used again.
+    /// Returns the bytes of the pages that are in use; pages of removed events are used again.
     private static func usedByteCount(_ database: Database) throws -> Int {
         func value(_ pragma: String) throws -> Int { try Int.fetchOne(database, sql: "PRAGMA \(pragma)") ?? 0 }
         return try (value("page_count") - value("freelist_count")) * value("page_size")
     }
 
-    /// Runs a transaction as `writeMakingRoom`, without blocking a thread of the caller.
+    /// Runs a transaction like `writeMakingRoom`, without blocking a thread of the caller.
     func write<Value: Sendable>(_ change: @escaping @Sendable (Database) throws -> Value) async throws -> Value {
         do {
             return try await database.write(change)
@@ -163,10 +164,10 @@ public final class SQLiteEventLog: EventLog {
         }
     }
 
-    /// Returns events after an offset, up to the next damaged one. If the first of them are damaged, the result begins
-    /// after those.
+    /// Returns events after an offset, up to the next damaged event. If the first of them are damaged, the result
+    /// begins after these.
     ///
-    /// - Throws: What SQLite reports, but for damage.
+    /// - Throws: Errors of SQLite, except for damage.
     public func events(
         after offset: Int64, upTo maximumCount: Int
     ) async throws -> (first: Int64, events: [PublishedEvent]) {
@@ -177,7 +178,7 @@ public final class SQLiteEventLog: EventLog {
                 while place < end {
                     let page = try Self.page(database, after: place, through: end, upTo: maximumCount)
                     if !page.events.isEmpty { return (page.first, page.events) }
-                    // All of the rows are damaged, or there are none.
+                    // All rows are damaged, or there are none.
                     place = page.last
                 }
                 return (max(offset, end) + 1, [])
@@ -188,9 +189,9 @@ public final class SQLiteEventLog: EventLog {
         }
     }
 
-    /// Returns the first sound events of some rows.
+    /// Returns the first intact events among some rows.
     ///
-    /// - Returns: The events, the number of the first of them, and that of the last row; `end` if there is none.
+    /// - Returns: The events, the number of the first of them, and the number of the last row; `end` if there is none.
     private static func page(
         _ database: Database, after offset: Int64, through end: Int64, upTo maximumCount: Int
     ) throws -> (first: Int64, events: [PublishedEvent], last: Int64) {

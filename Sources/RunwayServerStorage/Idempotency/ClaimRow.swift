@@ -10,9 +10,9 @@ struct ClaimRow {
     let token: Data
     /// The end of the lease or of the response, in milliseconds since 1970.
     let expiry: Int64
-    /// JSON; `nil` while the request is being executed.
+    /// The response as JSON; `nil` while the request is being executed.
     let response: Data?
-    /// Whether it is the row that was written.
+    /// Whether the row is unchanged since it was written.
     private(set) var isSound = true
 
     init(key: IdempotencyKey, fingerprint: Data, token: Data, expiry: Int64, response: Data?) {
@@ -23,7 +23,7 @@ struct ClaimRow {
         self.response = response
     }
 
-    /// Reads the row of a key; returns `nil` if there is none.
+    /// Reads the row of a key; returns `nil` if the key has no row.
     init?(_ key: IdempotencyKey, in database: Database) throws {
         let row = try Row.fetchOne(
             database.cachedStatement(
@@ -41,7 +41,7 @@ struct ClaimRow {
             && (checksum.isNull || Int64.fromDatabaseValue(checksum) == self.checksum)
     }
 
-    /// The row after its request was executed.
+    /// Returns the row after its request was executed.
     func completed(with response: Data, until expiry: Int64) -> ClaimRow {
         ClaimRow(key: key, fingerprint: fingerprint, token: token, expiry: expiry, response: response)
     }

@@ -4,21 +4,20 @@ import RunwaySQLite
 public import RunwayServer
 public import RunwaySignatures
 
-/// Remembers used nonces in a SQLite file, for one process, so that a restart forgets none.
+/// Remembers used nonces in a SQLite file, for one process, so that a restart loses no nonce.
 ///
 /// ```swift
 /// let nonces = try SQLiteNonceStore(at: folder.appending(path: "nonces.sqlite"), startedAt: now)
 /// router.add(middleware: SignatureMiddleware(rules, keys: keys, nonces: nonces))
 /// ```
 ///
-/// A claim is on the drive before the request reaches its handler; claims that come at the same time share a
-/// transaction. Unlike a `NonceMemory`, the store accepts requests right after a restart. Only with a new file it
-/// refuses what may have been signed before: signatures whose `created` is before `startedAt` plus the tolerance for
-/// the signer's clock. A file that was restored from a backup lacks later nonces: remove it, so that the store begins
-/// anew.
+/// A claim is on the drive before the request reaches its handler; simultaneous claims share a transaction. Unlike a
+/// `NonceMemory`, the store accepts requests right after a restart. Only with a new file it refuses signatures that may
+/// have been made before: those whose `created` is before `startedAt` plus the tolerance for the signer's clock. A file
+/// that was restored from a backup lacks later nonces: remove it, so that the store begins with a new file.
 ///
-/// Several processes cannot share the file. Nonces are removed when they have expired, and none before; a full store
-/// claims nothing.
+/// Several processes cannot share the file. A nonce is removed only after it has expired; a full store refuses every
+/// claim.
 public final class SQLiteNonceStore: NonceStore {
     /// The bounds of the store.
     private struct Bounds: Sendable {
@@ -31,8 +30,8 @@ public final class SQLiteNonceStore: NonceStore {
         let now: UnixTime
     }
 
-    /// Times are seconds since 1970. `memory` has one row: when the memory began, and the first time of expiry of which
-    /// no nonce was removed. `owner` has the number of nonces of each key.
+    /// Times are seconds since 1970. `memory` has one row: the time at which the memory began, and the earliest time of
+    /// expiry such that no nonce that expires then or later was removed. `owner` has the number of nonces of each key.
     private static let schema = ServerDatabase.Schema(
         applicationID: 0x5257_4E4F,
         tables: """
@@ -59,17 +58,16 @@ public final class SQLiteNonceStore: NonceStore {
     /// The most expired nonces that one claim removes, so that a claim after a quiet time is not slow.
     private static let maximumRemovals = 100
 
-    /// Opens a file, and creates it if it does not exist, for its user alone. It blocks.
+    /// Opens a file, or creates it so that only its user can read it. The initializer blocks.
     ///
     /// - Parameters:
     ///   - file: The SQLite file.
-    ///   - startedAt: The time of the server's clock. The memory of a new file begins then.
-    ///   - maximumNonces: The greatest number of nonces. The default is one million, which is about 150 MB.
-    ///   - maximumNoncesPerKey: The greatest number of nonces of one key identifier, from 1 to `maximumNonces`. By
-    ///     default a quarter of `maximumNonces`, and at least 1. Where all requests are signed with one key, pass
-    ///     `maximumNonces`.
-    ///   - limits: How many claims wait and are committed together. A claim that finds no room throws, and its request
-    ///     is refused.
+    ///   - startedAt: The present time of the server's clock. The memory of a new file begins then.
+    ///   - maximumNonces: The most nonces in all. The default is one million, which is about 150 MB.
+    ///   - maximumNoncesPerKey: The most nonces of one key identifier, from 1 to `maximumNonces`. The default is a
+    ///     quarter of `maximumNonces`, and at least 1. If all requests are signed with one key, pass `maximumNonces`.
+    ///   - limits: Limits for waiting claims and for claims that are committed together. A claim beyond the limits
+    ///     throws, and its request is refused.
     /// - Throws: ``ServerStorageError``.
     public init(
         at file: URL, startedAt: UnixTime, maximumNonces: Int = 1_000_000, maximumNoncesPerKey: Int? = nil,
@@ -92,13 +90,13 @@ public final class SQLiteNonceStore: NonceStore {
         }
     }
 
-    /// Claims a nonce.
+    /// Claims a nonce, and returns the result.
     public func claim(_ nonce: Nonce, at now: UnixTime) async throws -> NonceClaim {
         try await writer.commit(
             Claim(nonce: nonce, now: now), byteCount: 64 + nonce.keyID.utf8.count + nonce.value.utf8.count)
     }
 
-    /// Performs what waits, and closes the file. Later claims are refused.
+    /// Performs the waiting claims, and closes the file. Later claims are refused.
     ///
     /// - Throws: ``ServerStorageError``.
     public func close() async throws {
@@ -129,10 +127,10 @@ public final class SQLiteNonceStore: NonceStore {
         return .claimed
     }
 
-    /// Removes nonces that have expired, and records until which time of expiry.
+    /// Removes nonces that have expired, and records the latest time of expiry among them.
     ///
-    /// That time is one of the removed nonces, and not that of the clock: a clock that was far ahead for a moment would
-    /// otherwise have all later signatures refused.
+    /// The clock's time is not recorded: a clock that was far ahead for a moment would otherwise cause all later
+    /// signatures to be refused.
     private static func removeExpired(at now: Int64, in database: Database) throws {
         let last = try Int64.fetchOne(
             database.cachedStatement(
