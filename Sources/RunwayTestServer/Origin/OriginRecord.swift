@@ -2,7 +2,7 @@ import NIOCore
 import RunwayTesting
 import Synchronization
 
-/// What an origin received, and the connections that it has, within its limits.
+/// The requests that an origin received, and its connections, within its limits.
 final class OriginRecord: Sendable {
     private struct State {
         var requests: [ReceivedRequest] = []
@@ -22,7 +22,8 @@ final class OriginRecord: Sendable {
 
     /// Guards the received requests.
     ///
-    /// Counters that tests wait on change after it is released, so that the woken tests find the counted requests here.
+    /// Counters that tests wait for change after the lock is released: a test that is woken finds the counted requests
+    /// here.
     private let state = Mutex(State())
 
     init(limits: ScriptedOrigin.Limits) {
@@ -36,7 +37,7 @@ final class OriginRecord: Sendable {
 
     // MARK: Connections
 
-    /// Counts a connection and returns its number, or nil when the origin is shut down.
+    /// Counts a connection and returns its number; `nil` if the origin is shut down.
     func connectionOpened(_ channel: any Channel) -> Int? {
         let number: Int? = state.withLock { state in
             if state.isShutDown { return nil }
@@ -46,7 +47,7 @@ final class OriginRecord: Sendable {
         }
         guard let number else { return nil }
         connectionCount.update { $0 += 1 }
-        // A channel's handlers have seen its end before this future completes, so what they record then is there.
+        // A channel's handlers have seen its end before this future completes, so that their records are complete here.
         channel.closeFuture.whenComplete { _ in self.connectionClosed(number) }
         return number
     }
@@ -64,7 +65,7 @@ final class OriginRecord: Sendable {
         }
     }
 
-    /// Ends every wait for something that can't come any more.
+    /// Ends every wait for requests or connections that can't arrive any more.
     func endWaits() {
         for count in [requestCount, connectionCount, disconnectCount] {
             count.fail(with: ScriptedOrigin.ShutDownError())
@@ -73,7 +74,7 @@ final class OriginRecord: Sendable {
 
     // MARK: Requests
 
-    /// Allows up to `count` more bytes of body to be stored and returns how many.
+    /// Reserves space for up to `count` more stored bytes of bodies, and returns the number of reserved bytes.
     func reserve(bodyBytes count: Int) -> Int {
         state.withLock { state in
             let granted = min(count, max(0, limits.bodyBytes - state.recordedBodyBytes))
@@ -82,7 +83,7 @@ final class OriginRecord: Sendable {
         }
     }
 
-    /// Records a request and returns its place, under which it can be recorded again when more of it came.
+    /// Records a request and returns its position, under which it can be recorded again when more of it has arrived.
     func received(_ request: ReceivedRequest) -> Int {
         let place = state.withLock { state in
             if state.requests.count < limits.requests { state.requests.append(request) }

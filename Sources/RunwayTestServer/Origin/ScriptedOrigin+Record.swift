@@ -1,35 +1,35 @@
 import RunwayTesting
 
-/// What an origin received, to assert on, and waits for more of it, so that no test has to sleep.
+/// Requests and connections of an origin to assert on, and functions that wait for more, so that no test has to sleep.
 ///
-/// Every wait throws `WaitTimedOut` after `limit` of real time (default: a minute), ``ShutDownError`` when the origin
-/// is shut down before, and `CancellationError`.
+/// Every wait throws `WaitTimedOut` after `limit` of real time (default: a minute), ``ShutDownError`` if the origin is
+/// shut down before, and `CancellationError`.
 extension ScriptedOrigin {
     /// The requests in the order in which they were received, over all connections, up to the limit.
     ///
-    /// A request is added when all of it was read, when a response to it begins, or when its connection ended during
+    /// A request is added when it was read in full, when a response to it begins, or when its connection ends during
     /// it.
     public var requests: [ReceivedRequest] { record.requests }
 
-    /// The requests that the script had no response for, up to the limit.
+    /// The requests for which the script had no response, up to the limit.
     public var unexpectedRequests: [ReceivedRequest] { record.requests.filter { !$0.isScripted } }
 
     /// The malformed requests, up to the limit on requests.
     public var malformedRequests: [MalformedRequest] { record.malformed }
 
-    /// Why TLS handshakes failed, one sentence each, up to the limit on requests.
+    /// The reasons why TLS handshakes failed, one sentence each, up to the limit on requests.
     public var handshakeFailures: [String] { record.handshakeFailures }
 
-    /// How many requests were received, also past the limit.
+    /// The number of requests that were received, including those beyond the limit.
     public var requestCount: Int { record.requestCount.value }
 
-    /// How many connections were accepted so far.
+    /// The number of connections that were accepted so far.
     public var connectionCount: Int { record.connectionCount.value }
 
-    /// How many connections are open.
+    /// The number of open connections.
     public var openConnectionCount: Int { record.openConnectionCount }
 
-    /// Returns once at least `count` requests were received in all: the stored ones, in order.
+    /// Waits until at least `count` requests were received in all. Returns the stored requests, in order.
     ///
     /// - Throws: `WaitTimedOut` after `limit`, ``ShutDownError`` when the origin is shut down before,
     ///   `CancellationError`.
@@ -42,7 +42,7 @@ extension ScriptedOrigin {
         return requests
     }
 
-    /// Returns once at least `count` connections were accepted in all.
+    /// Waits until at least `count` connections were accepted in all.
     ///
     /// - Throws: `WaitTimedOut` after `limit`, ``ShutDownError`` when the origin is shut down before,
     ///   `CancellationError`.
@@ -50,10 +50,10 @@ extension ScriptedOrigin {
         try await record.connectionCount.wait(atLeast: count, within: limit, subject: "connections")
     }
 
-    /// Returns once at least `count` connections ended in all, whoever ended them.
+    /// Waits until at least `count` connections ended in all, on either side.
     ///
-    /// A test can see with it that a cancelled call closed its socket: hold the response at a `ScriptedGate`, cancel,
-    /// and wait for the disconnect.
+    /// A test can verify with it that a cancelled call closed its socket: hold the response at a `ScriptedGate`, cancel
+    /// the call, and wait for the disconnect.
     ///
     /// - Throws: `WaitTimedOut` after `limit`, ``ShutDownError`` when the origin is shut down before,
     ///   `CancellationError`.

@@ -1,10 +1,10 @@
 public import RunwayTesting
 
-/// What a scripted response waits for before it continues.
+/// An event that a scripted response waits for before it continues.
 public struct ScriptedPause: Sendable {
     private let wait: @Sendable () async throws -> Void
 
-    /// Waits for `duration` on `clock`; on a `ManualClock` the test decides when that has passed.
+    /// Waits for `duration` on `clock`; with a `ManualClock` the test decides when the duration has passed.
     public static func delay(_ duration: Duration, on clock: any Clock<Duration>) -> ScriptedPause {
         ScriptedPause { try await clock.sleep(for: duration) }
     }
