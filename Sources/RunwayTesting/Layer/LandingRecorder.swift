@@ -1,6 +1,6 @@
 public import Runway
 
-/// A delegate that records what it is notified of, for a test to assert on and wait for.
+/// A delegate that records its notifications, for a test to assert on and wait for.
 ///
 /// A manager holds its delegate weakly: the test has to hold a reference to the recorder.
 @MainActor
@@ -9,21 +9,21 @@ public final class LandingRecorder: APIManagerDelegate {
     public struct Landing {
         /// The call.
         public let flight: FlightID?
-        /// Its parameters.
+        /// The parameters of the call.
         public let endpoint: (any Endpoint)?
-        /// The response or the error.
+        /// The response or the error of the call.
         public let result: Result<RawData, NetworkError>
     }
 
     /// The landings so far, in order.
     public private(set) var landings: [Landing] = []
-    /// What was reported of the progress of transfers so far, in order.
+    /// Reports of the progress of transfers so far, in order.
     public private(set) var progress: [TransferProgress] = []
     /// Called with every landing, after it was recorded.
     public var onLanding: ((Landing, any APIManaging) -> Void)?
     private let count = AwaitedValue(0)
 
-    /// Records every landing of the managers whose delegate it is.
+    /// Creates a recorder. It records every landing of the managers whose delegate it is.
     public init() {}
 
     /// Records a success.
