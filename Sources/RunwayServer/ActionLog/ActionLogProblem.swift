@@ -3,30 +3,30 @@ import Hummingbird
 import NIOCore
 import RunwayJSON
 
-/// Why a request of an action log is refused, as a response of the type `application/problem+json` (RFC 9457) whose
-/// `type` is `urn:runway:log:` and the reason.
+/// The reason why a request of an action log is refused, as a response of the type `application/problem+json` (RFC
+/// 9457) whose `type` is `urn:runway:log:` followed by the reason.
 struct ActionLogProblem: HTTPResponseError {
     /// A reason in one word, and its status.
     enum Reason: String, CaseIterable {
-        /// The body is not a batch, or not the secret of an installation.
+        /// The body is neither a batch nor the secret of an installation.
         case malformed
         /// The sink can never store a value of the batch.
         case rejected
-        /// Nobody is known to have sent the request.
+        /// The sender of the request is not known.
         case account
-        /// The body, a record, or a number of them exceeds a limit.
+        /// The body, a record, or the number of records exceeds a limit.
         case tooLarge
         /// The body has another content coding than gzip.
         case coding
-        /// As many requests run, or batches wait, as allowed.
+        /// The limit on running requests or on waiting batches is reached.
         case busy
-        /// The installation has as many bytes as allowed.
+        /// The quota of the installation is used up.
         case installation
-        /// The source has sent as much as it may in a day.
+        /// The source has used up its share of a day.
         case source
         /// The log or its disk is full.
         case full
-        /// The sink fails.
+        /// The sink failed.
         case store
 
         var status: HTTPResponse.Status {
@@ -70,9 +70,9 @@ struct ActionLogProblem: HTTPResponseError {
     }
 
     let reason: Reason
-    /// What exactly is wrong; empty if the reason says it.
+    /// The details of the problem; empty if the reason says enough.
     let detail: String
-    /// How long the client waits before it sends the request again; `nil` if it need not.
+    /// The time for which the client waits before it sends the request again; `nil` if it need not wait.
     private let retryAfter: Duration?
 
     init(_ reason: Reason, _ detail: String = "", retryAfter: Duration? = nil) {
@@ -94,7 +94,7 @@ struct ActionLogProblem: HTTPResponseError {
     func response(from request: Request, context: some RequestContext) -> Response {
         var fields: HTTPFields = [.contentType: "application/problem+json", .cacheControl: "no-store"]
         if let retryAfter { fields[.retryAfter] = "\(max(1, retryAfter.components.seconds))" }
-        // RFC 9110 §15.5.16 and §12.5.3: what would have been accepted.
+        // The content codings that would have been accepted (RFC 9110 §15.5.16 and §12.5.3).
         if reason == .coding { fields[.acceptEncoding] = "gzip" }
         let body = ByteBuffer(bytes: reason.body(detail))
         return Response(status: status, headers: fields, body: ResponseBody(byteBuffer: body))

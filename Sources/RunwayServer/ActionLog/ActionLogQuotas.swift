@@ -2,7 +2,7 @@ package import Foundation
 import RunwaySignatures
 import Synchronization
 
-/// How many bytes of records a sink stores: in all, of one installation, and of one source in a day.
+/// Limits for the bytes of records that a sink stores: in all, of one installation, and of one source in a day.
 ///
 /// ```swift
 /// var quotas = ActionLogQuotas()
@@ -10,21 +10,21 @@ import Synchronization
 /// let sink = try SQLiteActionLogSink(at: folder.appending(path: "actions.sqlite"), quotas: quotas)
 /// ```
 ///
-/// A record counts with the bytes of its JSON, its name and its account, and with 256 more for its row and the indexes.
-/// Those 256 count for ever, since its id stays when its contents are erased. A stream counts with 256, too. So what
-/// clients send bounds both what they say and how many ids they use. A batch beyond a quota is not stored, and its
-/// client sends it again later: see ``ActionLogQuotaExceeded``.
+/// A record counts the bytes of its JSON, its name and its account, plus 256 for its row and the indexes. These 256
+/// bytes count for ever, since the id stays when the contents are erased. A stream counts 256 bytes, too. The quotas
+/// therefore limit both the contents and the number of ids that clients send. A batch beyond a quota is not stored, and
+/// its client sends it again later: see ``ActionLogQuotaExceeded``.
 public struct ActionLogQuotas: Sendable, Hashable {
-    /// The most bytes of the log. The default is 64 GiB. Set it to what the disk has for the log. A SQLite file counts
-    /// with the pages that it uses, and takes the last 10 MiB of its disk in no case, which an erasure needs.
+    /// The most bytes of the log. The default is 64 GiB. Set it to the disk space for the log. A SQLite file counts the
+    /// pages that it uses, and never takes the last 10 MiB of its disk, which an erasure needs.
     public var maximumByteCount = Int(clamping: Int64(64) << 30)
     /// The most bytes of one installation. The default is 1 GiB. Lower it if you remove contents after some months, and
     /// raise it if one installation may send more than a million records.
     public var maximumInstallationByteCount = 1 << 30
-    /// The fraction, from 0 to 1, of the space that the others leave in the log, which one source may take in a day.
-    /// The default is 0.1. So a source never fills the log, and ten sources take two thirds of it in a day at most. A
-    /// source that has sent nothing in its day may send one batch, also a larger one, if the log has room for it. Raise
-    /// the fraction if all clients come from one source, such as a proxy.
+    /// The share of the log that one source may use in a day: a fraction, from 0 to 1, of the space that the other
+    /// sources leave. The default is 0.1: a source never fills the log, and ten sources use at most two thirds of it in
+    /// a day. A source that has sent nothing in its day may send one batch of any size, if the log has room for it.
+    /// Raise the fraction if all clients come from one source, such as a proxy.
     public var shareOfSource = 0.1
 
     /// Creates quotas with their defaults.
@@ -32,36 +32,36 @@ public struct ActionLogQuotas: Sendable, Hashable {
 }
 
 /// A sink has no room for a batch by its ``ActionLogQuotas``. ``ActionLogRoute`` responds with 429, or with 503 if the
-/// log is full, and with `Retry-After`: the client waits with the records, and sends them again.
+/// log is full, and with `Retry-After`: the client keeps the records, and sends them again later.
 public struct ActionLogQuotaExceeded: Error, Sendable, Hashable, CustomStringConvertible {
-    /// What has no room.
+    /// A quota that is used up.
     public struct Quota: Sendable, Hashable, CustomStringConvertible {
-        /// The quota in one word, which stays the same from release to release.
+        /// The quota in one word, which is the same in all releases.
         public let description: String
 
-        /// The installation has as many bytes as allowed.
+        /// The quota of the installation.
         public static let installation = Quota(description: "installation")
-        /// The source has sent as much as it may in a day.
+        /// The source's share of a day.
         public static let source = Quota(description: "source")
-        /// The log or its disk is full.
+        /// The size of the log, or the space of its disk.
         public static let log = Quota(description: "log")
     }
 
-    /// What has no room.
+    /// The quota that is used up.
     public let quota: Quota
-    /// How long the client waits before it sends the batch again.
+    /// The time for which the client waits before it sends the batch again.
     public let retryAfter: Duration
 
     /// Lets a sink of your own refuse a batch for which it has no room.
     ///
     /// - Parameters:
-    ///   - quota: What has no room.
-    ///   - retryAfter: How long the client waits. The default is ten minutes.
+    ///   - quota: The quota that is used up.
+    ///   - retryAfter: The time for which the client waits. The default is ten minutes.
     public init(_ quota: Quota, retryAfter: Duration = .seconds(600)) {
         (self.quota, self.retryAfter) = (quota, retryAfter)
     }
 
-    /// What happened, in one sentence.
+    /// The error in one sentence.
     public var description: String {
         switch quota {
         case .installation: "The installation has as many bytes in the log as it may."
@@ -72,31 +72,32 @@ public struct ActionLogQuotaExceeded: Error, Sendable, Hashable, CustomStringCon
 }
 
 extension ActionLogBatch {
-    /// What a row counts, whatever is in it: a record's with those of the indexes, or a stream's.
+    /// The bytes that a row counts in addition to its contents: a record's row with its indexes, or a stream's.
     package static let rowByteCount = 256
 
-    /// What the batch counts if none of its records is stored yet.
+    /// The bytes that the batch counts if none of its records is stored yet.
     package var byteCount: Int { byteCount(without: []) }
 
-    /// What the batch counts if the records with these ids are stored already.
+    /// Returns the bytes that the batch counts if the records with the ids in `known` are stored already.
     package func byteCount(without known: Set<UUID>) -> Int {
         var ids = known
         return records.reduce(streamByteCount) { $0 + (ids.insert($1.id).inserted ? byteCount(of: $1) : 0) }
     }
 
-    /// What the batch counts for its stream, which is new with its first batch.
+    /// The bytes that the batch counts for its stream, which is new with its first batch.
     package var streamByteCount: Int { number == 1 ? Self.rowByteCount : 0 }
 
-    /// What one of the records counts.
+    /// Returns the bytes that one of the records counts.
     package func byteCount(of record: Record) -> Int {
         Self.rowByteCount + record.json.count + record.name.utf8.count + (account?.utf8.count ?? 0)
     }
 }
 
-/// Holds the batches of a sink within its quotas. It counts what sources have sent, in memory, so that no address is on
+/// Keeps the batches of a sink within its quotas. It counts the bytes of sources in memory, so that no address is on
 /// disk; the sink counts the rest.
 ///
-/// Each source has one slot by its hash. Of two sources with the same slot, the one that sent last has it.
+/// Each source has one slot, chosen by its hash. If two sources have the same slot, it belongs to the one that sent
+/// last.
 package final class ActionLogGate: Sendable {
     fileprivate struct Slot {
         var source = 0
@@ -107,7 +108,7 @@ package final class ActionLogGate: Sendable {
     private static let slotCount = 4096
 
     package let quotas: ActionLogQuotas
-    /// Guards what each source has sent.
+    /// Guards the bytes that each source has sent.
     private let slots = Mutex(Array(repeating: Slot(), count: slotCount))
 
     package init(_ quotas: ActionLogQuotas) { self.quotas = quotas }
@@ -115,13 +116,13 @@ package final class ActionLogGate: Sendable {
     /// Begins a transaction.
     ///
     /// - Parameters:
-    ///   - freeByteCount: How many bytes the log has room for.
+    ///   - freeByteCount: The bytes that the log has room for.
     ///   - time: The date in milliseconds since 1970.
     package func room(of freeByteCount: Int, at time: Int64) -> ActionLogRoom {
         ActionLogRoom(gate: self, freeByteCount: max(0, freeByteCount), time: time)
     }
 
-    /// What a source has sent by now: each byte counts for a day, and less and less.
+    /// Returns the bytes that a source has sent so far: each byte counts for a day, and less and less.
     fileprivate func byteCount(of source: String, at time: Int64) -> Double {
         let hash = ExactText(source).hashValue
         return slots.withLock { slots in
@@ -141,7 +142,7 @@ package final class ActionLogGate: Sendable {
 
     private static func index(of hash: Int) -> Int { Int(UInt(bitPattern: hash) % UInt(slotCount)) }
 
-    /// A clock that was set back makes nothing good.
+    /// If the clock was set back, the count does not change.
     private static func rest(of slot: Slot, at time: Int64) -> Double {
         guard slot.time != .min, time > slot.time else { return slot.byteCount }
         return slot.byteCount * max(0, 1 - Double(time - slot.time) / 86_400_000)
@@ -160,12 +161,12 @@ package struct ActionLogRoom: Sendable {
         (self.gate, self.freeByteCount, self.time) = (gate, freeByteCount, time)
     }
 
-    /// Why a batch has no room; `nil` if it has.
+    /// Returns the reason why a batch has no room; `nil` if it has room.
     ///
     /// - Parameters:
-    ///   - installationByteCount: What its installation has by now.
-    ///   - known: Returns the ids of its records that are stored already, and count nothing. It is called only if there
-    ///     is no room for all of them.
+    ///   - installationByteCount: The bytes that the batch's installation uses so far.
+    ///   - known: Returns the ids of the batch's records that are stored already, which count nothing. Called only if
+    ///     there is no room for all records.
     package func refusal<Failure: Error>(
         of batch: ActionLogBatch, installationByteCount: Int, known: () throws(Failure) -> Set<UUID>
     ) throws(Failure) -> ActionLogQuotaExceeded? {
@@ -185,13 +186,13 @@ package struct ActionLogRoom: Sendable {
         let room = gate.quotas.shareOfSource * (Double(freeByteCount) + sent) - Double(byteCount)
         // A batch that is larger than the share would be refused for ever.
         if sent <= room || sent == 0 { return nil }
-        // When what it has sent has decayed so far. Other batches may change that, so that it is asked for no more than
-        // an hour.
+        // The time until the bytes that the source has sent have decayed enough. Other batches may change that, so that
+        // the source waits at most an hour.
         let wait = room <= 0 ? 3600 : min(3600, max(1, 86_400 * (1 - room / sent)))
         return ActionLogQuotaExceeded(.source, retryAfter: .seconds(Int64(wait.rounded(.up))))
     }
 
-    /// The transaction stores so many bytes of a batch.
+    /// Records that the transaction stores `byteCount` bytes of a batch.
     package mutating func add(_ byteCount: Int, of batch: ActionLogBatch) {
         freeByteCount = max(0, freeByteCount - byteCount)
         added[ExactText(batch.source ?? ""), default: 0] += byteCount
@@ -200,6 +201,6 @@ package struct ActionLogRoom: Sendable {
     /// The bytes that the transaction stores.
     package var addedByteCount: Int { added.values.reduce(0, +) }
 
-    /// The transaction is committed.
+    /// Records that the transaction is committed.
     package func didCommit() { for (source, byteCount) in added { gate.add(byteCount, to: source.text, at: time) } }
 }

@@ -19,8 +19,8 @@ extension ActionLogRoute where Sink: ActionLogErasing {
     /// - Parameters:
     ///   - router: The router or group.
     ///   - path: The path below the group's. The default is `log`.
-    ///   - account: Returns the account that is proved to have sent a request, as by its token, and never what the
-    ///     request states alone; `nil` if there is none. Batches must name the account in the same way.
+    ///   - account: Returns the account that has provably sent a request, for example by its token, and never an
+    ///     account that the request only states; `nil` if there is none. Batches must name the account in the same way.
     public func addErasure<Context: RequestContext>(
         to router: some RouterMethods<Context>, path: RouterPath = "log",
         account: @escaping @Sendable (Request, Context) async throws -> String?

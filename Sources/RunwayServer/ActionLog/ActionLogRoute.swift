@@ -11,15 +11,21 @@ import Synchronization
 /// ActionLogRoute(to: sink).add(to: router.group("v1"))
 /// ```
 ///
-/// A response of status 200 is sent after the sink has stored the batch. A refusal is a problem (RFC 9457) that says
-/// what is wrong: 400 for a batch that is malformed or can never be stored, 409 for a gap or a number that was used for
-/// other records, 413 for one that is too large, 415 for another content coding than gzip, 429 if too many are being
-/// stored or a quota is used up, and 503 if the log is full or the sink fails. What a client states about itself is not
-/// verified: put ``SignatureMiddleware`` before the route.
+/// A response of status 200 is sent after the sink has stored the batch. A refusal is a problem (RFC 9457) that states
+/// the reason:
 ///
-/// The sink bounds how much a source stores (``ActionLogQuotas``). Unless ``add(to:path:source:)`` is passed a closure,
-/// the source is the owner of the verified key (``SignedRequestContext``), or else the address of the client if the
-/// context has one (`RemoteAddressRequestContext`). All other clients are one source.
+/// - 400: the batch is malformed, or can never be stored.
+/// - 409: a batch is missing, or its number was used for other records.
+/// - 413: the batch is too large.
+/// - 415: the content coding is not gzip.
+/// - 429: too many batches are being stored, or a quota is used up.
+/// - 503: the log is full, or the sink failed.
+///
+/// Statements of a client about itself are not verified: put ``SignatureMiddleware`` before the route.
+///
+/// The sink limits the bytes that a source stores (``ActionLogQuotas``). Unless a closure is passed to
+/// ``add(to:path:source:)``, the source is the owner of the verified key (``SignedRequestContext``), or else the
+/// address of the client if the context has one (`RemoteAddressRequestContext`). All other clients are one source.
 public struct ActionLogRoute<Sink: ActionLogSink>: Sendable {
     let sink: Sink
     let limits: ActionLogRouteLimits
@@ -31,11 +37,11 @@ public struct ActionLogRoute<Sink: ActionLogSink>: Sendable {
     ///
     /// - Parameters:
     ///   - sink: Stores the records.
-    ///   - limits: The bounds of a batch, and of how many are stored at a time.
-    ///   - pace: Returns what a client is asked for, after its batch was stored: to send less often, to record a
-    ///     sample, or nothing at all. The default asks for nothing.
-    ///   - refusal: Returns in a few words why a record is refused for ever, which the client then sets aside; `nil`
-    ///     for one that is stored. It must return the same for the same record. The default refuses none.
+    ///   - limits: The limits of a batch, and of the number of batches that are stored at a time.
+    ///   - pace: Called after a batch was stored. Returns a request to the client to pause or to record a sample; `nil`
+    ///     to ask for nothing. The default asks for nothing.
+    ///   - refusal: Returns the reason, in a few words, to refuse a record for ever, so that the client sets it aside;
+    ///     `nil` to store the record. It must always return the same for the same record. The default refuses none.
     public init(
         to sink: Sink, limits: ActionLogRouteLimits = ActionLogRouteLimits(),
         pace: @escaping @Sendable (ActionLogBatch) async -> ActionLogPace? = { _ in nil },
@@ -47,15 +53,15 @@ public struct ActionLogRoute<Sink: ActionLogSink>: Sendable {
         refuse = refusal
     }
 
-    /// Adds the route to a router or a group of one.
+    /// Adds the route to a router or a router group.
     ///
     /// - Parameters:
     ///   - router: The router or group.
     ///   - path: The path below the group's. The default is `log`.
-    ///   - source: Returns whose bytes are counted together, such as an account, or the address that a proxy states;
-    ///     `nil` if it is not known. Throw an `HTTPError` to refuse a request, such as 401 where only accounts may log.
-    ///     It is asked before the body is received, and again afterwards, when a login may have been revoked. The
-    ///     default is described above.
+    ///   - source: Returns the name under which bytes are counted together, such as an account, or the address that a
+    ///     proxy states; `nil` if it is not known. Throw an `HTTPError` to refuse a request, such as 401 if only
+    ///     accounts may log. Called before the body is received, and again afterwards, since a login may have been
+    ///     revoked. The default is described above.
     public func add<Context: RequestContext>(
         to router: some RouterMethods<Context>, path: RouterPath = "log",
         source: (@Sendable (Request, Context) throws -> String?)? = nil
@@ -66,11 +72,12 @@ public struct ActionLogRoute<Sink: ActionLogSink>: Sendable {
     }
 
     private func respond(to request: Request, of source: () throws -> String?) async throws -> Response {
-        // Nobody sends a body who is refused; but the body may have come slowly, and the login may have been revoked meanwhile.
+        // A refused client should not send its body; but the body may arrive slowly, and the login may be revoked
+        // meanwhile.
         _ = try source()
         var bytes = try await body(of: request, upTo: limits.maximumCompressedByteCount)
         let source = try source()
-        // After the body: clients that stop sending theirs would take the places of all others.
+        // After the body: clients that stop sending theirs would occupy the slots of all others.
         try begin()
         defer { running.end() }
         // Names of codings are the same in any case (RFC 9110 §8.4.1).
@@ -111,7 +118,7 @@ public struct ActionLogRoute<Sink: ActionLogSink>: Sendable {
         }
     }
 
-    /// Receives the body of a request.
+    /// Receives and returns the body of a request.
     func body(of request: Request, upTo byteCount: Int) async throws -> [UInt8] {
         do {
             return Array(try await BodyCollector.shared.collect(request.body, upTo: byteCount).readableBytesView)
@@ -120,15 +127,15 @@ public struct ActionLogRoute<Sink: ActionLogSink>: Sendable {
         }
     }
 
-    /// Counts one more request that runs.
+    /// Counts a request that begins.
     func begin() throws(ActionLogProblem) {
         guard running.begin(upTo: limits.maximumRunningCount) else { throw busy }
     }
 
-    /// As many requests run, or batches wait, as allowed.
+    /// The problem if the limit on running requests or on waiting batches is reached.
     var busy: ActionLogProblem { ActionLogProblem(.busy, retryAfter: limits.retryAfter) }
 
-    /// The sink fails.
+    /// The problem if the sink failed.
     var failure: ActionLogProblem { ActionLogProblem(.store, retryAfter: limits.retryAfter) }
 
     private func tooLarge(_ byteCount: Int) -> ActionLogProblem {
@@ -161,25 +168,25 @@ public struct ActionLogRoute<Sink: ActionLogSink>: Sendable {
     }
 }
 
-/// The bounds of an ``ActionLogRoute``.
+/// The limits of an ``ActionLogRoute``.
 public struct ActionLogRouteLimits: Sendable, Hashable {
     /// The most bytes of a body as it is sent. The default is 1 MiB.
     public var maximumCompressedByteCount = 1 << 20
-    /// The most bytes of a body after it was decompressed. The default is 8 MiB.
+    /// The most bytes of a decompressed body. The default is 8 MiB.
     public var maximumByteCount = 8 << 20
-    /// The most values in the JSON of a body: arrays, objects and what is in them. The default is 262,144, whose index
-    /// takes up to 5 MiB. Raise it if records have long arrays of numbers, and there is memory for
+    /// The most values in the JSON of a body: arrays, objects and their elements. The default is 262,144, whose index
+    /// takes up to 5 MiB. Raise it if records contain long arrays of numbers, and there is memory for
     /// ``maximumRunningCount`` of such batches.
     public var maximumValueCount = 1 << 18
     /// The most records of a batch. The default is 1,000.
     public var maximumRecordCount = 1000
-    /// The most bytes of one record as JSON. The default is 1 MiB. Raise it if the app has raised
-    /// `ActionLogOptions.maximumRecordByteCount` beyond; an erasure on a full disk needs as much space.
+    /// The most bytes of one record as JSON. The default is 1 MiB. Raise it if the app has set a larger
+    /// `ActionLogOptions.maximumRecordByteCount`; an erasure on a full disk needs as much space.
     public var maximumRecordByteCount = 1 << 20
     /// The most bytes of a record's name, and of the account. The default is 512.
     public var maximumNameByteCount = 512
-    /// The most batches that are decompressed and stored at a time, after their bodies were received; others get 429.
-    /// The default is 64.
+    /// The most batches that are decompressed and stored at a time, after their bodies were received; further ones get
+    /// 429. The default is 64.
     public var maximumRunningCount = 64
     /// The `Retry-After` of 429 and 503, unless a quota is used up. The default is 5 s.
     public var retryAfter = Duration.seconds(5)
@@ -188,12 +195,12 @@ public struct ActionLogRouteLimits: Sendable, Hashable {
     public init() {}
 }
 
-/// How many batches are being received and stored.
+/// The number of batches that are being received and stored.
 final class RunningCount: Sendable {
     /// Guards the count.
     private let count = Mutex(0)
 
-    /// Counts one more; returns `false`, and counts none, if there are as many as allowed.
+    /// Counts a batch that begins; returns `false`, and does not count it, if the limit is reached.
     func begin(upTo maximumCount: Int) -> Bool {
         count.withLock { count in
             guard count < maximumCount else { return false }
@@ -234,14 +241,14 @@ extension JSONWriter {
         name("wait")
         integer(max(0, pace.wait.components.seconds))
         name("sample")
-        // A fraction is a number that JSON has.
+        // A fraction that JSON can represent.
         try? double(pace.sampleRate)
         endObject()
     }
 }
 
 extension RequestContext {
-    /// Whose bytes are counted together, as far as the context knows it.
+    /// The name under which the client's bytes are counted together; `nil` if the context does not know the client.
     fileprivate var logSource: String? {
         if let signer = (self as? any SignedRequestContext)?.signer { return "signer \(signer.owner)" }
         return (self as? any RemoteAddressRequestContext)?.remoteAddress?.networkOfSource

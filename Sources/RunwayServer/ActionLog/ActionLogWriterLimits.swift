@@ -6,7 +6,7 @@ public struct ActionLogWriterLimits: Sendable, Hashable {
     public var maximumWaitingByteCount = 64 << 20
     /// The most batches of one transaction. The default is 256.
     public var maximumGroupCount = 256
-    /// The most bytes of one transaction. The default is 8 MiB; a larger batch is stored alone.
+    /// The most bytes of one transaction. The default is 8 MiB; a larger batch is stored by itself.
     public var maximumGroupByteCount = 8 << 20
     /// Whether a stored batch survives a power loss, for which each transaction waits for the drive. The default is
     /// `true`. It survives the end of the process either way.

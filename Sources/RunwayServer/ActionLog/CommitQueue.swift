@@ -1,14 +1,14 @@
 import Dispatch
 import Synchronization
 
-/// An error of a commit that may be one element's: the others of its group are then committed without it.
+/// An error of a commit that may concern only one element: the others of its group are then committed without it.
 package protocol CommitError: Error {
-    /// Whether the element itself can't be committed, such as for a value that the database does not take or a row that
-    /// is damaged, and not the database as a whole.
+    /// Whether only the element can't be committed, for example because of a value that the database does not accept or
+    /// a damaged row, and not the database as a whole.
     var isOfOneElement: Bool { get }
 }
 
-/// How much may wait for a ``GroupCommit``, and how much is committed together.
+/// Limits for the elements that wait for a ``GroupCommit``, and for those that are committed together.
 package struct CommitQueueLimits: Sendable, Hashable {
     /// The most elements that wait.
     package var maximumWaitingCount: Int
@@ -16,7 +16,7 @@ package struct CommitQueueLimits: Sendable, Hashable {
     package var maximumWaitingByteCount: Int
     /// The most elements of one transaction.
     package var maximumGroupCount: Int
-    /// The most bytes of one transaction; a larger element is committed alone.
+    /// The most bytes of one transaction; a larger element is committed by itself.
     package var maximumGroupByteCount: Int
 
     package init(
@@ -29,17 +29,17 @@ package struct CommitQueueLimits: Sendable, Hashable {
     }
 }
 
-/// Decides which elements are committed together: what came while the last transaction was being committed.
+/// Decides which elements are committed together: those that arrive while the previous transaction is being committed.
 struct CommitQueue<Element> {
-    /// What becomes of a new element.
+    /// The result of adding an element.
     enum Addition: Equatable {
-        /// It waits, and the owner must begin to commit.
+        /// The element waits, and the owner of the queue must begin to commit.
         case begins
-        /// It waits for the transaction under way.
+        /// The element waits for the end of the current transaction.
         case waits
-        /// It does not wait, since too much does.
+        /// The element is refused: the limit on waiting elements is reached.
         case full
-        /// It does not wait, since the queue is closed.
+        /// The element is refused: the queue is closed.
         case closed
     }
 
@@ -51,7 +51,7 @@ struct CommitQueue<Element> {
 
     init(_ limits: CommitQueueLimits) { self.limits = limits }
 
-    /// Adds an element. An empty queue takes one of any size.
+    /// Adds an element. An empty queue accepts an element of any size.
     mutating func add(_ element: Element, byteCount: Int) -> Addition {
         if isClosed { return .closed }
         let isRoom =
@@ -65,8 +65,8 @@ struct CommitQueue<Element> {
         return .begins
     }
 
-    /// Returns the next group, in the order in which its elements came; empty if nothing waits, and then no commit is
-    /// under way any more.
+    /// Returns the next group, in the order in which its elements were added; empty if no element waits. No commit
+    /// counts as running after that.
     mutating func next() -> [Element] {
         var (count, byteCount) = (0, 0)
         while count < min(waiting.count, limits.maximumGroupCount),
@@ -82,7 +82,7 @@ struct CommitQueue<Element> {
         return group
     }
 
-    /// Lets nothing more wait. Returns whether a commit is under way, which commits what waits.
+    /// Refuses further elements. Returns whether a commit is running, which will commit the waiting elements.
     mutating func close() -> Bool {
         isClosed = true
         return isCommitting
@@ -91,8 +91,8 @@ struct CommitQueue<Element> {
 
 /// Commits elements of many tasks in few transactions, on a thread that may block.
 ///
-/// While one transaction is being committed, what comes waits for the next one. So a sync of the disk, or a round trip
-/// to a database server, is paid once for all that came meanwhile, and nobody waits longer for a group to fill.
+/// Elements that arrive while one transaction is being committed wait for the next one. A sync of the disk, or a round
+/// trip to a database server, is therefore paid once for all of them, and no element waits for a group to fill.
 package final class GroupCommit<Element: Sendable, Value: Sendable>: Sendable {
     private struct Waiter {
         let element: Element
@@ -104,7 +104,7 @@ package final class GroupCommit<Element: Sendable, Value: Sendable>: Sendable {
         var closers: [CheckedContinuation<Void, Never>] = []
     }
 
-    /// Guards the queue and who waits for its end.
+    /// Guards the queue and the waiters for its end.
     private let state: Mutex<State>
     private let queue: DispatchQueue
     private let commit: @Sendable ([Element]) throws -> [Value]
@@ -114,9 +114,9 @@ package final class GroupCommit<Element: Sendable, Value: Sendable>: Sendable {
     /// - Parameters:
     ///   - label: The name of the dispatch queue.
     ///   - limits: The bounds.
-    ///   - commit: Commits a group in one transaction, and returns a value for each element, in order. It may block.
-    ///     What it throws is thrown to every waiter of the group, except a ``CommitError`` of one element: halves of
-    ///     the group are then committed, down to the element that fails alone.
+    ///   - commit: Commits a group in one transaction, and returns a value for each element, in order. It may block. An
+    ///     error that it throws is thrown to every waiter of the group. A ``CommitError`` of one element is an
+    ///     exception: halves of the group are then committed separately, down to the element that fails.
     package init(
         label: String, limits: CommitQueueLimits,
         commit: @escaping @Sendable ([Element]) throws -> [Value]
@@ -126,11 +126,10 @@ package final class GroupCommit<Element: Sendable, Value: Sendable>: Sendable {
         self.commit = commit
     }
 
-    /// Commits an element, and returns when its transaction is committed. The cancellation of the task has no
-    /// influence.
+    /// Commits an element, and returns when its transaction is committed. Cancelling the task has no effect.
     ///
-    /// - Throws: ``ActionLogSinkBusy`` if too much waits, `CancellationError` after ``close()``, or what the commit
-    ///   throws.
+    /// - Throws: ``ActionLogSinkBusy`` if too many elements wait, `CancellationError` after ``close()``, or the error
+    ///   of the commit.
     package func commit(_ element: Element, byteCount: Int) async throws -> Value {
         try await withCheckedThrowingContinuation { continuation in
             let addition = state.withLock {
@@ -145,7 +144,7 @@ package final class GroupCommit<Element: Sendable, Value: Sendable>: Sendable {
         }
     }
 
-    /// Takes nothing more, and returns when all that waited is committed or has failed.
+    /// Refuses further elements, and returns when all waiting ones are committed or have failed.
     package func close() async {
         await withCheckedContinuation { continuation in
             let isCommitting = state.withLock { state in
@@ -162,7 +161,7 @@ package final class GroupCommit<Element: Sendable, Value: Sendable>: Sendable {
             let (group, closers) = state.withLock { state -> ([Waiter], [CheckedContinuation<Void, Never>]) in
                 let group = state.queue.next()
                 guard group.isEmpty else { return (group, []) }
-                // In the same turn: who closes after it may wait for another run.
+                // In the same turn: a later caller of close may wait for another run.
                 let closers = state.closers
                 state.closers = []
                 return (group, closers)
@@ -181,7 +180,7 @@ package final class GroupCommit<Element: Sendable, Value: Sendable>: Sendable {
             precondition(values.count == group.count, "A commit returns a value for each element")
             for (waiter, value) in zip(group, values) { waiter.continuation.resume(returning: value) }
         case .failure(let error as any CommitError) where group.count > 1 && error.isOfOneElement:
-            // Each half keeps its order. One of 256 that fails costs 16 more transactions.
+            // Each half keeps its order. If one of 256 elements fails, that costs 16 more transactions.
             run(Array(group.prefix(group.count / 2)))
             run(Array(group.dropFirst(group.count / 2)))
         case .failure(let error): for waiter in group { waiter.continuation.resume(throwing: error) }

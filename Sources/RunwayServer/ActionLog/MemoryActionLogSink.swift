@@ -7,10 +7,10 @@ public final class MemoryActionLogSink: ActionLogErasing {
     private struct State {
         var records: [ActionLogBatch.Record] = []
         var ids: Set<UUID> = []
-        /// Whose the records are, and what each counts for which installation.
+        /// The owner, the installation and the counted bytes of each record.
         var owners: [UUID: (owner: ActionLogOwner, installation: UUID, byteCount: Int)] = [:]
         var highest: [UUID: Int64] = [:]
-        /// What each installation counts.
+        /// The counted bytes of each installation.
         var byteCounts: [UUID: Int] = [:]
         var byteCount = 0
     }
@@ -30,8 +30,8 @@ public final class MemoryActionLogSink: ActionLogErasing {
     /// Starts without records.
     ///
     /// - Parameters:
-    ///   - quotas: How many bytes are stored of whom. The default is ``quotas``.
-    ///   - now: Returns the date, by which a source has another share every day. The default is the system's.
+    ///   - quotas: Limits for the stored bytes. The default is ``quotas``.
+    ///   - now: Returns the date, since sources have a new share every day. The default is the system's.
     public init(
         quotas: ActionLogQuotas = MemoryActionLogSink.quotas, now: @escaping @Sendable () -> Date = { Date() }
     ) {

@@ -3,9 +3,9 @@ public import Hummingbird
 import NIOCore
 import RunwayJSON
 
-/// Why a chat refuses a request, as a response of the type `application/problem+json` (RFC 9457).
+/// The reason why a chat refuses a request, as a response of the type `application/problem+json` (RFC 9457).
 ///
-/// Its members are `type` (`urn:runway:chat:` and the reason), `title`, `status` and, if there is more to say,
+/// Its members are `type` (`urn:runway:chat:` followed by the reason), `title`, `status` and, if there are details,
 /// `detail`.
 ///
 /// | status | reason |
@@ -18,9 +18,9 @@ import RunwayJSON
 /// | 413 | `tooLarge` |
 /// | 503 | `store`, with `Retry-After` |
 public struct ChatProblem: HTTPResponseError, CustomStringConvertible {
-    /// What is wrong.
+    /// The reason of a refusal.
     public struct Reason: Sendable, Hashable, CustomStringConvertible {
-        /// The reason in one word, which stays the same from release to release.
+        /// The reason in one word, which is the same in all releases.
         public let description: String
         let status: HTTPResponse.Status
         let title: String
@@ -35,16 +35,16 @@ public struct ChatProblem: HTTPResponseError, CustomStringConvertible {
         public static let text = Self("text", .badRequest, "The text is empty, or has characters that can't be stored.")
         /// The text is too long.
         public static let tooLarge = Self("tooLarge", .contentTooLarge, "The text is too long.")
-        /// The app does not know who sends the request: its closure threw `HTTPError(.unauthorized)`.
+        /// The app does not know the sender of the request: its closure threw `HTTPError(.unauthorized)`.
         public static let unauthenticated = Self("unauthenticated", .unauthorized, "Nobody is signed in.")
-        /// The app does not let the member use the conversation: its closure threw `HTTPError(.forbidden)`.
+        /// The app does not allow the member to use the conversation: its closure threw `HTTPError(.forbidden)`.
         public static let forbidden = Self("forbidden", .forbidden, "The member may not use the conversation.")
         /// The member has no such conversation, whether it exists or not: the app's closure threw
         /// `HTTPError(.notFound)`.
         public static let notFound = Self("notFound", .notFound, "The member has no such conversation.")
         /// The sender has used the id for another message.
         public static let mismatch = Self("mismatch", .conflict, "The id was used for another message.")
-        /// The conversation has as many members as allowed.
+        /// The limit on members of the conversation is reached.
         public static let full = Self("full", .conflict, "The conversation has no room for another member.")
         /// The store failed.
         public static let store = Self("store", .serviceUnavailable, "The conversation can't be read or written now.")
@@ -54,15 +54,16 @@ public struct ChatProblem: HTTPResponseError, CustomStringConvertible {
         }
     }
 
-    /// What is wrong.
+    /// The reason of the refusal.
     public let reason: Reason
-    /// Which part of the request is wrong, and how, in one sentence; `nil` if the reason says it.
+    /// The invalid part of the request, and the problem with it, in one sentence; `nil` if the reason says enough.
     public let detail: String?
     private let fields: HTTPFields
 
     init(_ reason: Reason, _ detail: String? = nil) { (self.reason, self.detail, fields) = (reason, detail, [:]) }
 
-    /// The problem of an error of the app's closure; `nil` if it has a text of its own, or another status.
+    /// Creates the problem for an error of the app's closure; `nil` if the error has a text of its own, or another
+    /// status.
     init?(refusal: HTTPError) {
         let reasons: [Reason] = [.unauthenticated, .forbidden, .notFound]
         guard refusal.body == nil, let reason = reasons.first(where: { $0.status == refusal.status }) else {
@@ -77,7 +78,7 @@ public struct ChatProblem: HTTPResponseError, CustomStringConvertible {
     /// The reason in a sentence.
     public var description: String { detail ?? reason.title }
 
-    /// The response.
+    /// Returns the response.
     public func response(from request: Request, context: some RequestContext) -> Response {
         var fields = fields
         (fields[.contentType], fields[.cacheControl]) = ("application/problem+json", "no-store")

@@ -14,21 +14,21 @@ import RunwayJSON
 /// }.add(to: router)
 /// ```
 ///
-/// | request | what it does |
+/// | request | effect |
 /// |---|---|
 /// | `POST {conversation}/messages` | stores a message; 201, or 200 if it had been stored before |
-/// | `GET {conversation}/messages` | a page of messages: the last ones, those `after` a number or `before` one, at most `limit` |
+/// | `GET {conversation}/messages` | at most `limit` messages: the last, or those `after` or `before` a number |
 /// | `POST {conversation}/marks` | moves the mark of the member |
 /// | `GET {conversation}/members` | the marks of the members |
 ///
-/// Clients receive new messages by the stream of the hub, whose route asks the app separately which topics a client may
-/// follow. A refusal is a ``ChatProblem``, or the error that the closure throws; an `HTTPError` without a message of
-/// the status 401, 403 or 404 becomes a problem.
+/// Clients receive new messages by the stream of the hub; the route of that stream asks the app separately which topics
+/// a client may follow. A refusal is a ``ChatProblem``, or the error that the closure throws. An `HTTPError` with
+/// status 401, 403 or 404 and without a message becomes a ``ChatProblem``.
 public struct ChatRoutes<Context: RequestContext>: Sendable {
-    /// Returns the member who sends a request, if that member may use a conversation, or throws: `HTTPError(.notFound)`
-    /// for one that the member may not use and for one that does not exist, so that nobody finds out which ones do. It
-    /// is called before the body of a request is read, and once more when the body has come: a member who was removed
-    /// meanwhile is refused.
+    /// Returns the member who sends a request, if that member may use a conversation. Otherwise it throws:
+    /// `HTTPError(.notFound)` both for a conversation that the member may not use and for one that does not exist, so
+    /// that nobody learns which ones exist. Called before the body of a request is read, and again after that: a member
+    /// who was removed meanwhile is refused.
     public typealias Authorization = @Sendable (Request, Context, _ conversation: String) async throws -> String
 
     private let service: ChatService
@@ -43,14 +43,14 @@ public struct ChatRoutes<Context: RequestContext>: Sendable {
         (self.service, self.authorize) = (service, authorize)
     }
 
-    /// Adds the routes to a router or a group of one.
+    /// Adds the routes to a router or a router group.
     ///
     /// - Parameters:
     ///   - router: The router or group.
     ///   - path: The path below the group's. The default is `chat`.
     public func add(to router: some RouterMethods<Context>, path: RouterPath = "chat") {
         router.post("\(path)/:conversation/messages") { request, context in
-            // A text may be written with escapes, of six bytes for one.
+            // JSON may write a byte of text as an escape of six bytes.
             let maximumByteCount = 6 * service.limits.maximumTextByteCount + 1024
             return try await respond(request, context, upTo: maximumByteCount) { try await send($0, $1, as: $2) }
         }
@@ -81,10 +81,10 @@ public struct ChatRoutes<Context: RequestContext>: Sendable {
         _ request: Request, _ context: Context, upTo maximumByteCount: Int,
         _ response: (_ json: JSONValue, _ conversation: String, _ member: String) async throws -> Response
     ) async throws -> Response {
-        // The body of a request that is refused is not read.
+        // The body of a refused request is not read.
         _ = try await authorized(request, context)
         let json = try await body(of: request, upTo: maximumByteCount)
-        // The body came at the pace of the client: meanwhile the permission could change.
+        // The body arrived at the pace of the client: the permission may have changed meanwhile.
         let (conversation, member) = try await authorized(request, context)
         return try await hidingStoreErrors { try await response(json, conversation, member) }
     }
@@ -101,7 +101,7 @@ public struct ChatRoutes<Context: RequestContext>: Sendable {
         }
     }
 
-    /// Returns a response. A store's error is responded to as 503, and its text is not shown.
+    /// Returns a response. An error of the store becomes a 503 that does not show its text.
     private func hidingStoreErrors(_ response: () async throws -> Response) async throws -> Response {
         do { return try await response() } catch {
             if error is any HTTPResponseError || error is CancellationError { throw error }

@@ -8,6 +8,7 @@ import Synchronization
 /// ```swift
 /// let hub = try await EventHub(name: "chat", log: SQLiteEventLog(file: events))
 /// let chat = ChatService(store: try SQLiteChatStore(at: file), hub: hub)
+///
 /// ChatRoutes(chat) { request, context, conversation in
 ///     guard let account = context.account else { throw HTTPError(.unauthorized) }
 ///     guard account.conversations.contains(conversation) else { throw HTTPError(.notFound) }
@@ -21,17 +22,17 @@ import Synchronization
 public final class ChatService: Sendable {
     private static let batchSize = 100
 
-    /// The publication of a conversation, which continues until no message is left.
+    /// The running publication of a conversation, which continues until no message is left.
     private struct Publication {
-        /// Publishes the messages that are stored when it begins.
+        /// Publishes the messages that are stored when the publication begins.
         var first: Task<Step, Never>
-        /// Publishes the others.
+        /// Publishes the messages that are stored later.
         var rest: Task<Void, Never>
         /// Whether there may be more messages than the present step finds.
         var isWoken = false
     }
 
-    /// What a step of a publication has published.
+    /// The result of one step of a publication.
     private struct Step {
         /// The number of the last message; 0 if there was none.
         var last: Int64 = 0
@@ -51,14 +52,14 @@ public final class ChatService: Sendable {
     /// - Parameters:
     ///   - store: Stores the conversations.
     ///   - hub: Passes the events to clients.
-    ///   - limits: The bounds; see ``ChatLimits`` for the defaults. The event of the longest text must fit
+    ///   - limits: The limits; see ``ChatLimits`` for the defaults. The event of the longest text must fit into
     ///     ``EventHubOptions/maximumEventByteCount`` of the hub.
     ///   - now: Returns the date of a message. The default is the system's.
     public init(
         store: any ChatStore, hub: EventHub, limits: ChatLimits = ChatLimits(),
         now: @escaping @Sendable () -> Date = { Date() }
     ) {
-        // JSON may write a byte with six.
+        // JSON may write a byte with six bytes.
         precondition(
             6 * (limits.maximumTextByteCount + limits.maximumMemberByteCount) + 1024
                 <= hub.options.maximumEventByteCount,
@@ -66,10 +67,10 @@ public final class ChatService: Sendable {
         (self.store, self.hub, self.limits, self.now) = (store, hub, limits, now)
     }
 
-    /// The topic of a conversation, by which clients follow it.
+    /// Returns the topic of a conversation, by which clients follow it.
     public static func topic(of conversation: String) -> String { "chat/\(conversation)" }
 
-    /// Whether a text can name a conversation: 1 to 64 letters, digits and `._-`.
+    /// Returns whether a text can name a conversation: 1 to 64 letters, digits and `._-`.
     public static func isConversation(_ text: some StringProtocol) -> Bool {
         !text.isEmpty && text.utf8.count <= 64
             && text.allSatisfy { $0.isASCII && ($0.isLetter || $0.isNumber || "._-".contains($0)) }
@@ -77,8 +78,8 @@ public final class ChatService: Sendable {
 
     /// Stores a message, and publishes it.
     ///
-    /// - Returns: The message with its number; the one that was stored before if the sender has used the id for it.
-    /// - Throws: ``ChatProblem``, or what the store throws.
+    /// - Returns: The message with its number. If the sender has used the id before, the stored message.
+    /// - Throws: ``ChatProblem``, or the error of the store.
     public func send(_ submission: ChatSubmission) async throws -> (message: StoredChatMessage, isNew: Bool) {
         guard Self.isConversation(submission.conversation) else { throw ChatProblem(.conversation) }
         guard isMember(submission.sender) else { throw ChatProblem(.member) }
@@ -97,16 +98,16 @@ public final class ChatService: Sendable {
         }
     }
 
-    /// Moves the mark of a member forward, and publishes it if it moved.
+    /// Moves the read mark of a member forward, and publishes the mark if it moved.
     ///
-    /// - Throws: ``ChatProblem``, or what the store throws.
+    /// - Throws: ``ChatProblem``, or the error of the store.
     public func mark(_ mark: StoredChatMark, in conversation: String) async throws -> StoredChatMark {
         guard Self.isConversation(conversation) else { throw ChatProblem(.conversation) }
         guard isMember(mark.member) else { throw ChatProblem(.member) }
         guard mark.delivered >= 0, mark.read >= 0 else { throw ChatProblem(.malformed, Self.invalidMark) }
         switch try await store.mark(mark, in: conversation, upToMembers: limits.maximumMemberCount) {
         case .moved(let mark):
-            // A mark that is not announced now comes with the next one of the member, and with every page.
+            // A mark that is not announced now arrives with the member's next mark, and with every page.
             let event = PublishedEvent(
                 topic: Self.topic(of: conversation), type: "chat.mark", data: ChatJSON.text(mark, in: conversation))
             _ = try? await hub.publish(event)
@@ -118,12 +119,12 @@ public final class ChatService: Sendable {
 
     static let invalidMark = "`delivered` and `read` are not both whole numbers from 0."
 
-    /// Removes a member and its mark from a conversation, so that another member has room. Its messages stay, and so do
-    /// marks that clients have received. Does nothing if it is not a member.
+    /// Removes a member and the member's mark from a conversation, so that another member has room. The member's
+    /// messages stay, and so do marks that clients have received. Does nothing if `member` is not a member.
     ///
     /// Withdraw the member's permission first: a message or a mark that the server accepts later adds the member again.
     ///
-    /// - Throws: ``ChatProblem``, or what the store throws.
+    /// - Throws: ``ChatProblem``, or the error of the store.
     public func remove(member: String, from conversation: String) async throws {
         guard Self.isConversation(conversation) else { throw ChatProblem(.conversation) }
         guard isMember(member) else { throw ChatProblem(.member) }
@@ -131,9 +132,9 @@ public final class ChatService: Sendable {
     }
 
     /// Returns messages of a conversation, and the marks of its members, at most ``ChatLimits/maximumMemberCount``. A
-    /// page that reaches ``ChatLimits/maximumPageByteCount`` has fewer messages than asked for.
+    /// page that reaches ``ChatLimits/maximumPageByteCount`` has fewer messages than `count`.
     ///
-    /// - Throws: ``ChatProblem``, or what the store throws.
+    /// - Throws: ``ChatProblem``, or the error of the store.
     public func page(of conversation: String, _ range: ChatRange, upTo count: Int) async throws -> ChatPage {
         guard Self.isConversation(conversation) else { throw ChatProblem(.conversation) }
         let page = try await store.page(
@@ -142,11 +143,11 @@ public final class ChatService: Sendable {
         return page.limited(toTextByteCount: limits.maximumPageByteCount, range)
     }
 
-    /// The store's name for the numbering of its messages (``ChatStore/epoch()``).
+    /// Returns the store's name for the numbering of its messages (``ChatStore/epoch()``).
     func epoch() async throws -> String? { try await store.epoch() }
 
-    /// The present members of a conversation, and ``EventHub/runID``; `nil` if the hub publishes no presence, or its
-    /// log can't be read within ``EventHubOptions/logTimeout``.
+    /// Returns the present members of a conversation, and ``EventHub/runID``; `nil` if the hub publishes no presence,
+    /// or its log can't be read within ``EventHubOptions/logTimeout``.
     func present(in conversation: String) async -> (members: [String], run: String)? {
         let topic = Self.topic(of: conversation)
         guard hub.publishesPresence,
@@ -155,7 +156,8 @@ public final class ChatService: Sendable {
         return (members, hub.runID)
     }
 
-    /// Reads who is present; `nil` if that takes too long, or the task is cancelled, whatever the log does.
+    /// Reads the present members; returns `nil` if that takes too long, or the task is cancelled, even if the log
+    /// hangs.
     private func presentMembers(of topic: String) async throws -> [String]? {
         try await withThrowingTaskGroup(of: [String]?.self) { [hub, limits] group in
             defer { group.cancelAll() }
@@ -170,8 +172,7 @@ public final class ChatService: Sendable {
         }
     }
 
-    /// Publishes messages that were not published yet, as far as that is possible now. It returns when no more are
-    /// stored.
+    /// Publishes messages that were not published yet, as far as that is possible now. Returns when no more are stored.
     public func publishAll() async {
         let publications = await unpublishedConversations().map { beginPublishing($0).publication }
         for publication in publications { await publication.rest.value }
@@ -187,13 +188,14 @@ public final class ChatService: Sendable {
 
     /// Publishes the messages of a conversation in order; one task at a time does that for all senders.
     ///
-    /// The sender who begins waits for its own message alone. Others may send faster than messages are published.
+    /// The sender who begins the publication waits only for its own message. Others may send faster than messages are
+    /// published.
     private func publish(_ conversation: String) async {
         let (isNew, publication) = beginPublishing(conversation)
         if isNew { _ = await publication.first.value }
     }
 
-    /// Begins to publish a conversation, or has the present publication look at the store again.
+    /// Begins to publish a conversation, or makes the running publication look at the store again.
     private func beginPublishing(_ conversation: String) -> (isNew: Bool, publication: Publication) {
         publishing.withLock { publishing in
             if var present = publishing[conversation] {
@@ -201,7 +203,7 @@ public final class ChatService: Sendable {
                 publishing[conversation] = present
                 return (false, present)
             }
-            // Tasks of their own, since what others have sent must not end with the request of the first.
+            // Separate tasks: cancelling the first sender's request must not stop the messages of others.
             let first = Task { await publishNext(in: conversation, after: 0) }
             let rest = Task {
                 var step = await first.value
@@ -213,11 +215,11 @@ public final class ChatService: Sendable {
         }
     }
 
-    /// Publishes the next messages of a conversation. If no step follows, the next message begins a publication.
+    /// Publishes the next messages of a conversation. If no step follows, the next message begins a new publication.
     private func publishNext(in conversation: String, after number: Int64) async -> Step {
         let last = await publishBatch(of: conversation)
         return publishing.withLock { publishing in
-            // A store that returns the same messages again is not asked at once again.
+            // If a store returns the same messages again, the next step is not immediate.
             var step = Step(last: last ?? number, continues: (last ?? 0) > number)
             if publishing[conversation]?.isWoken == true { step.continues = true }
             if step.continues { publishing[conversation]?.isWoken = false } else { publishing[conversation] = nil }
@@ -225,8 +227,8 @@ public final class ChatService: Sendable {
         }
     }
 
-    /// Publishes the next messages of a conversation, and returns the number of the last one if there may be more after
-    /// it.
+    /// Publishes the next messages of a conversation. Returns the number of the last one if more may follow, otherwise
+    /// `nil`.
     private func publishBatch(of conversation: String) async -> Int64? {
         do {
             let messages = try await store.unpublished(in: conversation, upTo: Self.batchSize)
@@ -237,27 +239,29 @@ public final class ChatService: Sendable {
                     topic: Self.topic(of: conversation), type: "chat.message",
                     data: ChatJSON.text(message, epoch: epoch))
                 do { try await hub.publish(event) } catch let error as EventHubError where error == .invalidEvent {
-                    // No later attempt would succeed, and the messages after it would wait for ever. Pages have the message.
+                    // No later attempt would succeed, and the later messages would wait for ever. Pages contain the
+                    // message.
                     continue
                 }
             }
             try await store.setPublished(through: last.number, in: conversation)
             return messages.count == Self.batchSize ? last.number : nil
         } catch {
-            // They stay unpublished in the store, where the next message and run() find them.
+            // The messages stay unpublished in the store, where the next message and run() find them.
             return nil
         }
     }
 }
 
-/// As a service beside the application and the hub: `ServiceGroup(services: [chat, application, hub], logger: logger)`.
+/// Runs as a service beside the application and the hub: `ServiceGroup(services: [chat, application, hub], logger:
+/// logger)`.
 extension ChatService: Service {
     /// Publishes messages that were not published yet, now and every few seconds, until the task is cancelled or a
     /// graceful shutdown begins. Run it beside the server.
     public func run() async {
         await cancelWhenGracefulShutdown { [self] in
             while !Task.isCancelled {
-                // A busy conversation does not keep the others waiting, and a log that hangs does not keep this task.
+                // A busy conversation does not delay the others, and a log that hangs does not delay this task.
                 for conversation in await unpublishedConversations() {
                     try? await withAbandonment { await self.publish(conversation) }
                 }
@@ -267,7 +271,7 @@ extension ChatService: Service {
     }
 }
 
-/// The bounds of a ``ChatService``.
+/// The limits of a ``ChatService``.
 public struct ChatLimits: Sendable, Hashable {
     /// The longest text, in bytes of UTF-8. The default is 16 KiB.
     public var maximumTextByteCount = 16 << 10
@@ -279,7 +283,7 @@ public struct ChatLimits: Sendable, Hashable {
     public var maximumPageByteCount = 256 << 10
     /// The most members of a conversation, and of the marks and present members of a page. The default is 1,000.
     public var maximumMemberCount = 1000
-    /// How often ``ChatService/run()`` looks for messages that were not published. The default is 5 s.
+    /// The interval at which ``ChatService/run()`` looks for unpublished messages. The default is 5 s.
     public var sweepInterval = Duration.seconds(5)
 
     /// Creates limits with their defaults.

@@ -1,21 +1,21 @@
 public import Foundation
 
-/// A message as a client sends it.
+/// A message as sent by a client.
 public struct ChatSubmission: Sendable, Hashable {
     /// The conversation: 1 to 64 letters, digits and `._-`.
     public var conversation: String
-    /// The member who sends it.
+    /// The member who sends the message.
     public var sender: String
-    /// The id that the client assigned to the message. Together with the sender it identifies the message for ever.
+    /// The id that the client assigned to the message. Sender and id identify the message for ever.
     public var id: UUID
     /// The text.
     public var text: String
 
-    /// Describes a message for a store to insert.
+    /// Creates a message for a store to insert.
     ///
     /// - Parameters:
     ///   - conversation: The conversation.
-    ///   - sender: The member who sends it.
+    ///   - sender: The member who sends the message.
     ///   - id: The id that the client assigned to the message.
     ///   - text: The text.
     public init(conversation: String, sender: String, id: UUID, text: String) {
@@ -23,27 +23,27 @@ public struct ChatSubmission: Sendable, Hashable {
     }
 }
 
-/// A message as a store has it.
+/// A message as stored.
 public struct StoredChatMessage: Sendable, Hashable {
     /// The conversation.
     public var conversation: String
     /// The number of the message in the conversation, from 1 and without a gap.
     public var number: Int64
-    /// The member who sent it.
+    /// The member who sent the message.
     public var sender: String
-    /// The id that the client assigned to it.
+    /// The id that the client assigned to the message.
     public var id: UUID
     /// The text.
     public var text: String
-    /// When it was stored, in milliseconds since 1970.
+    /// The time at which the message was stored, in milliseconds since 1970.
     public var time: Int64
 
     /// Adds to a submission the number and the time that the store has assigned.
     ///
     /// - Parameters:
-    ///   - submission: What the client sent.
+    ///   - submission: The message as sent by the client.
     ///   - number: The number in the conversation.
-    ///   - time: When it was stored, in milliseconds since 1970.
+    ///   - time: The time at which the message was stored, in milliseconds since 1970.
     public init(_ submission: ChatSubmission, number: Int64, time: Int64) {
         (conversation, sender) = (submission.conversation, submission.sender)
         (id, text) = (submission.id, submission.text)
@@ -51,16 +51,17 @@ public struct StoredChatMessage: Sendable, Hashable {
     }
 }
 
-/// How far a member has received and read a conversation. Both numbers only grow.
+/// The positions up to which a member has received and read a conversation. Both numbers only grow.
 public struct StoredChatMark: Sendable, Hashable {
     /// The member.
     public var member: String
-    /// The number of the last message that a device of the member has received; all before it have been received, too.
+    /// The number of the last message that a device of the member has received; all earlier ones have been received,
+    /// too.
     public var delivered: Int64
     /// The number of the last message that the member has read. It is not greater than ``delivered``.
     public var read: Int64
 
-    /// States how far a member has received and read a conversation; by default nothing of it.
+    /// Creates a mark; by default of a member who has received no message.
     ///
     /// - Parameters:
     ///   - member: The member.
@@ -70,7 +71,7 @@ public struct StoredChatMark: Sendable, Hashable {
         (self.member, self.delivered, self.read) = (member, delivered, read)
     }
 
-    /// The greater numbers of two marks, at most up to the number of the last message.
+    /// Returns the greater numbers of two marks, at most the number of the last message.
     package func advanced(by other: StoredChatMark, upTo last: Int64) -> StoredChatMark {
         let read = max(self.read, min(other.read, last))
         return StoredChatMark(
@@ -80,13 +81,13 @@ public struct StoredChatMark: Sendable, Hashable {
 
 /// The result of a submission.
 public enum ChatAppendResult: Sendable, Hashable {
-    /// It was stored now.
+    /// The message was stored now.
     case stored(StoredChatMessage)
-    /// It had been stored before.
+    /// The message had been stored before.
     case known(StoredChatMessage)
     /// The sender has used the id for another message.
     case mismatch
-    /// The conversation has as many members as allowed, and the sender is not one of them.
+    /// The limit on members of the conversation is reached, and the sender is not one of them.
     case full
 }
 
@@ -96,17 +97,17 @@ public enum ChatMarkResult: Sendable, Hashable {
     case moved(StoredChatMark)
     /// The mark already had this position, or a later one.
     case unchanged(StoredChatMark)
-    /// The conversation has as many members as allowed, and this member is not one of them.
+    /// The limit on members of the conversation is reached, and this member is not one of them.
     case full
 }
 
-/// Which messages of a conversation are read.
+/// A range of a conversation's messages.
 public enum ChatRange: Sendable, Hashable {
-    /// The last ones.
+    /// The last messages.
     case latest
-    /// Those with the next greater numbers.
+    /// The messages with the next greater numbers.
     case after(Int64)
-    /// Those with the next smaller numbers.
+    /// The messages with the next smaller numbers.
     case before(Int64)
 }
 
@@ -121,12 +122,12 @@ public struct ChatPage: Sendable, Hashable {
     /// The marks of the members, read at the same moment as the messages.
     public var marks: [StoredChatMark]
 
-    /// Lets a store of your own return a part of a conversation.
+    /// Creates a page, for a store of your own.
     public init(messages: [StoredChatMessage], first: Int64, last: Int64, marks: [StoredChatMark]) {
         (self.messages, self.first, self.last, self.marks) = (messages, first, last, marks)
     }
 
-    /// Returns the page with as many messages as fit, at least one: those that are next to where the range begins.
+    /// Returns the page with as many messages as fit, at least one: those that are next to the start of the range.
     func limited(toTextByteCount maximumByteCount: Int, _ range: ChatRange) -> ChatPage {
         func fittingCount(_ messages: some Sequence<StoredChatMessage>) -> Int {
             var (count, byteCount) = (0, 0)
@@ -146,28 +147,29 @@ public struct ChatPage: Sendable, Hashable {
     }
 }
 
-/// Stores conversations: their messages, the marks of their members, and which messages were not published yet.
+/// Stores conversations: their messages, the marks of their members, and which messages are not published yet.
 ///
-/// ``MemoryChatStore`` loses them when the process ends; `SQLiteChatStore` of `RunwayServerStorage` does not. The store
-/// is authoritative: an event only announces what is stored.
+/// ``MemoryChatStore`` loses them when the process ends; `SQLiteChatStore` of `RunwayServerStorage` keeps them. The
+/// store is authoritative: an event only announces its contents.
 public protocol ChatStore: Sendable {
-    /// Returns the name of the numbering of the messages, letters and digits; `nil`, the default, if the store names
-    /// none.
+    /// Returns the name of the numbering of the messages, letters and digits; `nil`, the default, if the store has no
+    /// such name.
     ///
-    /// It stays the same for as long as the store never gives a number to a second message. A store that was restored
-    /// from a backup does, and needs another one: clients that see it discard what they show, and fetch it again.
-    /// Otherwise they take new messages for those that they have under the same numbers.
+    /// The name must stay the same for as long as the store never gives a number to a second message. A store that was
+    /// restored from a backup reuses numbers, and needs another name: clients that see it discard the messages on their
+    /// screens, and fetch them again. Otherwise they would mistake new messages for their own ones with the same
+    /// numbers.
     func epoch() async throws -> String?
 
-    /// Stores a message with the next number of its conversation, and returns when it is as durable as the store makes
-    /// it.
+    /// Stores a message with the next number of its conversation, and returns when the message is durable, as far as
+    /// the store provides that.
     ///
     /// Number and message are stored in one transaction, so that no number is missing and none is used twice. A
-    /// submission with the id of an earlier one of its sender is not stored again. The sender becomes a member.
+    /// submission with the id of an earlier one by the same sender is not stored again. The sender becomes a member.
     ///
     /// - Parameters:
     ///   - submission: The message.
-    ///   - time: When it came, in milliseconds since 1970.
+    ///   - time: The time at which the message arrived, in milliseconds since 1970.
     ///   - maximumMemberCount: The most members of a conversation.
     func append(
         _ submission: ChatSubmission, at time: Int64, upToMembers maximumMemberCount: Int
@@ -179,8 +181,8 @@ public protocol ChatStore: Sendable {
         _ mark: StoredChatMark, in conversation: String, upToMembers maximumMemberCount: Int
     ) async throws -> ChatMarkResult
 
-    /// Removes a member with its mark, so that another has room. Its messages stay. Does nothing if it is not a member.
-    /// A later message or mark of it adds it again.
+    /// Removes a member and the member's mark, so that another has room. The member's messages stay. Does nothing if
+    /// `member` is not a member. A later message or mark of the member adds the member again.
     func remove(member: String, from conversation: String) async throws
 
     /// Returns messages of a conversation, and the marks of its members by their names. A conversation without messages
@@ -188,9 +190,9 @@ public protocol ChatStore: Sendable {
     ///
     /// - Parameters:
     ///   - conversation: The conversation.
-    ///   - range: Which messages.
+    ///   - range: The range of messages.
     ///   - maximumCount: The most messages.
-    ///   - maximumMemberCount: The most marks. There may be more members if the limit was greater when they came.
+    ///   - maximumMemberCount: The most marks. There may be more members if the limit was greater when they were added.
     func page(
         of conversation: String, _ range: ChatRange, upTo maximumCount: Int, upToMembers maximumMemberCount: Int
     ) async throws -> ChatPage
@@ -206,6 +208,6 @@ public protocol ChatStore: Sendable {
 }
 
 extension ChatStore {
-    /// Names no numbering.
+    /// Returns `nil`: the store has no name for its numbering.
     public func epoch() async throws -> String? { nil }
 }

@@ -73,10 +73,10 @@ public final class BodyCollector: Sendable {
         return collected.bytes.withLock { $0 }
     }
 
-    /// Counts bytes; returns `false`, and counts none, if there are as many as allowed.
+    /// Counts bytes; returns `false`, and counts none, if the limit would be exceeded.
     private func take(_ byteCount: Int, ofBodyUpTo maximumByteCount: Int) -> Bool {
         state.withLock { state in
-            // A body that is alone is bounded by its route: it would be refused for ever.
+            // The only body in memory is limited by its route: otherwise it would be refused for ever.
             let maximumTotalByteCount = max(state.limits.maximumTotalByteCount, maximumByteCount)
             guard state.byteCount + byteCount <= maximumTotalByteCount else { return false }
             state.byteCount += byteCount
@@ -85,17 +85,18 @@ public final class BodyCollector: Sendable {
     }
 
     private final class Collected: Sendable {
-        /// Guards the bytes that have come.
+        /// Guards the received bytes.
         let bytes = Mutex(ByteBuffer())
     }
 }
 
-/// The bounds of a ``BodyCollector``.
+/// The limits of a ``BodyCollector``.
 public struct BodyLimits: Sendable, Hashable {
-    /// How slowly a body may come. By default, it must end within a minute, or come at 64 KiB per second.
+    /// The slowest pace at which a body may arrive. By default, it must end within a minute, or arrive at 64 KiB per
+    /// second.
     public var time = BodyTimeLimits()
-    /// The most bytes of all bodies that are being received. A body whose route allows more is received as long as all
-    /// together do not have more than that route allows: so one that is alone always is. The default is 128 MiB.
+    /// The most bytes of all bodies that are being received. If a body's route allows more, the route's limit counts
+    /// for all bodies together, so that the only body is always received. The default is 128 MiB.
     public var maximumTotalByteCount = 128 << 20
 
     /// Creates limits with their defaults.

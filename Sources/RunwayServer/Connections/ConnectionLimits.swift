@@ -9,37 +9,38 @@ import NIOCore
     import Musl
 #endif
 
-/// The bounds of a server's connections: how many there are, and how long one may do nothing.
+/// Limits for a server's connections: their number, and the time for which a connection may be idle.
 ///
 /// ```swift
 /// let limits = ConnectionLimits()
 /// let app = Application(router: router, server: .http1(limits))
 /// ```
 ///
-/// Hummingbird's own default has neither, so that clients which send nothing, or a byte now and then, hold connections
-/// and memory for ever. A server with TLS passes the limits on itself:
+/// Hummingbird has no such limits by default: clients that send nothing, or a byte now and then, hold connections and
+/// memory for ever. A server with TLS passes the limits on itself:
 ///
 /// ```swift
 /// let builder = HTTPServerBuilder { responder in
 ///     let configuration = HTTP2ChannelConfiguration(
 ///         idleTimeout: limits.idleTime, streamConfiguration: limits.requests)
+///
 ///     return LimitedChannel(
 ///         base: try HTTP2UpgradeChannel(tlsConfiguration: tls, configuration: configuration, responder: responder),
 ///         limits: limits)
 /// }
 /// ```
 ///
-/// ``BodyCollector/shared`` bounds how many bytes of bodies are in memory.
+/// ``BodyCollector/shared`` limits the bytes of bodies in memory.
 public struct ConnectionLimits: Sendable {
-    /// The most connections at a time; one more is closed at once. The system's limit of open files bounds them, too:
-    /// three quarters of it are for connections. The default is 1,000.
+    /// The most connections at a time; further ones are closed at once. Three quarters of the system's limit of open
+    /// files is another limit for connections. The default is 1,000.
     public var maximumConnectionCount = 1000
-    /// How long a connection may be without a request: until the head of its first one, or of the next, has come. Over
-    /// HTTP/2 a client that does not respond then is closed five seconds later. The default is a minute.
+    /// The longest time for which a connection may wait for the head of a request. Over HTTP/2 a client that does not
+    /// respond at its end is closed five seconds later. The default is a minute.
     public var idleTime = Duration.seconds(60)
-    /// How slowly the body of any request may come, whether a handler receives it or not; its connection, or its stream
-    /// over HTTP/2, is closed. By default, 30 s without a byte are allowed, 500 bytes per second are demanded, and
-    /// there is no longest time.
+    /// The slowest pace at which the body of any request may arrive, whether a handler receives it or not; otherwise
+    /// its connection, or its stream over HTTP/2, is closed. By default, at most 30 s without a byte are allowed, 500
+    /// bytes per second are required, and there is no longest time.
     public var bodies: BodyTimeLimits = {
         var limits = BodyTimeLimits()
         // Longer than those of whole bodies, whose clients get a response of status 408.
@@ -58,7 +59,7 @@ public struct ConnectionLimits: Sendable {
             additionalChannelHandlers: [RequestPaceHandler(bodies)], idleTimeout: TimeAmount(idleTime))
     }
 
-    /// How many connections there may be with the files that this process may open.
+    /// The number of connections that the limit of open files of this process allows.
     var affordableConnectionCount: Int {
         var limit = rlimit()
         #if canImport(Glibc)
@@ -72,7 +73,7 @@ public struct ConnectionLimits: Sendable {
 }
 
 extension HTTPServerBuilder {
-    /// A server for HTTP/1.1 without TLS whose connections are bounded.
+    /// Returns a server for HTTP/1.1 without TLS with these limits.
     public static func http1(_ limits: ConnectionLimits) -> HTTPServerBuilder {
         HTTPServerBuilder { responder in
             LimitedChannel(base: HTTP1Channel(responder: responder, configuration: limits.requests), limits: limits)

@@ -5,23 +5,24 @@ import NIOCore
 import RunwayJSON
 public import RunwaySignatures
 
-/// Lets devices of accounts that are logged in enrol keys of their own, list, replace and revoke them.
+/// Lets the devices of signed-in accounts enrol, list, replace and revoke keys of their own.
 ///
 /// ```swift
 /// EnrolmentRoutes(rules, keys: keys) { request, _ in account(of: request) }.add(to: router.group("v1"))
 /// router.add(middleware: SignatureMiddleware(signatureRules, keys: keys))
 /// ```
 ///
-/// | request | what it does |
+/// | request | effect |
 /// |---|---|
 /// | `POST device-keys/challenge` | issues a challenge, which the account can use once and for some minutes |
 /// | `POST device-keys` | enrols a key of a device, which may replace another |
 /// | `GET device-keys` | lists the account's keys |
 /// | `DELETE device-keys/<id>` | revokes a key of the account |
 ///
-/// Add the routes before ``SignatureMiddleware``, since a device has no key before it enrols one, and behind what
-/// authenticates accounts: who has a user's access token can enrol a key for this user. A device that replaces a key
-/// proves that it has both. Refusals are ``EnrolmentRefusal``; `docs/formats.md` has the messages.
+/// Add the routes before ``SignatureMiddleware``, since a device has no key before it enrols one, and after the
+/// middleware that authenticates accounts: anyone who has a user's access token can enrol a key for this user. A device
+/// that replaces a key proves that it has both. Refusals are ``EnrolmentRefusal``; `docs/formats.md` defines the
+/// messages.
 public struct EnrolmentRoutes<Context: RequestContext>: Sendable {
     private let rules: EnrolmentRules
     private let keys: any EnrolledKeyDirectory
@@ -30,15 +31,15 @@ public struct EnrolmentRoutes<Context: RequestContext>: Sendable {
     private let now: @Sendable () -> UnixTime
     private let account: @Sendable (Request, Context) async throws -> String?
 
-    /// Enrols keys in a directory for the accounts that are logged in.
+    /// Enrols keys in a directory for signed-in accounts.
     ///
     /// - Parameters:
-    ///   - rules: What is required of a device.
-    ///   - keys: Where keys are enrolled, and where ``SignatureMiddleware`` finds them.
-    ///   - claims: Where used challenges are remembered. The default is a `NonceMemory` of at most 100,000, 100 for
-    ///     each account, for one server.
+    ///   - rules: The requirements for a device.
+    ///   - keys: The directory for enrolled keys, which ``SignatureMiddleware`` must use, too.
+    ///   - claims: Remembers used challenges. The default is a `NonceMemory` of at most 100,000, 100 for each account,
+    ///     for one server.
     ///   - now: Returns the time. The default is the wall clock's.
-    ///   - account: Returns the account that is logged in, or `nil` if none is.
+    ///   - account: Returns the account that is signed in; `nil` if none is.
     public init(
         _ rules: EnrolmentRules, keys: any EnrolledKeyDirectory, claims: (any NonceStore)? = nil,
         now: (@Sendable () -> UnixTime)? = nil,
@@ -51,7 +52,7 @@ public struct EnrolmentRoutes<Context: RequestContext>: Sendable {
         limiter = rules.failureLimits.map(FailureLimiter.init)
     }
 
-    /// Adds the routes to a router or a group of one.
+    /// Adds the routes to a router or a router group.
     ///
     /// - Parameters:
     ///   - router: The router or group.
@@ -83,7 +84,7 @@ public struct EnrolmentRoutes<Context: RequestContext>: Sendable {
         if let limiter, limiter.isExceeded(by: account, at: now()) { throw EnrolmentRefusal(.tooManyFailures) }
         do {
             let body = try await body(of: request)
-            // The body came at the pace of the client: meanwhile the login could end.
+            // The body arrived at the pace of the client: the login may have ended meanwhile.
             guard try await owner(request, context).isExactly(account) else { throw EnrolmentRefusal(.account) }
             return try await enrol(request, body, of: account, at: now())
         } catch let refusal as EnrolmentRefusal {
@@ -106,7 +107,7 @@ public struct EnrolmentRoutes<Context: RequestContext>: Sendable {
         let sent = try EnrolmentRequest(body, account: account, authority: authority ?? "")
         try await claim(sent.statement.challenge, of: account, at: time)
         guard sent.statement.key.isValid(sent.proof, of: sent.statement.bytes) else { throw EnrolmentRefusal(.proof) }
-        // A device whose response was lost sends the same key again, also when the replaced one has ended meanwhile.
+        // A device whose response was lost sends the same key again, even if the replaced key has ended meanwhile.
         let present = try await stored { try await keys.record(forKeyID: sent.statement.keyID) }
         if let present, present.isSame(owner: account, device: sent.statement.device), present.isActive(at: time) {
             return enrolled(present.id)
@@ -120,7 +121,7 @@ public struct EnrolmentRoutes<Context: RequestContext>: Sendable {
         record.device = sent.statement.device
         if let attestation = rules.attestation {
             guard let evidence = sent.evidence else { throw EnrolmentRefusal(.attestation) }
-            // Evidence is used up when it is verified: whether there is room is found out before.
+            // Verifying evidence uses it up: the room for another key is checked before.
             let own = try await stored { try await keys.records(of: account) }
             let plan = KeyEnrolmentPlan(
                 record, present: present, own: own, replacing: sent.statement.replacedKeyID, overlap: rules.overlap,
@@ -177,7 +178,7 @@ public struct EnrolmentRoutes<Context: RequestContext>: Sendable {
         guard let account = try await account(request, context), !account.isEmpty else {
             throw EnrolmentRefusal(.account)
         }
-        // Databases would cut the name there, and take it for another account's.
+        // Databases would truncate the name there, and mistake it for another account's.
         if account.utf8.contains(0) { throw EnrolmentRefusal(.malformed) }
         return account
     }
@@ -191,7 +192,7 @@ public struct EnrolmentRoutes<Context: RequestContext>: Sendable {
         }
     }
 
-    /// Uses a challenge up, whatever becomes of the enrolment: it allows one attempt.
+    /// Uses up a challenge, whether the enrolment succeeds or not: a challenge allows one attempt.
     private func claim(_ challenge: String, of account: String, at time: UnixTime) async throws(EnrolmentRefusal) {
         let purpose = Self.purpose(account)
         guard let issued = rules.challenges.time(of: challenge, for: purpose), issued <= time,
@@ -220,7 +221,8 @@ public struct EnrolmentRoutes<Context: RequestContext>: Sendable {
         do { return try await work() } catch { throw EnrolmentRefusal(.store) }
     }
 
-    /// What a challenge of an account is issued for: not as a nonce of a signature, nor for another account.
+    /// Returns the purpose of an account's challenges, so that they can't be used as nonces of signatures, or by
+    /// another account.
     private static func purpose(_ account: String) -> String { "enrolment of \(account)" }
 
     private func response(

@@ -4,7 +4,7 @@ import ServiceLifecycle
 
 /// The body of one stream: how it begins, what the client missed, and then what comes.
 struct EventBody: Sendable {
-    /// The most bytes that are joined for one write; a larger frame is written alone.
+    /// The most bytes that are joined for one write; a larger frame is written by itself.
     private static let maximumWriteByteCount = 256 << 10
 
     let registration: EventRegistration

@@ -3,8 +3,8 @@ public import Metrics
 import NIOCore
 import Synchronization
 
-/// Passes published events to all clients that follow their topics, and stores the last ones for clients that come
-/// back.
+/// Delivers published events to all clients that follow their topics, and stores the last ones for clients that
+/// reconnect.
 ///
 /// ```swift
 /// let hub = try await EventHub(name: "listings", log: SQLiteEventLog(file: file))
@@ -12,7 +12,7 @@ import Synchronization
 /// try await hub.publish(PublishedEvent(topic: "rentals", type: "added", data: #"{"id":7}"#))
 /// ```
 ///
-/// The clients of this example have neither an owner nor a source, and count as one source: the 65th connection is
+/// The clients in this example have neither an owner nor a source, and count as one source: the 65th connection is
 /// refused with 429. Return an owner, pass ``EventStreamRoute`` a `source`, or raise
 /// ``EventHubOptions/maximumConnectionsPerSource``.
 ///
@@ -22,51 +22,53 @@ import Synchronization
 public final class EventHub: Sendable {
     struct Pending {
         let event: PublishedEvent
-        /// The publisher of the event; `nil` if it is the hub.
+        /// The publisher of the event; `nil` if the hub itself publishes it.
         let continuation: CheckedContinuation<Int64, any Error>?
     }
 
     struct State {
         var range: EventLogRange
         var connections: [String: EventConnection] = [:]
-        /// The connections that receive events as they come: those that have received all earlier ones.
+        /// The connections that have received all earlier events, and receive new ones at once.
         var live: [String: EventConnection] = [:]
         var sources: [String: Int] = [:]
-        /// The events of the app that wait to be stored. Those about present members wait in ``presence``, and take no
-        /// room here.
+        /// The events of the app that wait to be stored. Events about present members wait in ``presence``, and do not
+        /// count here.
         var pending: [Pending] = []
-        /// The bytes of their data.
+        /// The bytes of the waiting events' data.
         var pendingByteCount = 0
         var isWriting = false
         var isTicking = false
         var isDraining = false
-        /// Finished when the hub drains and the last connection has ended; `nil` unless the service of the hub waits
-        /// for that.
+        /// A stream that is finished when the hub drains and the last connection has ended; `nil` unless the service of
+        /// the hub waits for that.
         var onEmpty: AsyncStream<Void>.Continuation?
         /// The present members by topic; `nil` if the hub publishes no presence.
         var presence: Presence?
-        /// What is recorded in a shared log about them; `nil` if the log is not shared, or the hub publishes no
+        /// The presence that is recorded in a shared log; `nil` if the log is not shared, or the hub publishes no
         /// presence.
         var sharedPresence: SharedPresence?
-        /// Whether the events of other processes are being read, and whether there may be more of them.
+        /// Whether the events of other processes are being read; `isWoken` says whether there may be more of them.
         var isReading = false
         var isWoken = false
-        /// The connections that wait until these events have been read, by their ids. They receive whether that
-        /// succeeded.
+        /// Connections that wait until the events of other processes have been read, by their ids. They receive whether
+        /// that succeeded.
         var readers: [String: CheckedContinuation<Bool, Never>] = [:]
-        /// The clients' probes of connections that other processes may have. They receive the offset of the connection.
+        /// Clients' probes of connections that other processes may have. They receive the offset of the connection.
         var probes: [String: (owner: String, continuation: CheckedContinuation<Int64?, Never>)] = [:]
-        /// How many reads of the log have not returned, those included that no connection waits for any more.
+        /// The number of reads of the log that have not returned, including reads that no connection waits for any
+        /// more.
         var readCount = 0
     }
 
-    /// The most reads of the log that may go on although no connection waits for them; further connections are refused.
+    /// The most reads of the log that may continue although no connection waits for them; further connections are
+    /// refused.
     private static let maximumAbandonedReadCount = 64
 
     /// The most events that are stored, and the most changes of present members that are recorded, in one step.
     static let maximumBatchCount = 256
-    /// The events of one step end with the event with which their data reach this size: 4 MiB. Only the last event may
-    /// exceed it.
+    /// The limit of the data of one step: 4 MiB. The event that reaches the limit is the last one, and the only one
+    /// that may exceed it.
     static let maximumBatchByteCount = 4 << 20
 
     /// The name of the stream, which clients receive.
@@ -78,7 +80,7 @@ public final class EventHub: Sendable {
     public let epoch: String
     let metrics: HubMetrics
     /// The id under which presence is published: of this run of the process, or the epoch of a shared log. Clients
-    /// discard members of another id.
+    /// discard members that were published under another id.
     let runID: String
     /// Guards the range, the connections, the present members, and the events that wait to be stored.
     let state: Mutex<State>
@@ -89,10 +91,10 @@ public final class EventHub: Sendable {
     /// - Parameters:
     ///   - name: The name of the stream: letters, digits and `._-`.
     ///   - log: Stores the last events. The default stores 10,000 in memory.
-    ///   - options: The bounds; see ``EventHubOptions`` for the defaults.
+    ///   - options: The limits; see ``EventHubOptions`` for the defaults.
     ///   - clock: Times heartbeats and lifetimes. The default is the system's; a test passes a manual one.
-    ///   - metrics: Makes the metrics. The default is the factory of the process.
-    /// - Throws: What the log throws.
+    ///   - metrics: Creates the metrics. The default is the factory of the process.
+    /// - Throws: The error of the log.
     public init(
         name: String, log: any EventLog = MemoryEventLog(), options: EventHubOptions = EventHubOptions(),
         clock: some Clock<Duration> = ContinuousClock(), metrics: any MetricsFactory = MetricsSystem.factory
@@ -115,17 +117,17 @@ public final class EventHub: Sendable {
         if let shared = log as? any SharedEventLog { listening.begin(shared) { [weak self] in self?.take($0) } }
     }
 
-    /// Whether the hub publishes who is present.
+    /// Whether the hub publishes which members are present.
     var publishesPresence: Bool { options.presenceGrace != nil }
 
-    /// How many connections are open.
+    /// The number of open connections.
     public var connectionCount: Int { state.withLock { $0.connections.count } }
 
     /// Stores an event and passes it to the clients that follow its topic.
     ///
     /// - Returns: The offset of the event.
     /// - Throws: ``EventHubError/invalidEvent`` or ``EventHubError/tooManyPending``: no client receives the event. Or
-    ///   what the log throws: then the event may have been stored all the same, as by a database whose connection was
+    ///   the error of the log: the event may nevertheless be stored, for example if the connection to a database was
     ///   lost during the commit, and clients may receive it.
     @discardableResult
     public func publish(_ event: PublishedEvent) async throws -> Int64 {
@@ -148,7 +150,7 @@ public final class EventHub: Sendable {
         }
     }
 
-    /// Stores what waits, many events in one step, until nothing waits.
+    /// Stores the waiting events, many in one step, until none waits.
     func write() async {
         while true {
             let (changes, batch) = state.withLock { state in
@@ -162,7 +164,7 @@ public final class EventHub: Sendable {
             do {
                 let range = try await log.append(batch.map(\.event))
                 metrics.published.increment(by: batch.count)
-                // Between these events may be those of other processes: all are delivered from the log, in its order.
+                // Events of other processes may be in between: all are delivered from the log, in its order.
                 if log is any SharedEventLog { wake() } else { deliver(batch.map(\.event), range) }
                 let first = range.last - Int64(batch.count) + 1
                 for (index, pending) in batch.enumerated() {
@@ -192,18 +194,18 @@ public final class EventHub: Sendable {
 
 // The connections.
 extension EventHub {
-    /// Which events can be replayed.
+    /// The range of events that can be replayed.
     var range: EventLogRange { state.withLock { $0.range } }
 
     func connection(_ id: String) -> EventConnection? { state.withLock { $0.connections[id] } }
 
     /// Registers a connection.
     ///
-    /// - Throws: ``EventHubError`` if there are too many, or the server shuts down.
+    /// - Throws: ``EventHubError`` if there are too many connections, or the server shuts down.
     func open(_ connection: EventConnection) throws(EventHubError) {
         let (refusal, starts) = state.withLock { state -> (EventHubError?, Bool) in
             if state.isDraining { return (.draining, false) }
-            // Each of these reads occupies the log until it returns, although its connection has ended.
+            // Each of these reads occupies the log until it returns, even if its connection has ended.
             if state.readCount > state.connections.count + Self.maximumAbandonedReadCount { return (.log, false) }
             if state.connections.count >= options.maximumConnections { return (.tooManyConnections, false) }
             let count = state.sources[connection.source] ?? 0
@@ -221,7 +223,7 @@ extension EventHub {
         if starts { Task { await tick() } }
     }
 
-    /// Lets a connection receive events as they come, if it has received all that came before.
+    /// Lets a connection receive new events at once, if it has received all earlier ones. Returns whether it has.
     func goLive(_ connection: EventConnection) -> Bool {
         let (isLive, starts) = state.withLock { state in
             guard connection.offset >= state.range.last else { return (false, false) }
@@ -248,7 +250,7 @@ extension EventHub {
         metrics.ended((connection.end ?? .disconnected).rawValue)
     }
 
-    /// Looks after the connections once a second, as long as there are any, or a member has to leave.
+    /// Checks the connections once a second, for as long as there are connections, or a member that has to leave.
     private func tick() async {
         while true {
             try? await clock.sleep(EventConnection.tickTime)
@@ -269,7 +271,7 @@ extension EventHub {
 }
 
 extension EventHub.State {
-    /// Removes and returns the events of the app that are stored next.
+    /// Removes and returns those events of the app that are stored next.
     fileprivate mutating func takePending(upTo maximumCount: Int) -> [EventHub.Pending] {
         var (count, byteCount) = (0, 0)
         while count < min(maximumCount, pending.count), byteCount < EventHub.maximumBatchByteCount {

@@ -6,22 +6,22 @@ import RunwayJSON
 import RunwaySignatures
 import ServiceLifecycle
 
-/// What a client may follow.
+/// The topics that a client may follow, and for how long.
 public struct EventPermission: Sendable, Hashable {
     /// The topics that the client may follow; `nil` allows all.
     public var topics: Set<String>?
-    /// Who the client is. Only a client of the same owner may change the topics of a connection.
+    /// The name of the client. Only a client of the same owner may change the topics of a connection.
     public var owner: String
-    /// How long the permission holds, such as until the token expires; `nil` if it does not end. The connection ends
-    /// with it. Zero and less is refused with 401.
+    /// The time for which the permission is valid, such as until the token expires; `nil` if it does not end. The
+    /// connection ends with it. A time of zero or less is refused with 401.
     public var lifetime: Duration?
 
-    /// Lets a client follow topics for a time. By default it may follow all, without an end.
+    /// Allows a client to follow topics for a time. By default it may follow all topics, without a time limit.
     ///
     /// - Parameters:
     ///   - topics: The topics that the client may follow. The default, `nil`, allows all.
-    ///   - owner: Who the client is. The default is nobody in particular.
-    ///   - lifetime: How long the permission holds. The default, `nil`, has no end.
+    ///   - owner: The name of the client. The default, an empty text, is nobody in particular.
+    ///   - lifetime: The time for which the permission is valid. The default, `nil`, has no end.
     public init(topics: Set<String>? = nil, owner: String = "", lifetime: Duration? = nil) {
         (self.topics, self.owner, self.lifetime) = (topics, owner, lifetime)
     }
@@ -36,16 +36,17 @@ public struct EventPermission: Sendable, Hashable {
 /// }.add(to: router, path: "events")
 /// ```
 ///
-/// `GET` opens a stream, `POST` to `topics` below it changes the topics of an open one. Every connection is authorized
-/// anew, before anything is replayed to it: it has those of the topics that it asks for which it may follow, and the
-/// opening names the others; if there are none, the response is 403. The replay comes before new events. A connection
-/// ends at the server's graceful shutdown.
+/// `GET` opens a stream, and `POST` to `topics` below its path changes the topics of an open one. Every connection is
+/// authorized anew, before any event is replayed. The client receives the requested topics that it may follow, and the
+/// opening names the refused ones; if it may follow none, the response is 403. The replay precedes new events. A
+/// connection ends at the server's graceful shutdown.
 ///
-/// A permission that is withdrawn holds for an open connection until its lifetime ends, or until the client changes its
-/// topics: a connection with topics that the permission of that request does not allow ends, and the response names
-/// them. The client connects anew without them.
+/// An open connection keeps a permission that is withdrawn until the permission's lifetime ends, or until the client
+/// changes its topics. If the new permission does not allow all topics of the connection, the connection ends, and the
+/// response names these topics. The client reconnects without them.
 public struct EventStreamRoute<Context: RequestContext>: Sendable {
-    /// Returns what a request may follow, or throws, such as `HTTPError(.unauthorized)` and `HTTPError(.forbidden)`.
+    /// Returns the permission of a request, or throws, for example `HTTPError(.unauthorized)` or
+    /// `HTTPError(.forbidden)`.
     public typealias Authorization = @Sendable (Request, Context) async throws -> EventPermission
 
     let hub: EventHub
@@ -56,10 +57,10 @@ public struct EventStreamRoute<Context: RequestContext>: Sendable {
     ///
     /// - Parameters:
     ///   - hub: The events.
-    ///   - source: Returns what is limited in its number of connections, such as an address or an account. The default
-    ///     is the owner of the permission. Without either all clients are one source: the 65th connection is refused
-    ///     with 429, unless ``EventHubOptions/maximumConnectionsPerSource`` is raised.
-    ///   - authorize: Returns what a request may follow.
+    ///   - source: Returns the name under which connections are counted and limited, such as an address or an account.
+    ///     The default is the owner of the permission. Without either all clients are one source: the 65th connection
+    ///     is refused with 429, unless ``EventHubOptions/maximumConnectionsPerSource`` is raised.
+    ///   - authorize: Returns the permission of a request.
     public init(
         _ hub: EventHub, source: @escaping @Sendable (Request, Context) -> String = { _, _ in "" },
         authorize: @escaping Authorization
@@ -67,7 +68,7 @@ public struct EventStreamRoute<Context: RequestContext>: Sendable {
         (self.hub, self.source, self.authorize) = (hub, source, authorize)
     }
 
-    /// Adds the route to a router or a group of one.
+    /// Adds the route to a router or a router group.
     ///
     /// - Parameters:
     ///   - router: The router or group.
@@ -82,7 +83,7 @@ public struct EventStreamRoute<Context: RequestContext>: Sendable {
         let asked = try topics(request.uri.queryParameters["topics"].map { $0.split(separator: ",").map(String.init) })
         let followed = permission.topics.map { allowed in asked?.intersection(allowed) ?? allowed } ?? asked
         let refused = asked?.subtracting(followed ?? []) ?? []
-        // A client that may not follow one topic any more still has the others.
+        // A client that may no longer follow one topic still has the others.
         if let asked, !asked.isEmpty, refused == asked { throw HTTPError(.forbidden) }
         let heartbeat = heartbeat(request)
         let source = source(request, context)
@@ -97,7 +98,7 @@ public struct EventStreamRoute<Context: RequestContext>: Sendable {
             return refusal(error)
         }
         let registration = EventRegistration(connection, in: hub)
-        // Without the events of other processes a client that comes from one of them would receive a reset.
+        // Without the events of other processes, a client that moves here from another process would receive a reset.
         guard await hub.catchUp(for: connection) else {
             connection.finish(.log)
             hub.metrics.refused(EventHubError.log.description)
@@ -109,7 +110,7 @@ public struct EventStreamRoute<Context: RequestContext>: Sendable {
         func set(_ name: String, _ value: String) {
             if let name = HTTPField.Name(name) { fields[name] = value }
         }
-        // Proxies pass what comes at once, and change none of it.
+        // Asks proxies to forward bytes at once and unchanged.
         set("X-Accel-Buffering", "no")
         set("Runway-Stream", hub.name)
         set("Runway-Heartbeat", "\(heartbeat.components.seconds)")
@@ -122,8 +123,8 @@ public struct EventStreamRoute<Context: RequestContext>: Sendable {
             status: .ok, headers: fields, body: ResponseBody { writer in try await body.write(to: &writer) })
     }
 
-    /// Authorizes a request. Throws `unauthorized` if the lifetime of the permission has ended: the client renews its
-    /// token.
+    /// Authorizes a request. Throws `unauthorized` if the lifetime of the permission has ended, so that the client
+    /// renews its token.
     private func permission(_ request: Request, _ context: Context) async throws -> EventPermission {
         let permission = try await authorize(request, context)
         if let lifetime = permission.lifetime, lifetime <= .zero { throw HTTPError(.unauthorized) }
@@ -131,17 +132,18 @@ public struct EventStreamRoute<Context: RequestContext>: Sendable {
     }
 
     private func change(_ request: Request, _ context: Context) async throws -> Response {
-        // First the body, at the pace of the client: meanwhile the permission could change.
+        // First the body, at the pace of the client: the permission may change meanwhile.
         let body = try await BodyCollector.shared.collect(request.body, upTo: 1 << 16)
         let permission = try await permission(request, context)
         guard let json = (try? JSONDocument(Array(body.readableBytesView)))?.root, let id = json["connection"].string,
             let added = try topics(json["add"].elements.compactMap(\.string)),
             let removed = try topics(json["remove"].elements.compactMap(\.string))
         else { throw HTTPError(.badRequest) }
-        // A connection of somebody else is not acknowledged to exist, not even by the time that the response takes.
+        // The existence of another client's connection is not disclosed, not even by the response time.
         guard let connection = hub.connection(id), connection.owner.isExactly(permission.owner), connection.end == nil
         else {
-            // Another process may have it. Topics are not changed there: the client connects anew with those that it wants.
+            // Another process may have the connection. Topics are not changed there: the client reconnects with its new
+            // topics.
             guard added.isEmpty, removed.isEmpty,
                 let offset = await hub.probeOtherProcesses(for: id, owner: permission.owner)
             else { throw HTTPError(.notFound) }
@@ -162,8 +164,9 @@ public struct EventStreamRoute<Context: RequestContext>: Sendable {
         return changed(at: offset, refused: connection.refusedTopics)
     }
 
-    /// The response to a change of topics: the place from which it holds, and the topics that the client may not
-    /// follow, also if the change is refused: the permission limits the connection in any case.
+    /// Returns the response to a change of topics: the offset from which the change holds, and the topics that the
+    /// client may not follow. They are named even if the change is refused, since the permission limits the connection
+    /// in any case.
     private func changed(
         _ status: HTTPResponse.Status = .ok, at offset: Int64? = nil, refused: Set<String> = []
     ) -> Response {
@@ -188,21 +191,23 @@ public struct EventStreamRoute<Context: RequestContext>: Sendable {
         return Set(names)
     }
 
-    /// The interval that the client asks for, within the bounds of the hub.
+    /// Returns the heartbeat interval that the client asks for, within the limits of the hub.
     private func heartbeat(_ request: Request) -> Duration {
         let asked = HTTPField.Name("Runway-Heartbeat").flatMap { request.headers[$0] }.flatMap { Int32($0) }
         guard let asked else { return hub.options.heartbeat }
         return max(.seconds(1), min(.seconds(asked), hub.options.maximumHeartbeat))
     }
 
-    /// How many bytes the client wants at the start: browsers can't send the header field, and name it in the query.
+    /// Returns the number of bytes that the client wants at the start. Browsers can't send the header field, and state
+    /// it in the query.
     private func padding(_ request: Request) -> Int {
         let field = HTTPField.Name("Runway-Padding").flatMap { request.headers[$0] }
         let asked = (field ?? request.uri.queryParameters["padding"].map(String.init)).flatMap { Int($0) }
         return min(max(0, asked ?? 0), 8192)
     }
 
-    /// A response without a body that names a time for the next attempt, which differs from client to client.
+    /// Returns a response without a body that states a time for the next attempt. The time differs from client to
+    /// client.
     private func refusal(_ error: EventHubError) -> Response {
         let wait = hub.options.retryAfter * Double.random(in: 1...2)
         let status: HTTPResponse.Status = error == .tooManyOfSource ? .tooManyRequests : .serviceUnavailable

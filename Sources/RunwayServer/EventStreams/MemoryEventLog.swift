@@ -1,6 +1,7 @@
 import Synchronization
 
-/// Stores the last events in memory. A process that starts again begins a new numbering, and clients receive a reset.
+/// Stores the last events in memory. After a restart of the process a new numbering begins, and clients receive a
+/// reset.
 public final class MemoryEventLog: EventLog {
     private struct State {
         var events: [PublishedEvent] = []
@@ -10,7 +11,7 @@ public final class MemoryEventLog: EventLog {
     }
 
     private let epoch = EventLogRange.newEpoch()
-    /// What an event counts for beside its texts.
+    /// The bytes that an event counts in addition to its texts.
     private static let costOfEvent = 64
 
     private let maximumCount: Int
@@ -22,14 +23,14 @@ public final class MemoryEventLog: EventLog {
     ///
     /// - Parameters:
     ///   - maximumCount: The most events that are stored, at least 1. The default is 10,000.
-    ///   - maximumByteCount: The most bytes of their texts; the oldest events beyond are removed, but for the last one.
-    ///     The default is 64 MiB.
+    ///   - maximumByteCount: The most bytes of the events' texts. Beyond that the oldest events are removed, but never
+    ///     the last one. The default is 64 MiB.
     public init(maximumCount: Int = 10_000, maximumByteCount: Int = 64 << 20) {
         self.maximumCount = max(1, maximumCount)
         self.maximumByteCount = maximumByteCount
     }
 
-    /// Which events the log has.
+    /// Returns the range of events in the log.
     public func range() -> EventLogRange { state.withLock { range($0) } }
 
     /// Stores events with the next offsets.
@@ -37,7 +38,7 @@ public final class MemoryEventLog: EventLog {
         state.withLock { state in
             state.events += events
             state.byteCount += events.reduce(0) { $0 + Self.cost(of: $1) }
-            // The oldest are removed a tenth at a time, since removing moves the others.
+            // The oldest tenth is removed at once, since removing events moves the others.
             if state.events.count > maximumCount + maximumCount / 10 {
                 remove(state.events.count - maximumCount, &state)
             }

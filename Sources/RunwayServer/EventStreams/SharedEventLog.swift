@@ -24,7 +24,7 @@ public protocol SharedEventLog: EventLog {
     ///
     /// A member may be present under several leases. A join is published only if the member is present under no other
     /// lease, and so is a leave: the log appends ``PresenceChange/event(of:)`` of its epoch in the same transaction. A
-    /// repeated join or leave changes nothing. A member that is present under ended leases alone joins again. `changes`
+    /// repeated join or leave changes nothing. A member that is present only under ended leases joins again. `changes`
     /// has at most one change for each member and topic.
     ///
     /// - Parameters:

@@ -6,7 +6,7 @@ import Logging
 import NIOCore
 import RunwaySignatures
 
-/// Executes a request with an `Idempotency-Key` once, and replays its response to later requests with the same key
+/// Executes a request with an `Idempotency-Key` only once, and replays its response to later requests with the same key
 /// (draft-ietf-httpapi-idempotency-key-header).
 ///
 /// ```swift
@@ -17,20 +17,22 @@ import RunwaySignatures
 /// )
 /// ```
 ///
-/// Keys of other methods than ``IdempotencyRules/methods`` are ignored. Add it after the middleware that verifies who
-/// sent a request, and before whatever has effects. A key is a string (RFC 8941 §3.3.3), or the same text without
-/// quotation marks. It belongs to its principal. The first request with a key claims it in the store; what is equal to
-/// it in method, target, content type and body gets its response, with `Idempotency-Replayed: true`, for
-/// ``IdempotencyRules/lifetime``. Others get an ``IdempotencyProblem``: 409 while the first is being executed, 422 if
-/// they are different.
+/// Add the middleware after the one that verifies the sender of a request, and before any with effects. A key is a
+/// string (RFC 8941 §3.3.3), or the same text without quotation marks, and belongs to its principal. Keys in requests
+/// of other methods than ``IdempotencyRules/methods`` are ignored.
+///
+/// The first request with a key claims it in the store. A later request with the same method, target, content type and
+/// body receives the stored response, with `Idempotency-Replayed: true`, for ``IdempotencyRules/lifetime``. Others
+/// receive an ``IdempotencyProblem``: 409 while the first request is being executed, 422 if the requests differ.
 ///
 /// A response that precedes an execution (``IdempotencyRules/precedesExecution``) is not stored, and releases the key.
-/// An error that is no `HTTPResponseError` may come after an effect: a response of status 500 is stored for it. If the
-/// process ends during an execution, a request with the key is executed again after ``IdempotencyRules/lease``. A store
-/// that fails lets none pass; one that fails to store a response is asked up to three times, with pauses of 50 and 500
-/// ms, and each failure is logged. If all fail, the client gets the response, and a request that it sends after the
-/// lease is executed again. A store of the app's own that returns `false` for a repeated attempt, although the response
-/// is stored, turns an executed request into 409.
+/// An error other than an `HTTPResponseError` may come after an effect: a response of status 500 is stored for it. If
+/// the process ends during an execution, a request with the key is executed again after ``IdempotencyRules/lease``.
+///
+/// If the store fails to claim a key, the request is refused. If it fails to store a response, it is asked up to three
+/// times, with pauses of 50 and 500 ms, and each failure is logged. If all attempts fail, the client receives the
+/// response, and a request that it sends after the lease is executed again. If a store of the app's own returns `false`
+/// for a repeated attempt, although the response is stored, an executed request receives 409.
 public struct IdempotencyMiddleware<Context: RequestContext>: RouterMiddleware {
     private let rules: IdempotencyRules
     private let store: any IdempotencyStore
@@ -42,15 +44,15 @@ public struct IdempotencyMiddleware<Context: RequestContext>: RouterMiddleware {
     /// Replays the responses in a store to requests that a principal repeats.
     ///
     /// - Parameters:
-    ///   - rules: What requests must have, and what is stored.
-    ///   - store: Stores their responses. Use `SQLiteIdempotencyStore` of `RunwayServerStorage` if a restart must not
-    ///     forget it.
+    ///   - rules: The requirements for requests, and for the responses that are stored.
+    ///   - store: Stores the responses. Use `SQLiteIdempotencyStore` of `RunwayServerStorage` if they must survive a
+    ///     restart.
     ///   - now: Returns the date. The default is the system's.
-    ///   - principal: Returns who sent a request, verified; `nil` if that is not known, as when the access token is
-    ///     missing or has expired. A request with a key is refused then, with 401 and the challenge `Bearer`, so that
-    ///     its client renews the token and sends the same request again. Throw an `HTTPError` for another challenge. A
-    ///     principal with the character U+0000 is refused with 400. It is asked before the body is received, and again
-    ///     afterwards: a request whose principal is not the same any more is refused, too.
+    ///   - principal: Returns the verified sender of a request; `nil` if it is not known, for example because the
+    ///     access token is missing or has expired. A request with a key is then refused, with 401 and the challenge
+    ///     `Bearer`, so that its client renews the token and sends the same request again. Throw an `HTTPError` for
+    ///     another challenge. A principal with the character U+0000 is refused with 400. The closure is called before
+    ///     the body is received, and again afterwards: a request whose principal has changed is refused, too.
     public init(
         _ rules: IdempotencyRules = IdempotencyRules(), store: any IdempotencyStore,
         now: @escaping @Sendable () -> Date = { Date() },
@@ -67,7 +69,7 @@ public struct IdempotencyMiddleware<Context: RequestContext>: RouterMiddleware {
         (self.challenge, self.principal) = (challenge, principal)
     }
 
-    /// Passes a request on, or responds as to the first one with its key.
+    /// Passes a request on, or responds with the stored response to the first request with its key.
     public func handle(
         _ request: Request, context: Context, next: @concurrent (Request, Context) async throws -> Response
     ) async throws -> Response {
@@ -81,7 +83,8 @@ public struct IdempotencyMiddleware<Context: RequestContext>: RouterMiddleware {
             (1...rules.maximumKeyByteCount).contains(text.utf8.count)
         else { throw problem(.malformed) }
         guard let sender = try await principal(request, context) else { throw problem(.principal) }
-        // SQLite would cut the name at the character U+0000: what one principal stores would count for another one.
+        // SQLite would truncate the name at the character U+0000: the responses of one principal would count for
+        // another.
         guard !sender.utf8.contains(0) else { throw problem(.unusablePrincipal) }
         let body: ByteBuffer
         do {
@@ -91,7 +94,7 @@ public struct IdempotencyMiddleware<Context: RequestContext>: RouterMiddleware {
         }
         var request = request
         request.body = RequestBody(buffer: body)
-        // The body may have come slowly: a login that was revoked meanwhile has no effect any more.
+        // The body may have arrived slowly: a login that was revoked meanwhile has no effect any more.
         guard try await sender.isExactly(principal(request, context)) else { throw problem(.principal) }
         let execution = IdempotentExecution(
             key: IdempotencyKey(principal: sender, text: text), token: UUID(), rules: rules, store: store, now: now)
@@ -117,7 +120,7 @@ public struct IdempotencyMiddleware<Context: RequestContext>: RouterMiddleware {
         case .claimed: return nil
         case .mismatch: throw problem(.mismatch)
         case .inFlight(let end):
-            // A response usually comes long before the lease ends.
+            // A response usually arrives long before the lease ends.
             throw problem(.inFlight, retryAfter: min(5, Int(max(1, end.timeIntervalSince(now())))))
         case .completed(let response):
             guard let body = response.body else { throw problem(.notStored) }
@@ -133,7 +136,8 @@ public struct IdempotencyMiddleware<Context: RequestContext>: RouterMiddleware {
         IdempotencyProblem(reason: reason, lifetime: rules.lifetime, retryAfter: retryAfter, challenge: challenge)
     }
 
-    /// The text of a field: that of a string (RFC 8941 §3.3.3), or a value without quotation marks, spaces and commas.
+    /// Returns the key in a field's value: the text of a string (RFC 8941 §3.3.3), or a value without quotation marks,
+    /// spaces and commas.
     private static func key(_ value: String) -> String? {
         guard value.utf8.allSatisfy({ (0x20...0x7E).contains($0) }) else { return nil }
         guard value.hasPrefix("\"") else { return value.contains { "\" ,;".contains($0) } ? nil : value }
@@ -151,8 +155,8 @@ public struct IdempotencyMiddleware<Context: RequestContext>: RouterMiddleware {
         return nil
     }
 
-    /// Tells a request from others. Header fields that change from attempt to attempt, such as a signature's, have no
-    /// part in it.
+    /// Returns a hash that distinguishes the request from others. Header fields that differ between attempts, such as a
+    /// signature, are not part of it.
     private static func fingerprint(_ head: HTTPRequest, _ body: ByteBuffer) -> [UInt8] {
         var digest = SHA256()
         for part in [head.method.rawValue, head.path ?? "", head.headerFields[.contentType] ?? ""] {
@@ -169,8 +173,8 @@ extension IdempotencyMiddleware where Context: SignedRequestContext {
     /// request without a signer is refused with 401 and the challenge `Signature`.
     ///
     /// - Parameters:
-    ///   - rules: What requests must have, and what is stored.
-    ///   - store: Stores their responses.
+    ///   - rules: The requirements for requests, and for the responses that are stored.
+    ///   - store: Stores the responses.
     ///   - now: Returns the date. The default is the system's.
     public init(
         _ rules: IdempotencyRules = IdempotencyRules(), store: any IdempotencyStore,
@@ -188,7 +192,7 @@ private struct IdempotentExecution: Sendable {
     let store: any IdempotencyStore
     let now: @Sendable () -> Date
 
-    /// Executes the request, and stores or releases what it claimed.
+    /// Executes the request, and stores its response or releases its key.
     func run<Context: RequestContext>(
         _ request: Request, _ context: Context, _ next: @concurrent (Request, Context) async throws -> Response
     ) async throws -> Response {
@@ -197,7 +201,7 @@ private struct IdempotentExecution: Sendable {
         } catch let error as any HTTPResponseError {
             return try await finish(try error.response(from: request, context: context), context)
         } catch {
-            // It may have had its effect, and nobody knows: it is not executed again.
+            // The request may have had its effect, and nobody knows: it is not executed again.
             _ = try? await finish(Response(status: .internalServerError), context)
             throw error
         }
@@ -223,13 +227,14 @@ private struct IdempotentExecution: Sendable {
             stored.body = body.bytes
             sent.body = ResponseBody(byteBuffer: ByteBuffer(bytes: body.bytes))
         }
-        // If it can't be stored: the request is executed, and its client should know. A repeated one gets 409 until the lease ends.
+        // If the response can't be stored, it is still sent: the request is executed, and its client should know. A
+        // repeated request gets 409 until the lease ends.
         let isStored = await complete(with: stored, context) ?? true
         return isStored
             ? sent : IdempotencyProblem(reason: .notStored, lifetime: rules.lifetime, retryAfter: 1).response
     }
 
-    /// Stores a response, in up to three attempts. Returns whether it is stored, as the store says; `nil` if all
+    /// Stores a response, in up to three attempts. Returns whether it is stored, as the store reports; `nil` if all
     /// attempts fail.
     private func complete(with response: IdempotentResponse, _ context: some RequestContext) async -> Bool? {
         let expiry = now().addingTimeInterval(rules.lifetime / .seconds(1))
@@ -240,7 +245,7 @@ private struct IdempotentExecution: Sendable {
             } catch {
                 context.logger.error("idempotent response not stored", metadata: ["error": "\(type(of: error))"])
                 guard let wait = waits.next() else { return nil }
-                // A cancelled task does not wait: its request is executed, whatever became of its client.
+                // A cancelled task does not wait: its request is executed, whether its client is still there or not.
                 try? await Task.sleep(for: wait)
             }
         }
@@ -250,6 +255,6 @@ private struct IdempotentExecution: Sendable {
 extension HTTPField.Name {
     /// The field of a key. The name is a token (RFC 9110 §5.6.2).
     static let idempotencyKey = HTTPField.Name("Idempotency-Key", known: ())
-    /// Whether a response is a replay.
+    /// The field that marks a replayed response.
     static let idempotencyReplayed = HTTPField.Name("Idempotency-Replayed", known: ())
 }

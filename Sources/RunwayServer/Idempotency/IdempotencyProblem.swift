@@ -3,11 +3,11 @@ public import Hummingbird
 import NIOCore
 import RunwayJSON
 
-/// Why ``IdempotencyMiddleware`` did not pass a request on, as a response of the type `application/problem+json` (RFC
-/// 9457).
+/// The reason why ``IdempotencyMiddleware`` did not pass a request on, as a response of the type
+/// `application/problem+json` (RFC 9457).
 ///
-/// Its members are `type` (`urn:runway:idempotency:` and the reason), `title`, `status`, and `lifetime`, the seconds
-/// for which responses are stored.
+/// Its members are `type` (`urn:runway:idempotency:` followed by the reason), `title`, `status`, and `lifetime`, the
+/// seconds for which responses are stored.
 ///
 /// | status | reason |
 /// |---|---|
@@ -19,16 +19,16 @@ import RunwayJSON
 /// | 429 | `full`, with `Retry-After` |
 /// | 503 | `store`, with `Retry-After` |
 public struct IdempotencyProblem: HTTPResponseError, CustomStringConvertible {
-    /// What is wrong.
+    /// The reason of a refusal.
     public struct Reason: Sendable, Hashable, CustomStringConvertible {
-        /// The reason in one word, which stays the same from release to release.
+        /// The reason in one word, which is the same in all releases.
         public let description: String
         let status: HTTPResponse.Status
         let title: String
 
         /// The request must have a key, and has none.
         public static let missing = Self("missing", .badRequest, "The request needs an Idempotency-Key.")
-        /// The key is no string of the allowed length, or there are several.
+        /// The key is not a string of an allowed length, or there are several keys.
         public static let malformed = Self("malformed", .badRequest, "The Idempotency-Key is malformed.")
         /// The sender is not known, so that the key belongs to nobody: the access token is missing or has expired.
         public static let principal = Self("principal", .unauthorized, "An Idempotency-Key needs a known sender.")
@@ -37,8 +37,8 @@ public struct IdempotencyProblem: HTTPResponseError, CustomStringConvertible {
             "unusablePrincipal", .badRequest, "The sender has a name that can't own an Idempotency-Key.")
         /// A request with the key is being executed.
         public static let inFlight = Self("inFlight", .conflict, "A request with this key is being executed.")
-        /// The request was executed, and its response is not stored: it was too large, another request took its key
-        /// over, or what was stored is damaged.
+        /// The request was executed, and its response is not stored: it was too large, another request took over its
+        /// key, or the stored response is damaged.
         public static let notStored = Self(
             "notStored", .conflict, "The request was executed; its response is not stored.")
         /// The body is too large.
@@ -56,11 +56,11 @@ public struct IdempotencyProblem: HTTPResponseError, CustomStringConvertible {
         }
     }
 
-    /// What is wrong.
+    /// The reason of the refusal.
     public let reason: Reason
     let lifetime: Duration
     let retryAfter: Int
-    /// How a sender makes itself known, which a response of status 401 must state (RFC 9110 §15.5.2).
+    /// The challenge that tells a sender how to authenticate, required with status 401 (RFC 9110 §15.5.2).
     var challenge: String?
 
     /// The status of the response.
@@ -69,7 +69,7 @@ public struct IdempotencyProblem: HTTPResponseError, CustomStringConvertible {
     /// The reason in a sentence.
     public var description: String { reason.title }
 
-    /// The response.
+    /// Returns the response.
     public func response(from request: Request, context: some RequestContext) -> Response { response }
 
     var response: Response {

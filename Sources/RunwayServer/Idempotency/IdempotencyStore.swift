@@ -4,23 +4,27 @@ import RunwaySignatures
 
 /// Stores the responses to requests with idempotency keys.
 ///
-/// The implementation must be atomic: of several claims of a key at the same time, one is ``IdempotencyClaim/claimed``.
-/// What it has is forgotten after the time that the caller names, and not before.
+/// The implementation must be atomic: only one of several simultaneous claims of a key is ``IdempotencyClaim/claimed``.
+/// It must keep a record until the date that the caller passes, and remove it later.
 public protocol IdempotencyStore: Sendable {
     /// Claims a key for the execution of a request.
     ///
-    /// If there is no record of the key, or only one that has expired, the implementation inserts one with the token.
-    /// If there is one whose lease has ended without a response, the implementation replaces its token: the former
-    /// owner is fenced out. A lease that ends more than a day later than one that begins now is taken to be from before
-    /// the clock was set back: it has ended. The implementation removes such claims before it throws
-    /// ``IdempotencyStoreFull``, since their date is far away.
+    /// The implementation follows these rules:
+    ///
+    /// - If there is no record of the key, or only an expired one, it inserts a record with the token.
+    /// - If the lease of a record has ended without a response, it replaces the record's token: the former owner is
+    ///   fenced out.
+    /// - A lease that ends more than a day later than a lease that begins now is from before the clock was set back: it
+    ///   counts as ended. The implementation removes such claims before it throws ``IdempotencyStoreFull``, since their
+    ///   end is far away.
     ///
     /// - Parameters:
     ///   - key: The key of a principal.
-    ///   - fingerprint: Tells the request from others.
+    ///   - fingerprint: Distinguishes the request from others.
     ///   - token: Identifies the claim.
     ///   - now: The date.
-    ///   - lease: How long nobody else can claim the key, unless the request completes or is released before.
+    ///   - lease: The time for which no other request can claim the key, unless this one completes or is released
+    ///     before.
     /// - Throws: ``IdempotencyStoreFull``, or any other error; the request is not executed.
     func claim(
         _ key: IdempotencyKey, fingerprint: [UInt8], token: UUID, at now: Date, lease: Duration
@@ -28,25 +32,25 @@ public protocol IdempotencyStore: Sendable {
 
     /// Stores the response of an execution until a date.
     ///
-    /// After an error it is called again with the same token, although the response may be stored: it must return
-    /// `true` then, too. With `false` the client of a request that was executed would get 409.
+    /// After an error the function is called again with the same token, although the response may be stored: it must
+    /// then return `true`, too. After `false` the client of an executed request would receive 409.
     ///
-    /// - Returns: Whether it is stored. `false` if the token is not the record's any more; nothing is changed then.
-    /// - Throws: Any error; the record stays claimed, unless the response was stored.
+    /// - Returns: Whether the response is stored. `false` if the record has another token by now; nothing is changed
+    ///   then.
     func complete(
         _ key: IdempotencyKey, token: UUID, with response: IdempotentResponse, until expiry: Date
     ) async throws -> Bool
 
-    /// Removes a record whose request was not executed. Does nothing if the token is not the record's any more.
+    /// Removes a record whose request was not executed. Does nothing if the record has another token by now.
     ///
     /// - Throws: Any error; the record stays claimed until its lease ends.
     func release(_ key: IdempotencyKey, token: UUID) async throws
 }
 
-/// An idempotency key of one principal. The keys of others are different ones, whatever their text. Both parts are
-/// compared byte by byte.
+/// An idempotency key of one principal. Keys of different principals differ, even if their texts are equal. Both parts
+/// are compared byte by byte.
 public struct IdempotencyKey: Sendable, Hashable {
-    /// Who sent the request.
+    /// The sender of the request.
     public var principal: String
     /// The key that the client chose.
     public var text: String
@@ -57,7 +61,7 @@ public struct IdempotencyKey: Sendable, Hashable {
         self.text = text
     }
 
-    /// Whether both parts have the same bytes.
+    /// Whether both parts of both keys have the same bytes.
     public static func == (left: IdempotencyKey, right: IdempotencyKey) -> Bool {
         left.principal.isExactly(right.principal) && left.text.isExactly(right.text)
     }
@@ -69,9 +73,9 @@ public struct IdempotencyKey: Sendable, Hashable {
     }
 }
 
-/// What an ``IdempotencyStore`` found.
+/// The result of a claim in an ``IdempotencyStore``.
 public enum IdempotencyClaim: Sendable, Hashable {
-    /// The request must be executed now by who claimed.
+    /// The caller must execute the request now.
     case claimed
     /// A request with the key is being executed; its lease ends at the date.
     case inFlight(until: Date)
@@ -81,7 +85,7 @@ public enum IdempotencyClaim: Sendable, Hashable {
     case mismatch
 }
 
-/// A response as an ``IdempotencyStore`` has it.
+/// A response in an ``IdempotencyStore``.
 public struct IdempotentResponse: Sendable, Hashable, Codable {
     /// The status.
     public var status: Int
@@ -90,30 +94,32 @@ public struct IdempotentResponse: Sendable, Hashable, Codable {
     /// The body; `nil` if it was too large to be stored.
     public var body: [UInt8]?
 
-    /// Lets a store of your own return a response that it has stored.
+    /// Creates a stored response, for a store of your own.
     public init(status: Int, headerFields: HTTPFields, body: [UInt8]?) {
         self.status = status
         self.headerFields = headerFields
         self.body = body
     }
 
-    /// About how many bytes it takes.
+    /// The approximate number of bytes of the response.
     package var byteCount: Int {
         headerFields.reduce((body?.count ?? 0) + 64) { $0 + $1.name.rawName.utf8.count + $1.value.utf8.count }
     }
 }
 
-/// Decides whether a claim without a response holds off others.
+/// Decides whether a claim without a response still excludes other claims.
 package enum IdempotencyLease {
-    /// How far the clocks of servers may be apart, and how much the leases of those that share a store may differ.
+    /// The largest difference between the clocks of servers, and between the leases of servers that share a store.
     private static let tolerance = Duration.seconds(86_400)
 
-    /// The whole milliseconds of a lease, bounded to some 30,000 years, so that a sum with a date does not overflow.
+    /// Returns the whole milliseconds of a lease, limited to some 30,000 years, so that a sum with a date does not
+    /// overflow.
     package static func milliseconds(_ lease: Duration) -> Int64 {
         Int64(max(-1e15, min(lease / .milliseconds(1), 1e15)))
     }
 
-    /// The latest end of a lease that any server has begun. One that ends later is from before the clock was set back.
+    /// Returns the latest end of a lease that any server has begun. A lease that ends later is from before the clock
+    /// was set back.
     ///
     /// - Parameters:
     ///   - now: The date.
@@ -122,7 +128,7 @@ package enum IdempotencyLease {
         now.addingTimeInterval((lease + tolerance) / .seconds(1))
     }
 
-    /// Whether a lease has not ended.
+    /// Returns whether a lease has not ended.
     ///
     /// - Parameters:
     ///   - end: The end of the lease.
@@ -133,7 +139,7 @@ package enum IdempotencyLease {
     }
 }
 
-/// How much a store may have, of all principals and of one.
+/// Limits for the contents of a store, of all principals together and of each.
 package struct IdempotencyBounds: Sendable {
     private let count: Int
     private let byteCount: Int
@@ -145,13 +151,13 @@ package struct IdempotencyBounds: Sendable {
         self.share = share.isNaN ? 1 : max(0, min(share, 1))
     }
 
-    /// Whether a principal may claim another key. It may use its share of what the others leave, so that a few
-    /// principals never fill a store (ten fill two thirds of it at most if the share is a tenth), and at least one key.
-    /// Numbers of a damaged file may have any value.
+    /// Returns whether a principal may claim another key. It may use its share of the space that the others leave, and
+    /// at least one key: a few principals never fill a store (with a share of a tenth, ten use at most two thirds of
+    /// it). The numbers may come from a damaged file and have any value.
     ///
     /// - Parameters:
-    ///   - all: What the store has of all principals.
-    ///   - own: What it has of this one.
+    ///   - all: The contents of the store, of all principals.
+    ///   - own: The contents of this principal.
     package func hasRoom(all: (count: Int, byteCount: Int), own: (count: Int, byteCount: Int)) -> Bool {
         func hasRoom(_ all: Int, _ own: Int, _ bound: Int) -> Bool {
             all < bound && Double(own) < max(1, ((Double(bound) - Double(all) + Double(own)) * share).rounded(.down))
@@ -160,11 +166,11 @@ package struct IdempotencyBounds: Sendable {
     }
 }
 
-/// A store has no room for another key, or none of its principal. ``IdempotencyMiddleware`` responds with 429.
+/// The store, or the principal, has no room for another key. ``IdempotencyMiddleware`` responds with 429.
 public struct IdempotencyStoreFull: Error, CustomStringConvertible {
-    /// Lets a store of your own refuse a key for which it has no room.
+    /// Refuses a key because of the lack of room, in a store of your own.
     public init() {}
 
-    /// What happened, in one sentence.
+    /// The error in one sentence.
     public var description: String { "The store has no room for another idempotency key." }
 }

@@ -2,12 +2,11 @@ public import Foundation
 import RunwaySignatures
 import Synchronization
 
-/// Stores responses in memory, for one process: a restart forgets them, and a request that is sent again is executed
-/// again.
+/// Stores responses in memory, for one process: after a restart, a request that is sent again is executed again.
 ///
-/// Records that have expired make room for others, within a second, and so do claims from before the clock was set
-/// back. None is removed before: a full store claims nothing more. A principal that has used its share of what the
-/// others leave claims nothing more either, and others do.
+/// Expired records, and claims from before the clock was set back, make room for others within a second. No other
+/// record is removed: a full store refuses every claim. A principal that has used up its share of the space that the
+/// others leave is refused, while others are not.
 public final class MemoryIdempotencyStore: IdempotencyStore {
     fileprivate struct Record {
         var fingerprint: [UInt8]
@@ -17,7 +16,7 @@ public final class MemoryIdempotencyStore: IdempotencyStore {
         var expiry: Date
     }
 
-    /// How much is stored.
+    /// The amount that is stored.
     private struct Tally {
         var count = 0
         var byteCount = 0
@@ -32,7 +31,7 @@ public final class MemoryIdempotencyStore: IdempotencyStore {
         var records: [IdempotencyKey: Record] = [:]
         var all = Tally()
         var principals: [ExactText: Tally] = [:]
-        /// When all records were last searched for those that are over.
+        /// The time of the last search for records that have ended.
         var lastSearch: Date?
 
         /// Replaces the record of a key, and counts its bytes.
@@ -45,7 +44,7 @@ public final class MemoryIdempotencyStore: IdempotencyStore {
             records[key] = record
         }
 
-        /// Removes the records that are over, at most once a second: a search reads all records, and refused requests
+        /// Removes the records that have ended, at most once a second: a search reads all records, and refused requests
         /// may come often.
         mutating func removeEnded(at now: Date, _ lease: Duration) {
             if let lastSearch, abs(now.timeIntervalSince(lastSearch)) < 1 { return }
@@ -67,10 +66,10 @@ public final class MemoryIdempotencyStore: IdempotencyStore {
     ///
     /// - Parameters:
     ///   - maximumCount: The most keys. The default is 100,000.
-    ///   - maximumByteCount: The most bytes of responses: once there are as many, no key is claimed. The default is 64
-    ///     MiB.
-    ///   - share: The share that one principal may use of what the others leave of both, from 0 to 1. The default is a
-    ///     tenth.
+    ///   - maximumByteCount: The most bytes of responses. While the store has as many, every claim is refused. The
+    ///     default is 64 MiB.
+    ///   - share: The share of both limits that one principal may use, as a fraction, from 0 to 1, of what the others
+    ///     leave. The default is a tenth.
     public init(maximumCount: Int = 100_000, maximumByteCount: Int = 64 << 20, shareOfPrincipal share: Double = 0.1) {
         bounds = IdempotencyBounds(count: maximumCount, byteCount: maximumByteCount, shareOfPrincipal: share)
     }
@@ -127,7 +126,7 @@ extension MemoryIdempotencyStore.Record {
         response == nil ? !IdempotencyLease.isHeld(until: expiry, at: now, lease) : expiry <= now
     }
 
-    /// What a claim of a record with a response finds.
+    /// Returns the result of a claim for a record that has a response.
     fileprivate func claim(_ fingerprint: [UInt8]) -> IdempotencyClaim {
         guard self.fingerprint == fingerprint, let response else { return .mismatch }
         return .completed(response)

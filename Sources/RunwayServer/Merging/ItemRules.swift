@@ -41,7 +41,7 @@ struct ItemRules: Sendable {
     /// Lets pass a path in origin-form (RFC 9112 §3.2.1) that stays below the base and is not the route of envelopes
     /// itself.
     private func check(_ path: String) throws(Violation) {
-        // Visible ASCII alone: a line break would forge header fields in whatever writes the path down.
+        // Only visible ASCII: a line break would forge header fields in whatever writes the path down.
         guard path.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7F && $0 != UInt8(ascii: "\\") && $0 != UInt8(ascii: "#") }),
             path.hasPrefix("/"), !path.hasPrefix("//"), path.utf8.count <= 8192
         else { throw Violation(message: "The path is not in origin-form.") }
@@ -107,7 +107,7 @@ struct ItemRules: Sendable {
 extension HTTPField.Name {
     /// Whether the field belongs to one connection and not to the message (RFC 9110 §7.6.1, RFC 9112 §7).
     ///
-    /// `Runway` lists the same fields for clients. A server that uses this target alone does not depend on `Runway`.
+    /// `Runway` lists the same fields for clients. A server that uses only this target does not depend on `Runway`.
     var belongsToConnection: Bool {
         switch canonicalName {
         case "connection", "keep-alive", "proxy-connection", "te", "trailer", "transfer-encoding", "upgrade",

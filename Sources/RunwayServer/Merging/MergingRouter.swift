@@ -16,7 +16,7 @@ import Synchronization
 /// router's middleware stored about the envelope is passed to its requests through their contexts, which are created
 /// from the envelope's, and in no other way. ``MergingLimits`` bounds the content of an envelope; an envelope in an
 /// envelope, a path that is not below the base, and header fields that belong to a connection or to the host are
-/// refused, each with 400 for that request alone. An envelope that can't be read is refused with 400, one that is too
+/// refused, each with 400 for only that request. An envelope that can't be read is refused with 400, one that is too
 /// large with 413, one that is not `application/json` with 415.
 public struct MergingRouter<Context: RequestContext>: HTTPResponderBuilder {
     private let router: Router<Context>
@@ -33,7 +33,7 @@ public struct MergingRouter<Context: RequestContext>: HTTPResponderBuilder {
     ///   - itemContext: Creates the context in which a request runs, from a copy of the envelope's context with new
     ///     router state. The default returns that copy, with all that middleware stored in it about the envelope, such
     ///     as its verified identity. Here a context can be marked as that of a merged request, for middleware that
-    ///     depends on it. An error that it throws is the response to that request alone: an `HTTPError` with its
+    ///     depends on it. An error that it throws is the response to only that request: an `HTTPError` with its
     ///     status, any other as 500.
     public init(
         _ router: Router<Context>, base: String = "", path: String = "_batch", limits: MergingLimits = .standard,

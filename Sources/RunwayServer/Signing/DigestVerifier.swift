@@ -8,11 +8,9 @@ struct DigestVerifier: Sendable {
     let policy: VerificationPolicy
     let keys: any KeyDirectory
     let nonces: any NonceStore
-    /// Keys with which digests of unknown callers are computed, so that the time does not show whether a caller is
-    /// known.
+    /// Keys for digests of unknown callers, so that the time does not show whether a caller is known.
     let decoys: DecoyKeys
-    /// Whether a digest whose time is refused is verified all the same, so that the refusal says whether it is
-    /// authentic.
+    /// Whether a digest whose time is refused is still verified, so that the refusal says whether it is authentic.
     let judgesTimeLast: Bool
 
     init(
@@ -25,7 +23,7 @@ struct DigestVerifier: Sendable {
         self.judgesTimeLast = judgesTimeLast
     }
 
-    /// The digest that a request carries, if it may be accepted as far as that can be said before the body is read.
+    /// Returns the digest that a request carries, if it may be accepted as far as is known before the body is read.
     func digest(of head: HTTPRequest, at now: UnixTime) throws(SignatureRefusal) -> SaltedDigest {
         let digest: SaltedDigest
         do {
@@ -75,7 +73,7 @@ struct DigestVerifier: Sendable {
         }
     }
 
-    /// Verifies all but the time and the nonce.
+    /// Verifies everything except the time and the nonce.
     private func verifyValue(
         of digest: SaltedDigest, of head: HTTPRequest, _ lines: CanonicalRequest, at now: UnixTime
     ) async throws(SignatureRefusal) -> (record: KeyRecord, way: VerifiedSigner.Way) {
@@ -109,15 +107,15 @@ struct DigestVerifier: Sendable {
         return (record, isSealed ? .sealedKey : .saltedDigest)
     }
 
-    /// What a policy and a key require and a digest does not cover. The policy's authority is excepted: no digest
-    /// covers it.
+    /// Returns the components that a policy and a key require, and that a digest does not cover. The policy's authority
+    /// is excepted: no digest covers it.
     static func missing(_ policy: VerificationPolicy, _ record: KeyRecord) -> [ComponentIdentifier] {
         (policy.requiredComponents.filter { $0 != .authority } + record.requiredComponents).filter {
             !covered.contains($0)
         }
     }
 
-    /// The sealed secret must be the registered one, and its caller the one that the digest names.
+    /// Verifies that the sealed secret is the registered one, and that it belongs to the caller that the digest names.
     private func verifySealedKey(
         of digest: SaltedDigest, _ lines: CanonicalRequest, _ head: HTTPRequest, by key: VerificationKey,
         at now: UnixTime

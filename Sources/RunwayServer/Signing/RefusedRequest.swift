@@ -6,15 +6,21 @@ import NIOCore
 import RunwayJSON
 public import RunwaySignatures
 
-/// Why ``SignatureMiddleware`` refused a request, as a response of the type `application/problem+json` (RFC 9457).
+/// The reason why ``SignatureMiddleware`` refused a request, as a response of the type `application/problem+json` (RFC
+/// 9457).
 ///
-/// Its members are `type` (`urn:runway:signature:` and the reason), `title`, `status`, `reason`, and `time`, the
-/// server's time in seconds since 1970, by which a client corrects its clock. A refusal that is signed
-/// (``SignatureRules/responses``) also has `acceptedUntil` if a copy of the request can have been accepted before, or
-/// can be later: the last such moment. `Accept-Signature` says what signature would do (RFC 9421 §5). A request with a
-/// key that is unknown, revoked or one for another algorithm is refused like one with a signature that is not valid.
-/// Only with ``SignatureRules/explainsRefusals`` it also has the precise reason, `detail`, and the server's
-/// `signatureBase`: the lines of the signature base that the request allows, or the canonical lines of a salted digest.
+/// Its members are:
+///
+/// - `type`: `urn:runway:signature:` followed by the reason.
+/// - `title`, `status` and `reason`.
+/// - `time`: the server's time in seconds since 1970, by which a client corrects its clock.
+/// - `acceptedUntil`, in a signed refusal (``SignatureRules/responses``): the last moment at which a copy of the
+///   request can be accepted, if one can have been accepted before, or can be later.
+/// - `detail`, the precise reason, and `signatureBase`, only with ``SignatureRules/explainsRefusals``: the lines of the
+///   server's signature base that the request allows, or the canonical lines of a salted digest.
+///
+/// `Accept-Signature` describes an acceptable signature (RFC 9421 §5). A request with a key that is unknown, revoked or
+/// for another algorithm is refused like one with an invalid signature.
 ///
 /// | status | reason |
 /// |---|---|
@@ -25,14 +31,15 @@ public import RunwaySignatures
 /// | 503 | `store`; `nonceUnknown` of a salted digest, with `Retry-After` |
 /// | 401 | all others |
 ///
-/// `tooOld` and `inFuture` need the status 401: `SigningStage` of `RunwaySigning` corrects its clock after no other.
+/// `tooOld` and `inFuture` need the status 401: `SigningStage` of `RunwaySigning` corrects its clock after no other
+/// status.
 public struct RefusedRequest: HTTPResponseError, CustomStringConvertible {
     /// The reason, and the server's time.
     public let refusal: SignatureRefusal
-    /// What signature would be accepted. `nil` if none would.
+    /// An acceptable signature. `nil` if none would be accepted.
     public let accepted: SignatureRequest?
     let isExplained: Bool
-    /// After how many seconds the same caller is accepted, if it can only wait. `nil` if it can sign anew, or must not
+    /// The seconds after which the same caller is accepted, if it can only wait. `nil` if it can sign anew, or must not
     /// try again.
     var retryAfter: Int?
 
@@ -42,10 +49,10 @@ public struct RefusedRequest: HTTPResponseError, CustomStringConvertible {
             ? .serviceUnavailable : Self.status(refusal.disclosedReason)
     }
 
-    /// The reason alone, as others may see it.
+    /// The reason that may be disclosed to others.
     public var description: String { "the request is refused: \(refusal.disclosedReason)" }
 
-    /// The response.
+    /// Returns the response.
     public func response(from request: Request, context: some RequestContext) -> Response {
         var fields: HTTPFields = [.contentType: "application/problem+json", .cacheControl: "no-store"]
         if let accepted {
@@ -55,7 +62,8 @@ public struct RefusedRequest: HTTPResponseError, CustomStringConvertible {
                 context.logger.error("Accept-Signature cannot be made", metadata: ["error": "\(error)"])
             }
         }
-        // RFC 9110 §15.5.2 requires a challenge. RFC 9421 registers no scheme: what to do is in Accept-Signature.
+        // RFC 9110 §15.5.2 requires a challenge. RFC 9421 registers no scheme: the requirements are in
+        // Accept-Signature.
         if status == .unauthorized { fields[.wwwAuthenticate] = "Signature" }
         if let seconds = retryAfter { fields[.retryAfter] = "\(seconds)" }
         return Response(status: status, headers: fields, body: ResponseBody(byteBuffer: ByteBuffer(bytes: problem)))
@@ -113,19 +121,20 @@ public struct RefusedRequest: HTTPResponseError, CustomStringConvertible {
 }
 
 extension SignatureRefusal.Reason {
-    /// The body is larger than what is verified (``SignatureRules/maximumBodyByteCount``).
+    /// The body is larger than the limit for verification (``SignatureRules/maximumBodyByteCount``).
     public static let bodyTooLarge = Self(name: "bodyTooLarge")
     /// The request is for an authority that the server does not have (``PublicOrigin``).
     public static let authority = Self(name: "authority")
     /// Too many requests of the same source were refused (``FailureLimits``).
     public static let tooManyFailures = Self(name: "tooManyFailures")
 
-    /// Whether an attacker may have caused the failure, and not a wrong clock or the server itself. A request without
-    /// any signature costs nothing, and comes from clients that have yet to learn what is required.
+    /// Returns whether the failure may be an attack, and not caused by a wrong clock or the server itself. A request
+    /// without any signature costs nothing, and comes from clients that do not know the requirements yet.
     func countsAgainstSource(of request: HTTPRequest) -> Bool {
         // A body that does not state its length was received up to the limit.
         if self == .bodyTooLarge { return request.headerFields[.contentLength] == nil }
-        // A replay comes after a signature that is valid: a stranger with a copy of a request would shut out its sender, if they share an address.
+        // A replay follows a valid signature: a stranger with a copy of a request could lock out its sender, if they
+        // share an address.
         return ![.unsigned, .store, .tooOld, .inFuture, .nonceUnknown, .replayed, .tooManyFailures].contains(self)
     }
 }

@@ -10,7 +10,7 @@ struct RequestVerifier: Sendable {
     let signatures: SignatureVerifier
     let digests: DigestVerifier?
     let now: @Sendable () -> UnixTime
-    /// The signatures that the policy asks for, of requests with a body and without.
+    /// The signatures that the policy asks for, for requests with a body and without.
     private let wanted: (withBody: SignatureRequest?, without: SignatureRequest?)
 
     init(
@@ -32,11 +32,11 @@ struct RequestVerifier: Sendable {
         )
     }
 
-    /// Returns who signed a request, and the request with its verified body.
+    /// Returns the signer of a request, and the request with its verified body.
     ///
     /// - Parameter onStreamFailure: Makes the error that a streamed body throws at its end if its digest differs from
     ///   the signed one.
-    /// - Throws: ``SignatureRefusal``, or what reading the body throws.
+    /// - Throws: ``SignatureRefusal``, or the error of reading the body.
     func verify(
         _ request: Request, onStreamFailure: @escaping @Sendable (SignatureRefusal) async -> RefusedRequest
     ) async throws -> (signer: VerifiedSigner, request: Request) {
@@ -48,11 +48,11 @@ struct RequestVerifier: Sendable {
         if let digests {
             let digest = try digests.digest(of: head, at: now())
             let body = try await wholeBody(of: request)
-            // By the time at which the nonce is claimed: the body may have come slowly.
+            // The time at which the nonce is claimed: the body may have arrived slowly.
             let signer = try await digests.verify(digest, of: head, body: Array(body.readableBytesView), at: now())
             return (signer, request.with(RequestBody(buffer: body)))
         }
-        // A request without a body is received to its end before anything is judged, so that nothing has to be judged again.
+        // A request without a body is received to its end before it is judged, so that it is judged only once.
         let isWhole = Self.isSigned(head) && rules.policy.coversBody && Self.hasNoBody(head)
         let isEmpty = isWhole ? try await isEmpty(request.body) : true
         let context = SignatureContext(head, structuredFieldTypes: rules.structuredFieldTypes)
@@ -67,10 +67,10 @@ struct RequestVerifier: Sendable {
         return (signer, received)
     }
 
-    /// The request with a body that is the one of its signature.
+    /// Returns the request with a body that matches its signature.
     ///
-    /// The body may come slowly: a refusal has the time at which it is made, by which the client corrects its clock,
-    /// and the signer is judged again at that time.
+    /// The body may arrive slowly: a refusal contains the time at which it is made, by which the client corrects its
+    /// clock, and the signer is judged again at that time.
     private func request(
         _ request: Request, of signer: VerifiedSigner, _ signature: VerifiedSignature, streams: Bool,
         _ onStreamFailure: @escaping @Sendable (SignatureRefusal) async -> RefusedRequest
@@ -104,8 +104,8 @@ struct RequestVerifier: Sendable {
         return request.with(RequestBody(buffer: body))
     }
 
-    /// Verifies a request that reaches the middleware with a signer: the same request once more, or one that was made
-    /// in this process from a verified one, as the items of an envelope are. Middleware with other rules may have
+    /// Verifies a request that reaches the middleware with a signer: the same request once more, or a request that this
+    /// process made from a verified one, such as the items of an envelope. Middleware with other rules may have
     /// verified it, and may pass its body on unverified.
     func verify(_ request: Request, lent signer: VerifiedSigner) async throws -> Request {
         let isStreamed = rules.streamsBody(request.head) || !rules.policy.coversBody
@@ -114,11 +114,12 @@ struct RequestVerifier: Sendable {
         return received
     }
 
-    /// Judges a signer that was verified before, by other rules or by these ones at an earlier time.
+    /// Judges a signer that was verified before, by other rules or by the same rules at an earlier time.
     ///
     /// - Parameters:
-    ///   - request: The request that the signer stands for.
-    ///   - ignoringTimes: Whether the signature may have become too old since, as while a long body is streamed.
+    ///   - request: The request that the signer is to be accepted for.
+    ///   - ignoringTimes: Whether the signature may have become too old since, for example while a long body is
+    ///     streamed.
     private func judge(
         _ signer: VerifiedSigner, as request: HTTPRequest, ignoringTimes: Bool = false
     ) async throws(SignatureRefusal) {
@@ -177,7 +178,7 @@ struct RequestVerifier: Sendable {
         }
     }
 
-    /// Whether these rules accept the way in which other rules with the same tag verified a request.
+    /// Returns whether these rules accept the way in which other rules with the same tag verified a request.
     private func accepts(_ way: VerifiedSigner.Way, by key: VerificationKey) -> Bool {
         switch way {
         case .signature: rules.policy.algorithms.contains(key.algorithm)
@@ -187,7 +188,7 @@ struct RequestVerifier: Sendable {
         }
     }
 
-    /// Whether these rules accept what other rules with the same tag required of the nonce.
+    /// Returns whether these rules accept the nonce as other rules with the same tag have checked it.
     private func accepts(_ claimed: Nonce?, of way: VerifiedSigner.Way) -> Bool {
         switch (rules.policy.nonces, way) {
         case (.unchecked, _): true
@@ -197,14 +198,14 @@ struct RequestVerifier: Sendable {
         }
     }
 
-    /// What signature would be accepted after a refusal. `nil` if none would now.
+    /// Returns a request for an acceptable signature after a refusal. `nil` if none would be accepted now.
     func accepted(after refusal: SignatureRefusal, of request: HTTPRequest) async -> SignatureRequest? {
         guard ![.store, .tooManyFailures, .bodyTooLarge, .authority].contains(refusal.reason) else { return nil }
         // A salted digest can't have a nonce of the server: its caller has to wait.
         if refusal.reason == .nonceUnknown, proof(of: request) == .digest { return nil }
         let hasBody = Self.announcesBody(request) || refusal.reason == .body
         var accepted = hasBody ? wanted.withBody : wanted.without
-        // The signature was valid: its key's owner may know what the key requires.
+        // The signature was valid: the owner of its key may learn the requirements of the key.
         if refusal.reason == .coverage, refusal.base != nil, let keyID = taggedSignature(of: request)?.parameters.keyID,
             let record = try? await keys.record(forKeyID: keyID)
         {
@@ -219,7 +220,7 @@ struct RequestVerifier: Sendable {
         return accepted
     }
 
-    /// A refusal with the signature base of the request, as far as it can be made, if the refusal has none. For
+    /// Returns the refusal with the signature base of the request, as far as it can be computed, unless it has one. For
     /// development.
     func explained(_ refusal: SignatureRefusal, of request: HTTPRequest) -> SignatureRefusal {
         guard refusal.base == nil, let head = try? rules.origin.head(of: request, at: refusal.time),
@@ -229,9 +230,9 @@ struct RequestVerifier: Sendable {
         return refusal.with(base: context.availableBase(for: signature.parameters))
     }
 
-    /// Verifies a request by its salted digest. `nil` if it has none, if none is accepted, or if the request has a
-    /// signature: it is then verified by that alone, and the digest is no way around it. Signatures with another tag,
-    /// which a proxy may add, do not count; fields that are malformed do.
+    /// Returns the verifier for a request's salted digest. `nil` if the request has no digest, if no digest is
+    /// accepted, or if the request has a signature: then only the signature counts, so that the digest does not bypass
+    /// it. Signatures with another tag, which a proxy may add, do not count; malformed fields do.
     private func digests(for head: HTTPRequest) -> DigestVerifier? {
         guard let digests, head.headerFields.contains(.runwayDigest),
             let signatures = try? head.headerFields.signatures(within: rules.policy.limits),
@@ -240,12 +241,12 @@ struct RequestVerifier: Sendable {
         return digests
     }
 
-    /// After how many seconds a caller is accepted who can do nothing but wait.
+    /// Returns the seconds after which a caller is accepted who can only wait.
     func retryAfter(_ refusal: SignatureRefusal, by proof: RequestProof?) -> Int? {
         switch (refusal.reason, proof) {
         case (.tooManyFailures, _): return 1
         case (.nonceUnknown, .digest):
-            // A digest that is made now is accepted when the memory is as old as clocks may be ahead; a full one has room sooner.
+            // A new digest is accepted when the memory is as old as clocks may be ahead; a full memory has room sooner.
             let start = refusal.acceptedUntil ?? refusal.time
             let tolerance = rules.policy.clockTolerance
             let wait = (start + tolerance).seconds - refusal.time.seconds
@@ -254,18 +255,18 @@ struct RequestVerifier: Sendable {
         }
     }
 
-    /// By what a request is verified.
+    /// Returns the kind of proof by which a request is verified.
     func proof(of head: HTTPRequest) -> RequestProof? {
         if digests(for: head) != nil { return .digest }
         return taggedSignature(of: head).map { .signature(label: $0.label) }
     }
 
-    /// Whether a request shows in no way who sent it.
+    /// Returns whether a request has no proof of its sender at all.
     static func isUnsigned(_ head: HTTPRequest) -> Bool {
         !isSigned(head) && !head.headerFields.contains(.runwayDigest)
     }
 
-    /// Whether a request has a field of signatures.
+    /// Returns whether a request has a field of signatures.
     private static func isSigned(_ head: HTTPRequest) -> Bool {
         head.headerFields.contains(.signature) || head.headerFields.contains(.signatureInput)
     }
@@ -275,8 +276,8 @@ struct RequestVerifier: Sendable {
         return signatures?.first { $0.parameters.tag == rules.policy.tag }
     }
 
-    /// Whether the header section says that a body follows. HTTP/2 need not say it: what follows unsaid is refused when
-    /// it is read.
+    /// Returns whether the header section announces a body. Over HTTP/2 it need not: an unannounced body is refused
+    /// when it is read.
     private static func announcesBody(_ head: HTTPRequest) -> Bool {
         head.headerFields[.contentLength].map { $0 != "0" } ?? head.headerFields.contains(.transferEncoding)
     }
@@ -289,7 +290,7 @@ struct RequestVerifier: Sendable {
         }
     }
 
-    /// Whether nothing in the header section speaks of a body. One that follows all the same is refused.
+    /// Returns whether the header section mentions no body at all. A body that follows nevertheless is refused.
     private static func hasNoBody(_ head: HTTPRequest) -> Bool {
         !announcesBody(head) && !head.headerFields.contains(.contentDigest)
     }
@@ -309,7 +310,7 @@ struct RequestVerifier: Sendable {
 }
 
 extension SignatureRules {
-    /// Judges a received request as ``SignatureMiddleware`` with these rules does, whose memory has no nonce yet.
+    /// Judges a received request like a ``SignatureMiddleware`` with these rules and an empty memory of nonces.
     ///
     /// - Throws: `SignatureRefusal`.
     package func judge(_ head: HTTPRequest, body: [UInt8], keys: any KeyDirectory, at now: UnixTime) async throws {
@@ -324,7 +325,8 @@ extension SignatureRules {
 
 /// A body that is passed on while it is received, and judged at its end.
 struct VerifiedBody: AsyncSequence, Sendable {
-    /// Judges the request, or throws why the digest of its body is not the signed one.
+    /// Judges the request at the end of its body. `mismatch` is the reason why the body's digest differs from the
+    /// signed one; `nil` if it is equal.
     typealias Judge = @Sendable (_ mismatch: SignatureError?) async throws(RefusedRequest) -> Void
 
     let base: RequestBody

@@ -155,7 +155,7 @@ public struct SignatureMiddleware<Context: SignedRequestContext>: RouterMiddlewa
         if let source, isForged || refusal.reason.countsAgainstSource(of: request.head) {
             limiter?.record(source, at: refusal.time)
         }
-        // The reason alone: key identifiers, header fields and bases are the client's.
+        // Only the reason: key identifiers, header fields and bases are the client's.
         context.logger.debug("request refused", metadata: ["runway.signature": "\(refusal.reason)"])
         let accepted = await verifier.accepted(after: refusal, of: request.head)
         var refused = RefusedRequest(

@@ -19,20 +19,20 @@ public import RunwaySignatures
 /// ```
 ///
 /// The remote address is the source whose failures are limited (``SignatureRules/source``).
-/// ``BasicSignedRequestContext`` is such a context with nothing else.
+/// ``BasicSignedRequestContext`` is a ready-made context without other properties.
 public protocol SignedRequestContext: RemoteAddressRequestContext {
-    /// Who signed the request. `nil` before ``SignatureMiddleware`` has verified it. Code that sets it vouches for the
-    /// request.
+    /// The signer of the request. `nil` before ``SignatureMiddleware`` has verified it. Code that sets it vouches for
+    /// the request.
     var signer: VerifiedSigner? { get set }
 }
 
-/// A context for apps that need nothing in theirs beside the signer, and the connection for resumable uploads.
+/// A context for apps that need no properties besides the signer, and the connection for resumable uploads.
 public struct BasicSignedRequestContext: SignedRequestContext, InterimResponseContext {
-    /// What every context of Hummingbird has.
+    /// The properties that every context of Hummingbird has.
     public var coreContext: CoreRequestContextStorage
     /// The connection or stream that carries the request.
     public let channel: any Channel
-    /// Who signed the request.
+    /// The signer of the request.
     public var signer: VerifiedSigner?
 
     /// Creates the context of a received request.
@@ -41,13 +41,13 @@ public struct BasicSignedRequestContext: SignedRequestContext, InterimResponseCo
         channel = source.channel
     }
 
-    /// The address of the client, or of the proxy before this server.
+    /// The address of the client, or of the proxy in front of this server.
     public var remoteAddress: SocketAddress? { channel.remoteAddress }
 }
 
-/// Who signed a request, as ``SignatureMiddleware`` has verified it.
+/// The signer of a request, as verified by ``SignatureMiddleware``.
 public struct VerifiedSigner: Sendable {
-    /// How a request shows who sent it.
+    /// The kind of proof by which a request shows its sender.
     public enum Way: Sendable {
         /// An HTTP Message Signature (RFC 9421).
         case signature(VerifiedSignature)
@@ -59,20 +59,20 @@ public struct VerifiedSigner: Sendable {
 
     /// The identifier of the key.
     public let keyID: String
-    /// Whom the key identifies: an account, a device or a third party.
+    /// The party that the key identifies: an account, a device or a third party.
     public let owner: String
-    /// How the request shows it.
+    /// The kind of proof in the request.
     public let way: Way
     /// The tag of the rules that accepted the request.
     let tag: String
-    /// The request that was verified, with the public authority.
+    /// The verified request, with the public authority.
     let head: HTTPRequest
-    /// Whether what was verified determines the body, or that the request has no body.
+    /// Whether the proof determines the body, or that the request has no body.
     let coversBody: Bool
     /// The key that verified the request.
     let key: VerificationKey
-    /// When the request was signed, and until when the signature holds.
+    /// The time of the signature, and the time until which it is valid.
     let times: SignatureTimes
-    /// The nonce that was claimed. `nil` if the rules that accepted the request do not accept each nonce once.
+    /// The claimed nonce. `nil` if the rules that accepted the request do not limit nonces to one use.
     let nonce: Nonce?
 }

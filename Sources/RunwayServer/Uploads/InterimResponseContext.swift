@@ -3,7 +3,7 @@ public import Hummingbird
 public import NIOCore
 import NIOHTTPTypes
 
-/// A request context that has the connection of its request, or its stream over HTTP/2, for interim responses.
+/// A request context with the connection of its request, or its stream over HTTP/2, for interim responses.
 ///
 /// ```swift
 /// struct AppContext: InterimResponseContext {
@@ -17,15 +17,15 @@ import NIOHTTPTypes
 /// }
 /// ```
 ///
-/// ``UploadRequestContext`` is such a context with nothing else.
+/// ``UploadRequestContext`` is a ready-made context without other properties.
 public protocol InterimResponseContext: RequestContext {
     /// The connection or stream that carries the request.
     var channel: any Channel { get }
 }
 
-/// A context for apps that need nothing in theirs beside the connection.
+/// A context for apps that need no properties besides the connection.
 public struct UploadRequestContext: InterimResponseContext {
-    /// What every context of Hummingbird has.
+    /// The properties that every context of Hummingbird has.
     public var coreContext: CoreRequestContextStorage
     /// The connection or stream that carries the request.
     public let channel: any Channel

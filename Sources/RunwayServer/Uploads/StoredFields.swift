@@ -1,13 +1,12 @@
 import HTTPTypes
 
-/// The header fields of the first request of an upload that are stored, and that the request which the app gets has of
-/// it.
+/// The header fields of an upload's first request that are stored, and that the app's request contains.
 ///
-/// A list of what is allowed, since nobody knows in which fields an app's clients authenticate. All other fields are
-/// those of the last request, so that what authenticates is never stored, and is judged when the upload takes effect.
+/// The type lists allowed fields, since nobody knows in which fields an app's clients authenticate. All other fields
+/// come from the last request: credentials are never stored, and are judged when the upload takes effect.
 struct StoredFields: Sendable {
-    /// What describes the content or asks for conditions (RFC 9110 §8, §12.5 and §13.1, RFC 9530, RFC 6266, RFC 7240),
-    /// the key of an unsafe request, and who made the client.
+    /// Fields that describe the content or ask for conditions (RFC 9110 §8, §12.5 and §13.1, RFC 9530, RFC 6266, RFC
+    /// 7240), the key of an unsafe request, and the name of the client software.
     private static let standard: Set<HTTPField.Name> = [
         .contentType, .contentEncoding, .contentLanguage, .contentLocation, .contentDisposition, contentDigest,
         HTTPField.Name(known: "Repr-Digest"), HTTPField.Name(known: "Want-Repr-Digest"),
@@ -28,26 +27,26 @@ struct StoredFields: Sendable {
 
     private let names: Set<HTTPField.Name>
 
-    /// - Parameter others: What the app allows in addition.
+    /// - Parameter others: Fields that the app allows in addition.
     init(and others: Set<HTTPField.Name>) { names = Self.standard.union(others) }
 
-    /// The fields that are stored with an upload.
+    /// Returns the fields that are stored with an upload.
     ///
-    /// - Parameter isWhole: Whether the content of the request is all of the upload, so that its digest is that of the
-    ///   upload.
+    /// - Parameter isWhole: Whether the content of the request is the whole upload, so that its digest is the upload's
+    ///   digest.
     func stored(of fields: HTTPFields, isWhole: Bool) -> [UploadRecord.Field] {
         fields.filter { names.contains($0.name) && (isWhole || $0.name != Self.contentDigest) }
             .map { UploadRecord.Field(name: $0.name.rawName, value: $0.value) }
     }
 
-    /// The head of the request that the app gets.
+    /// Returns the head of the request that the app receives.
     ///
     /// - Parameter last: The request that completes the upload.
     func head(of record: UploadRecord, byteCount: Int, completedBy last: HTTPRequest) -> HTTPRequest {
         var head = HTTPRequest(
             method: HTTPRequest.Method(record.method) ?? .post, scheme: record.scheme, authority: record.authority,
             path: record.path)
-        // The server may have stored a record when more was allowed.
+        // The server may have stored the record when more fields were allowed.
         for field in record.fields {
             if let name = HTTPField.Name(field.name), names.contains(name) {
                 head.headerFields.append(HTTPField(name: name, value: field.value))

@@ -4,12 +4,12 @@ import NIOCore
 import RunwaySignatures
 import Synchronization
 
-/// What is stored of an upload beside its content, so that a server that is started again continues with it.
+/// The facts about an upload that are stored beside its content, so that a restarted server continues with it.
 struct UploadRecord: Codable, Sendable {
-    /// What happened with the upload.
+    /// The stage of an upload.
     enum Stage: String, Codable, Sendable {
         case receiving
-        /// The app handles it. If the server ends meanwhile, nobody knows what took effect.
+        /// The app handles the upload. If the server ends meanwhile, nobody knows whether the upload took effect.
         case handling
         case complete
     }
@@ -25,9 +25,9 @@ struct UploadRecord: Codable, Sendable {
     var path: String?
     /// The header fields of the first request that may be stored.
     var fields: [Field]
-    /// The account that the upload belongs to; `nil` if it belongs to whoever knows its URL.
+    /// The account that the upload belongs to; `nil` if the upload belongs to anyone who knows its URL.
     var owner: String?
-    /// Where the first request came from.
+    /// The source of the first request.
     var source: String?
     var length: Int?
     var stage = Stage.receiving
@@ -36,13 +36,13 @@ struct UploadRecord: Codable, Sendable {
     var bootSession: String?
 }
 
-/// One upload: what has come of it, and which request may append to it.
+/// One upload: the content received so far, and the request that may append to it.
 final class StoredUpload: Sendable {
-    /// Why content is not appended.
+    /// The reason why content is not appended.
     enum Failure: Error {
-        /// A later request for the upload came.
+        /// A later request for the upload arrived.
         case superseded
-        /// The content is longer than the upload: it is invalid now.
+        /// The content is longer than the declared length: the upload is invalid now.
         case surplus
         /// The content is larger than the limits allow.
         case tooLarge
@@ -50,17 +50,17 @@ final class StoredUpload: Sendable {
         case file(UploadFile.Failure)
     }
 
-    /// The permission to append, which the next request for the upload takes away.
+    /// The permission to append. The next request for the upload takes it away.
     struct Turn: Sendable {
         fileprivate let number: UInt64
     }
 
-    /// What is known of an upload.
+    /// The status of an upload.
     struct Status: Sendable {
         var offset: Int
         var length: Int?
         var stage: UploadRecord.Stage
-        /// Since the last request for it.
+        /// The time since the last request for the upload.
         var age: Duration
     }
 
@@ -68,12 +68,12 @@ final class StoredUpload: Sendable {
         var record: UploadRecord
         var offset: Int
         var turn: UInt64 = 0
-        /// Carries the request that appends.
+        /// The channel of the request that appends.
         var channel: (any Channel)?
-        /// Requests that wait until that request has ended.
+        /// Requests that wait for the end of that request.
         var waiters: [EventLoopPromise<Void>] = []
         var lastUse: Date
-        /// The bytes that count against the limit of all uploads.
+        /// The bytes of the upload that count against the limit of all uploads.
         var reserved: Int
         var isRemoved = false
 
@@ -83,16 +83,15 @@ final class StoredUpload: Sendable {
         }
     }
 
-    /// How long a request waits until the one before it is stored: 5 s.
+    /// The time for which a request waits until the content of the previous request is stored: 5 s.
     private static let settlingTime = TimeAmount.seconds(5)
 
     let id: String
     let path: String
     let owner: UploadOwner
-    /// Who has the shares of which the upload takes its space.
+    /// The holders from whose shares the upload takes its space.
     let holders: [UploadSpace.Holder]
-    /// Guards what is known of the upload. It is held while bytes are written, by threads that may wait for the disk
-    /// alone.
+    /// Guards the status of the upload. It is held while bytes are written, only by threads that may wait for the disk.
     private let state: Mutex<State>
 
     var contentPath: String { path + ".content" }
@@ -118,14 +117,14 @@ final class StoredUpload: Sendable {
         }
     }
 
-    /// Whether a request appends to it now.
+    /// Whether a request appends to the upload now.
     var isHeld: Bool { state.withLock { $0.channel != nil } }
 
-    /// Closes the connection of the request that appends, and waits until what came over it is stored, for at most five
-    /// seconds.
+    /// Closes the connection of the request that appends, and waits until its received bytes are stored, for at most
+    /// five seconds.
     ///
-    /// The draft wants a server to append as much of an interrupted request as possible. What the client has sent last
-    /// may still be in memory when it asks for the offset; without this wait it would be sent again.
+    /// The draft asks a server to append as much of an interrupted request as possible. The bytes that the client has
+    /// sent last may still be in memory when it asks for the offset; without this wait it would send them again.
     func settle(before channel: any Channel) async {
         guard let former = state.withLock({ $0.channel }), former !== channel else { return }
         former.close(promise: nil)
@@ -141,10 +140,10 @@ final class StoredUpload: Sendable {
         limit.cancel()
     }
 
-    /// Takes the upload from the request that appends to it, whose connection is cut, for another request.
+    /// Gives another request the turn to append, and closes the connection of the request that has the turn.
     ///
-    /// The request before can't append any more when this returns: the offset does not change until the new turn
-    /// appends.
+    /// The previous request can't append any more when the function returns: the offset does not change until the new
+    /// turn appends.
     func takeTurn(over channel: (any Channel)?, now: Date) -> Turn {
         let (turn, former, waiters) = state.withLock { state in
             state.turn += 1
@@ -171,7 +170,8 @@ final class StoredUpload: Sendable {
 
     /// Records the length of the upload.
     ///
-    /// - Throws: ``UploadProblem/inconsistentLength`` if it is another than before, or less than what has come.
+    /// - Throws: ``UploadProblem/inconsistentLength`` if it differs from an earlier length, or is less than the
+    ///   received bytes.
     func setLength(_ length: Int?) throws(UploadProblem) {
         guard let length else { return }
         let isConsistent = state.withLock { state in
@@ -182,7 +182,7 @@ final class StoredUpload: Sendable {
         if !isConsistent { throw .inconsistentLength }
     }
 
-    /// How many bytes more than before must be reserved before this many are appended.
+    /// Returns how many more bytes must be reserved before `byteCount` bytes are appended.
     func missingReservation(for byteCount: Int) -> Int {
         state.withLock { max(0, $0.offset + byteCount - $0.reserved) }
     }
@@ -196,9 +196,9 @@ final class StoredUpload: Sendable {
         }
     }
 
-    /// Cuts the connection of the request that appends, and allows no other.
+    /// Closes the connection of the request that appends, and refuses all further ones.
     ///
-    /// - Returns: How many bytes were reserved.
+    /// - Returns: The number of reserved bytes.
     func invalidate() -> Int {
         let (reserved, channel, waiters) = state.withLock { state in
             defer {
@@ -216,7 +216,7 @@ final class StoredUpload: Sendable {
 
     /// Appends bytes in a turn; blocks until they are written.
     ///
-    /// - Returns: The offset after them.
+    /// - Returns: The offset after the bytes.
     func append(
         _ bytes: ByteBuffer, to file: UploadFile, in turn: Turn, upTo maximumByteCount: Int
     ) throws(Failure) -> Int {
@@ -235,7 +235,7 @@ final class StoredUpload: Sendable {
         }
     }
 
-    /// Enters another stage, and stores that.
+    /// Moves the upload to another stage, and stores that.
     ///
     /// - Returns: `false` if the turn has ended, or another request entered the stage.
     func enter(_ stage: UploadRecord.Stage, in turn: Turn?, now: Date) throws(UploadFile.Failure) -> Bool {
@@ -254,7 +254,7 @@ final class StoredUpload: Sendable {
         }
     }
 
-    /// Stores what is known of the upload.
+    /// Stores the facts about the upload.
     func save() throws(UploadFile.Failure) {
         try state.withLock { state throws(UploadFile.Failure) in try Self.write(state.record, path) }
     }

@@ -11,16 +11,16 @@ extension HTTPField.Name {
 }
 
 extension HTTPField.Name {
-    /// A name that is known to be valid.
+    /// Creates a name that is known to be valid.
     init(known text: StaticString) {
         guard let name = Self("\(text)") else { preconditionFailure("\(text) is not the name of a header field") }
         self = name
     }
 }
 
-/// The version of the draft that a client speaks (draft-ietf-httpbis-resumable-upload, "Draft Version Identification").
+/// The draft version that a client supports (draft-ietf-httpbis-resumable-upload, "Draft Version Identification").
 enum UploadVersion: Int, Comparable {
-    /// Draft 01, with `Upload-Incomplete` in place of `Upload-Complete`.
+    /// Draft 01, with `Upload-Incomplete` instead of `Upload-Complete`.
     case v3 = 3
     /// Drafts 03 and 04.
     case v5 = 5
@@ -35,7 +35,7 @@ enum UploadVersion: Int, Comparable {
 
     static func < (first: Self, second: Self) -> Bool { first.rawValue < second.rawValue }
 
-    /// The version of a request; `nil` if it names none, or one that is not known here.
+    /// Reads the version of a request; `nil` if it names none, or an unknown one.
     init?(_ fields: HTTPFields) {
         guard let number = fields.structuredInteger(.uploadDraftInteropVersion), let version = Self(rawValue: number)
         else { return nil }
@@ -43,14 +43,14 @@ enum UploadVersion: Int, Comparable {
     }
 }
 
-/// What a request says of an upload. A field with an invalid value counts as absent.
+/// The fields of a request about an upload. A field with an invalid value counts as absent.
 struct UploadFields {
-    /// `nil` if the request names none that is known.
+    /// The draft version; `nil` if the request names no known version.
     let version: UploadVersion?
-    /// Whether the request has the rest of the upload.
+    /// Whether the request contains the rest of the upload.
     let isComplete: Bool?
     let offset: Int?
-    /// The length of the whole upload, as `Upload-Length` says.
+    /// The length of the whole upload from `Upload-Length`.
     let length: Int?
     let contentLength: Int?
 
@@ -64,9 +64,9 @@ struct UploadFields {
         contentLength = fields[.contentLength].flatMap { Int($0) }.flatMap { $0 < 0 ? nil : $0 }
     }
 
-    /// The length of the whole upload that the request determines from an offset on; `nil` if it does not.
+    /// Returns the length of the whole upload that follows from the request at an offset; `nil` if none does.
     ///
-    /// - Throws: ``UploadProblem/inconsistentLength`` if it determines two.
+    /// - Throws: ``UploadProblem/inconsistentLength`` if two different lengths follow.
     func length(from offset: Int) throws(UploadProblem) -> Int? {
         guard isComplete == true, let contentLength else { return length }
         let (end, overflows) = offset.addingReportingOverflow(contentLength)
@@ -76,7 +76,7 @@ struct UploadFields {
 }
 
 extension HTTPFields {
-    /// The value of an item that is a Boolean (RFC 9651 §3.3.6); `nil` for any other.
+    /// Returns the value of an item that is a Boolean (RFC 9651 §3.3.6); `nil` for any other.
     func structuredBoolean(_ name: HTTPField.Name) -> Bool? {
         switch structuredItem(name) {
         case "?1": true
@@ -85,7 +85,7 @@ extension HTTPFields {
         }
     }
 
-    /// The value of an item that is an integer of at least zero (RFC 9651 §3.3.1); `nil` for any other.
+    /// Returns the value of an item that is an integer of at least zero (RFC 9651 §3.3.1); `nil` for any other.
     func structuredInteger(_ name: HTTPField.Name) -> Int? {
         guard let item = structuredItem(name), (1...15).contains(item.utf8.count),
             item.utf8.allSatisfy({ (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) })
@@ -93,7 +93,7 @@ extension HTTPFields {
         return Int(item)
     }
 
-    /// An item without its parameters.
+    /// Returns an item without its parameters.
     private func structuredItem(_ name: HTTPField.Name) -> Substring? {
         guard let value = self[name] else { return nil }
         let item = value.drop { $0 == " " }.prefix { $0 != ";" }
@@ -103,7 +103,7 @@ extension HTTPFields {
 
     mutating func setBoolean(_ name: HTTPField.Name, _ value: Bool) { self[name] = value ? "?1" : "?0" }
 
-    /// Sets whether an upload is complete, in the words of a version.
+    /// Sets whether an upload is complete, in the field of a version.
     mutating func setComplete(_ isComplete: Bool, _ version: UploadVersion?) {
         if version == .v3 {
             setBoolean(.uploadIncomplete, !isComplete)
@@ -114,7 +114,7 @@ extension HTTPFields {
 }
 
 extension UploadLimits {
-    /// The value of `Upload-Limit`.
+    /// Returns the value of `Upload-Limit`.
     func field(_ version: UploadVersion?, age: Duration) -> String {
         let rest = max(0, (lifetime - age).components.seconds)
         // Draft 06 renamed the member.

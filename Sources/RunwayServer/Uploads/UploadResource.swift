@@ -2,16 +2,16 @@ import HTTPTypes
 import Hummingbird
 import NIOCore
 
-/// What the responses of uploads have in common.
+/// Responses of the resources for uploads.
 struct UploadResource: Sendable {
     static let mediaType = "application/partial-upload"
 
     let store: UploadStore
-    /// The path of the URLs of uploads, with a slash at its end.
+    /// The path of the URLs of uploads, with a trailing slash.
     let path: String
     let origin: String
 
-    /// The identifier in the URL of an upload; `nil` if the request has another one.
+    /// Returns the identifier in the URL of an upload; `nil` if the request has another URL.
     func id(of request: Request) -> Substring? {
         let target = (request.head.path ?? "").prefix { $0 != "?" }
         return target.hasPrefix(path) ? target.dropFirst(path.count) : nil
@@ -19,7 +19,7 @@ struct UploadResource: Sendable {
 
     func location(of upload: StoredUpload) -> String { origin + path + upload.id }
 
-    /// The response with what the server supports, as the draft demands of `OPTIONS`.
+    /// Returns the response with the server's supported versions and limits, which the draft requires for `OPTIONS`.
     func announced(in response: Response, _ fields: UploadFields) -> Response {
         var response = response
         if [404, 405, 501].contains(response.status.code) { response = Response(status: .noContent) }
@@ -29,7 +29,7 @@ struct UploadResource: Sendable {
         return response
     }
 
-    /// The response to a request that is refused.
+    /// Returns the response to a refused request.
     func refusal(_ problem: UploadProblem, _ fields: UploadFields) -> Response {
         var response = problem.response
         if case .mismatchingOffset(let expected, _) = problem {
@@ -40,7 +40,7 @@ struct UploadResource: Sendable {
         return marked(response, fields)
     }
 
-    /// The state of an upload.
+    /// Returns the response with the state of an upload.
     func state(of upload: StoredUpload, _ fields: UploadFields) -> Response {
         let status = upload.status(now: store.time)
         var headers: HTTPFields = [.cacheControl: "no-store", .uploadOffset: String(status.offset)]
@@ -50,7 +50,7 @@ struct UploadResource: Sendable {
         return marked(Response(status: .noContent, headers: headers), fields)
     }
 
-    /// The response to content that was appended and does not complete the upload.
+    /// Returns the response to content that was appended without completing the upload.
     func appended(to upload: StoredUpload, isCreation: Bool, _ fields: UploadFields) -> Response {
         var response = state(of: upload, fields)
         if isCreation {
@@ -60,14 +60,14 @@ struct UploadResource: Sendable {
         return response
     }
 
-    /// The app's response to an upload that it has not handled.
+    /// Returns the app's response to an upload that it has not handled.
     func unfinished(_ response: Response, byteCount: Int, _ fields: UploadFields) -> Response {
         var response = completed(response, byteCount: byteCount, fields)
         response.headers.setComplete(false, fields.version)
         return response
     }
 
-    /// The app's response to a complete upload.
+    /// Returns the app's response to a complete upload.
     func completed(_ response: Response, byteCount: Int, _ fields: UploadFields) -> Response {
         var response = response
         response.headers.setComplete(true, fields.version)

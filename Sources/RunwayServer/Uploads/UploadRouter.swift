@@ -54,7 +54,8 @@ where Base.Responder.Context: InterimResponseContext {
     ///
     /// - Parameters:
     ///   - base: The app's router.
-    ///   - folder: Where uploads are stored, for their user alone, mode 0700. It is created if the folder above exists.
+    ///   - folder: The folder for uploads, readable only by its user (mode 0700). It is created if its parent folder
+    ///     exists.
     ///   - path: The path of the URLs of uploads. The default is `/_uploads`.
     ///   - origin: Scheme and authority of the server as clients see them, such as `https://api.example.com`, for URLs
     ///     that are complete. The default, `nil`, is URLs without them (RFC 9110 §10.2.2).

@@ -2,7 +2,7 @@ import RunwaySignatures
 
 /// The number and the bytes of uploads: of all together, of each owner and of each source.
 struct UploadSpace: Sendable {
-    /// Who has a share of the space.
+    /// A client that has a share of the space.
     enum Holder: Hashable {
         case owner(ExactText)
         case source(ExactText)
@@ -13,7 +13,7 @@ struct UploadSpace: Sendable {
         var byteCount = 0
     }
 
-    /// What a request asks for is more than is left.
+    /// The reason why there is no space for a request.
     enum Shortage: Error { case uploads, uploadsOfHolder, bytes }
 
     let limits: UploadLimits
@@ -22,7 +22,7 @@ struct UploadSpace: Sendable {
 
     init(_ limits: UploadLimits) { self.limits = limits }
 
-    /// Counts an upload of a server that was stopped, whatever the limits are.
+    /// Counts an upload from before a restart of the server, even beyond the limits.
     mutating func restore(_ byteCount: Int, of holders: [Holder]) {
         change(holders) { use in
             use.uploads += 1
@@ -30,10 +30,10 @@ struct UploadSpace: Sendable {
         }
     }
 
-    /// Counts one more upload, which has no bytes yet.
+    /// Counts another upload, which has no bytes yet.
     ///
-    /// - Parameter announced: How many bytes it will have. None are reserved, since a client can announce what it never
-    ///   sends; an upload for which there is no space now is refused before it is sent.
+    /// - Parameter announced: The number of bytes that the upload will have. None are reserved, since a client can
+    ///   announce bytes that it never sends; an upload for which there is no space now is refused before it is sent.
     mutating func add(announcing announced: Int, of holders: [Holder]) throws(Shortage) {
         guard total.uploads < limits.maximumUploads else { throw .uploads }
         for holder in holders where uses[holder]?.uploads ?? 0 >= share(of: holder).maximumUploads {
@@ -43,7 +43,7 @@ struct UploadSpace: Sendable {
         change(holders) { $0.uploads += 1 }
     }
 
-    /// Removes an upload, with the bytes that it has still reserved.
+    /// Removes an upload, and the bytes that are still reserved for it.
     mutating func remove(_ byteCount: Int, of holders: [Holder]) {
         change(holders) { use in
             use.uploads -= 1
@@ -51,7 +51,7 @@ struct UploadSpace: Sendable {
         }
     }
 
-    /// Reserves bytes that have come; returns `false`, and reserves none, if fewer are left.
+    /// Reserves received bytes; returns `false`, and reserves none, if fewer are left.
     mutating func reserve(_ byteCount: Int, of holders: [Holder]) -> Bool {
         guard hasRoom(for: byteCount, of: holders) else { return false }
         change(holders) { $0.byteCount += byteCount }
@@ -76,7 +76,7 @@ struct UploadSpace: Sendable {
         }
     }
 
-    /// A tenth of what the others leave.
+    /// Returns a tenth of the space that the other holders leave.
     private func shareOfRest(for holder: Holder) -> UploadShare {
         let own = uses[holder] ?? Use()
         return share(
@@ -84,7 +84,7 @@ struct UploadSpace: Sendable {
             limits.maximumTotalByteCount - total.byteCount + own.byteCount)
     }
 
-    /// A part of the space, and at least one upload of the largest size.
+    /// Returns a part of the space, and at least one upload of the largest size.
     private func share(_ divisor: Int, of uploads: Int, _ byteCount: Int) -> UploadShare {
         UploadShare(
             maximumUploads: uploads / divisor, maximumByteCount: max(byteCount / divisor, limits.maximumByteCount))

@@ -4,16 +4,16 @@ public import RunwaySignatures
 import SwiftASN1
 @_spi(FixedExpiryValidationTime) import X509
 
-/// Verifies evidence of Apple's App Attest: that the statement of an enrolment was made by an unchanged copy of the
-/// app, on a device of Apple.
+/// Verifies evidence of Apple's App Attest: that an unchanged copy of the app, on a device of Apple, made the statement
+/// of an enrolment.
 ///
-/// The first enrolment of a device has an attestation of a key of the App Attest service; a later one can have an
-/// assertion by that key, whose counter must be greater than that of the last one. Both are of the statement, which has
-/// the server's challenge and the new key.
+/// The first enrolment of a device has an attestation of a key of the App Attest service. A later one can have an
+/// assertion by that key, whose counter must be greater than the counter of the last assertion. Both cover the
+/// statement, which contains the server's challenge and the new key.
 ///
-/// Apple's root certificate is not part of this package: pass the one that Apple publishes.
+/// Apple's root certificate is not part of this package: pass the certificate that Apple publishes.
 public struct AppAttestation: DeviceAttestation {
-    /// Which attestation service issued a key.
+    /// The attestation service that issued a key.
     public struct Environment: Sendable, Hashable {
         let identifier: [UInt8]
         /// Apps of the App Store and of TestFlight.
@@ -27,18 +27,17 @@ public struct AppAttestation: DeviceAttestation {
     private let roots: [Certificate]
     private let environment: Environment
     private let devices: any AttestedDeviceStore
-    /// With its key assertions of unknown devices are verified, so that the time does not show whether a device is
-    /// known.
+    /// Verifies assertions of unknown devices, so that the time does not show whether a device is known.
     private static let decoy = AttestedDevice(
         id: "", publicKey: Array(P256.Signing.PrivateKey().publicKey.x963Representation), account: "", counter: 0)
 
-    /// A verifier.
+    /// Creates a verifier.
     ///
     /// - Parameters:
-    ///   - appID: The identifier of the app: the team's, a full stop, and the bundle's.
-    ///   - roots: The certificates of the roots, as PEM. Throws what swift-certificates throws if one is malformed.
-    ///   - environment: The attestation service. The default is that of production.
-    ///   - devices: Remembers attested devices. The default does in memory, for one server.
+    ///   - appID: The identifier of the app: the team's identifier, a full stop, and the bundle's identifier.
+    ///   - roots: The root certificates as PEM. Throws the error of swift-certificates if one is malformed.
+    ///   - environment: The attestation service. The default is the one for production.
+    ///   - devices: Remembers attested devices. The default remembers them in memory, for one server.
     public init(
         appID: String, roots: [String], environment: Environment = .production,
         devices: any AttestedDeviceStore = InMemoryAttestedDevices()
@@ -82,7 +81,7 @@ public struct AppAttestation: DeviceAttestation {
             id: Base64.encodedForURL(attested.keyID), publicKey: point, account: account, counter: 0)
         let isNew: Bool
         do { isNew = try await devices.insert(device) } catch { throw EnrolmentRefusal(.store) }
-        // The key of a second attestation is another one: nothing else is known of a device that is present.
+        // A second attestation has another key: no other fact is known of a device that is present.
         guard isNew else { throw EnrolmentRefusal(.attestation) }
     }
 
@@ -106,7 +105,7 @@ public struct AppAttestation: DeviceAttestation {
         guard isRaised else { throw EnrolmentRefusal(.attestation) }
     }
 
-    /// The first certificate of a chain, which leads to one of the roots.
+    /// Returns the first certificate of a chain that leads to one of the roots.
     private func verifiedLeaf(of chain: [[UInt8]], at now: UnixTime) async throws(EnrolmentRefusal) -> Certificate {
         let certificates = chain.count <= 4 ? chain.compactMap { try? Certificate(derEncoded: $0) } : []
         guard certificates.count == chain.count, let leaf = certificates.first else {
@@ -123,7 +122,7 @@ public struct AppAttestation: DeviceAttestation {
 }
 
 extension [UInt8] {
-    /// The CBOR of evidence: an assertion has the identifier of its key before it.
+    /// Returns the CBOR of the evidence: in an assertion, the identifier of its key precedes it.
     fileprivate func payload(of format: String) -> [UInt8] {
         format == DeviceEvidence.appAttestAssertion ? Array(dropFirst(32)) : self
     }

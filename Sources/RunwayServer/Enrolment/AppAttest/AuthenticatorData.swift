@@ -1,13 +1,13 @@
-/// What an authenticator says of itself and of its key (Web Authentication §6.1), as App Attest uses it.
+/// The data of an authenticator about itself and its key (Web Authentication §6.1), as App Attest uses them.
 struct AuthenticatorData: Sendable {
     /// The SHA-256 of the identifier of the app.
     let appHash: [UInt8]
-    /// How often the key has signed.
+    /// The number of signatures that the key has made.
     let counter: UInt32
     /// The environment of the attestation service and the identifier of the key; `nil` in an assertion.
     let attested: (environment: [UInt8], keyID: [UInt8])?
 
-    /// Returns `nil` if the bytes are too few, or if they have no key where one is expected.
+    /// Reads the data. Returns `nil` if there are too few bytes, or no key although one is expected.
     init?(_ bytes: [UInt8], hasKey: Bool) {
         guard bytes.count >= 37 else { return nil }
         appHash = Array(bytes[..<32])
@@ -18,7 +18,7 @@ struct AuthenticatorData: Sendable {
         }
         guard bytes[32] & 0x40 != 0, bytes.count >= 55 else { return nil }
         let length = Int(bytes[53]) << 8 | Int(bytes[54])
-        // The public key that follows is that of the certificate, too, which is the one that counts.
+        // The public key that follows is also in the certificate, whose key is the one that counts.
         guard bytes.count >= 55 + length else { return nil }
         attested = (Array(bytes[37..<53]), Array(bytes[55..<55 + length]))
     }
