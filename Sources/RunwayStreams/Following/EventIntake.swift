@@ -1,23 +1,23 @@
 import RunwayJSON
 
-/// Decides what of a connection reaches the app, and where a reconnection continues. Pure.
+/// Decides which events of a connection reach the app, and where a reconnection continues. Pure.
 ///
-/// Of a Runway server it checks every place: it drops events that came before, reports a gap where the server left
-/// events out, and a reset where the server continued elsewhere. Of other servers, ids are opaque.
+/// With a Runway server it checks every position: it drops duplicates of earlier events, reports a gap if the server
+/// left events out, and reports a reset if the server continued elsewhere. Ids of other servers are opaque.
 struct EventIntake: Sendable {
-    /// What follows from an item.
+    /// An output that follows from a received item.
     enum Output: Sendable, Equatable {
-        /// Deliver the event; the id is where a reconnection continues once the app has taken it.
+        /// Deliver the event. A reconnection continues at `id` once the app has taken the event.
         case event(ServerSentEvent, id: String)
-        /// Tell the app how the connection continues the last.
+        /// Tell the app how this connection continues the last one.
         case continuity(StreamContinuity, id: String)
-        /// What was missed has been delivered: the events that follow are new.
+        /// All missed events have been delivered: later events are new.
         case caughtUp(id: String)
-        /// A reconnection continues here, once the app has taken everything before.
+        /// A reconnection continues here, once the app has taken all earlier events.
         case position(String)
         /// The server asks for a reconnection time.
         case retry(Duration)
-        /// The server names the connection that it has opened, for calls that concern it, and the topics that it does
+        /// The server names the connection that it has opened, for later calls about it, and the topics that it does
         /// not allow.
         case connection(String, refused: Set<String>)
     }
@@ -29,14 +29,14 @@ struct EventIntake: Sendable {
     private(set) var lastEventID: String
     /// The stream's name, as the server reported it; empty if it reported none.
     private(set) var stream: String
-    /// How many events were dropped because they came before.
+    /// The number of events that were dropped as duplicates.
     private(set) var duplicateCount = 0
 
     private var isFirst = true
     private var isRunway = false
-    /// Whether the server still has to say how the connection continues the last.
+    /// Whether the server still has to state how the connection continues the last one.
     private var awaitsOpening = false
-    /// Whether the server still has to say that it has sent what was missed.
+    /// Whether the server still has to state that it has sent all missed events.
     private var awaitsLive = false
     private var asked = ""
     private var place: EventID?
@@ -48,13 +48,13 @@ struct EventIntake: Sendable {
 
     /// Starts a connection that was asked for with ``lastEventID``.
     ///
-    /// - Parameter name: The name of the stream, which a Runway server states; `nil` for others.
+    /// - Parameter name: The name of the stream, which only a Runway server states; otherwise `nil`.
     mutating func begin(_ name: String?) -> [Output] {
         defer { isFirst = false }
         isRunway = name != nil
         asked = lastEventID
         (awaitsOpening, awaitsLive) = (isRunway, isRunway)
-        // A place in another stream has no meaning in this one.
+        // A position in another stream has no meaning in this one.
         place = isRunway && (stream.isEmpty || stream == name) ? EventID(lastEventID) : nil
         stream = name ?? ""
         if isRunway { return [] }
@@ -75,7 +75,7 @@ struct EventIntake: Sendable {
         }
     }
 
-    /// A position came without an event, such as with a heartbeat.
+    /// A position arrived without an event, for example with a heartbeat.
     private mutating func moved(to id: String) -> [Output] {
         guard isRunway else {
             lastEventID = Self.isUsable(id) ? id : ""
@@ -90,8 +90,8 @@ struct EventIntake: Sendable {
         return [.position(id)]
     }
 
-    /// The server said how the connection continues the last, that events are missing in the middle of it, or that it
-    /// has sent what was missed.
+    /// The server stated how the connection continues the last one, that events are missing in its middle, or that all
+    /// missed events were sent.
     private mutating func controlled(by event: ServerSentEvent) -> [Output] {
         guard let kind = Control(rawValue: event.type) else { return [] }
         if kind == .live { return caughtUp(at: event.id) }
@@ -127,7 +127,7 @@ struct EventIntake: Sendable {
         }
     }
 
-    /// The server has sent what was missed; it says so once on a connection.
+    /// The server has sent all missed events. It states that once on each connection.
     private mutating func caughtUp(at id: String) -> [Output] {
         guard awaitsLive, !awaitsOpening else { return [] }
         awaitsLive = false
@@ -146,7 +146,7 @@ struct EventIntake: Sendable {
         let new = EventID(event.id)
         if awaitsOpening || new == nil || place == nil || new?.epoch != place?.epoch {
             awaitsOpening = false
-            // The event itself is new, so that the place before it is where the stream begins anew.
+            // The event itself is new: the stream begins anew at the position before it.
             outputs = reset(
                 .invalid, at: new.map { EventID(epoch: $0.epoch, offset: max(0, $0.offset - 1)).description } ?? "")
         } else if let new, let place, new.offset <= place.offset {
@@ -170,8 +170,8 @@ struct EventIntake: Sendable {
         return [.continuity(.reset(reason), id: lastEventID)]
     }
 
-    /// Whether an id can be sent as the value of a header field, in which other control characters than tabs are not
-    /// allowed.
+    /// Returns whether an id can be sent as the value of a header field, where control characters other than tabs are
+    /// not allowed.
     private static func isUsable(_ id: String) -> Bool {
         id.utf8.count <= maximumIDByteCount && id.utf8.allSatisfy { ($0 >= 0x20 || $0 == 0x09) && $0 != 0x7F }
     }

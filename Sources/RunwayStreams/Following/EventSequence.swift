@@ -8,6 +8,7 @@ import Synchronization
 ///     switch element {
 ///     case .event(let event): print(event.type, event.text)
 ///     case .continuity(let continuity): print(continuity)
+///
 ///     case .caughtUp: print("what follows is new")
 ///     }
 /// }
@@ -15,12 +16,12 @@ import Synchronization
 ///
 /// The stream is opened when an iteration starts, and closed when the iterator is released or the stream ends. It
 /// reconnects by itself; every connection begins with a ``StreamElement/continuity(_:)``. A slow reader slows the
-/// server down, see ``StreamOptions/maximumBufferedByteCount``. An event is taken when the next one is asked for; only
-/// then the cursor is stored. A sequence can be read once: a second iteration ends at once.
+/// server down, see ``StreamOptions/maximumBufferedByteCount``. An event counts as taken when the next one is
+/// requested; only then is the cursor stored. A sequence can be read only once: a second iteration ends at once.
 public struct EventSequence: AsyncSequence, Sendable {
-    /// What the sequence returns.
+    /// The elements that the sequence returns.
     public typealias Element = StreamElement
-    /// What the sequence throws.
+    /// The error that the sequence throws.
     public typealias Failure = NetworkError
 
     let driver: StreamDriver
@@ -34,33 +35,32 @@ public struct EventSequence: AsyncSequence, Sendable {
         self.key = key
     }
 
-    /// What the stream is doing.
+    /// The present state of the stream.
     public var state: StreamState { driver.streamState }
-    /// Whether the stream is connected and everything that it had to replay has been returned. Always `false` for
-    /// servers other than Runway's, which do not report it.
+    /// Whether the stream is connected and all missed events have been returned. Always `false` for servers other than
+    /// Runway's, which do not report it.
     public var isCaughtUp: Bool { driver.isCaughtUp }
-    /// The topics that are wanted; `nil` if the choice is the server's.
+    /// The wanted topics; `nil` if the server chooses the topics.
     public var topics: Set<String>? { driver.topics.wanted }
-    /// The wanted topics that the server does not allow, as far as it has said on the last connection: none of their
-    /// events comes. The next connection is asked for with them again. If the server allows one then, the connection
-    /// begins with ``StreamReset/topics``.
+    /// The wanted topics that the server does not allow, as reported on the last connection; their events are not
+    /// delivered. The next connection requests them again. If the server then allows one of them, the connection begins
+    /// with ``StreamReset/topics``.
     public var refusedTopics: Set<String> { driver.topics.refused }
 
-    /// Ends the stream. The iteration returns what has come, and then `nil`.
+    /// Ends the stream. The iteration returns the received events, and then `nil`.
     public func stop() { driver.stop() }
 
-    /// Closes the link until ``resume()``: for an app that goes into the background. Events that have come can still be
-    /// read.
+    /// Closes the link until ``resume()``: for an app that goes into the background. Received events can still be read.
     public func pause() { driver.pause() }
 
     /// Opens a paused stream, and checks an open one: for an app that comes to the foreground.
     public func resume() { driver.resume() }
 
-    /// Adds topics without a new connection. Every event of theirs that is published after the return comes, or is part
-    /// of a gap.
+    /// Adds topics without a new connection. Every event of these topics that is published after the function returns
+    /// is delivered, or is part of a gap.
     ///
-    /// If the call to the server fails, the stream connects again, with all topics, and so it does at a server other
-    /// than Runway's. While no connection is open, the next one has them.
+    /// If the call to the server fails, or the server is not Runway's, the stream reconnects with all topics. While no
+    /// connection is open, the next one has the topics.
     ///
     /// - Throws: The error of a call that the server refused (400, 403): the topics are not added.
     ///   `NetworkError.Kind.cancelled` if the task was cancelled: the topics are added all the same.
@@ -68,10 +68,10 @@ public struct EventSequence: AsyncSequence, Sendable {
         try await driver.topics.change(adding: topics, removing: [])
     }
 
-    /// Removes topics without a new connection. Their events are not delivered any more. Changes reach the server in
-    /// their order.
+    /// Removes topics without a new connection. Their events are no longer delivered. Changes reach the server in their
+    /// order.
     ///
-    /// - Throws: As ``subscribe(to:)``. The topics are removed all the same.
+    /// - Throws: The errors of ``subscribe(to:)``. The topics are removed in any case.
     public func unsubscribe(from topics: Set<String>) async throws(NetworkError) {
         try await driver.topics.change(adding: [], removing: topics)
     }
@@ -88,16 +88,16 @@ public struct EventSequence: AsyncSequence, Sendable {
         private let key: String
         private let isFirst: Bool
         private var running: StreamTask?
-        /// The place after the element that was returned last, if it is not stored yet.
+        /// The position after the last returned element, unless it is stored already.
         private var taken: StreamCursor?
 
         fileprivate init(driver: StreamDriver, cursors: any StreamCursorStore, key: String, isFirst: Bool) {
             (self.driver, self.cursors, self.key, self.isFirst) = (driver, cursors, key, isFirst)
         }
 
-        /// The next element, once there is one; `nil` at the end, and when the task is cancelled.
+        /// Waits for the next element and returns it; `nil` at the end, and when the task is cancelled.
         ///
-        /// - Throws: The error with which the stream ended, such as a refusal by the server.
+        /// - Throws: The error that ended the stream, such as a refusal by the server.
         public mutating func next(
             isolation actor: isolated (any Actor)? = #isolation
         ) async throws(NetworkError) -> StreamElement? {
@@ -145,10 +145,11 @@ extension NetworkLayer {
     ///
     /// - Parameters:
     ///   - endpoint: The stream and its parameters.
-    ///   - options: How it reconnects; see ``StreamOptions`` for the defaults.
-    ///   - cursors: Stores the place in the stream. The default, `nil`, begins anew whenever the app starts.
-    ///   - key: What identifies the stream in the store. The default, `nil`, is made of the service, its
-    ///     environment, the endpoint with its path, parameters and topics, and the account.
+    ///   - options: Reconnection and limits; see ``StreamOptions`` for the defaults.
+    ///   - cursors: Stores the position in the stream. By default, `nil`, the stream begins anew whenever the app
+    ///     starts.
+    ///   - key: The name of the stream in the store. The default, `nil`, is derived from the service, its environment,
+    ///     the endpoint with its path, parameters and topics, and the account.
     ///   - randomness: Randomises waits. The default is the system's generator; a test passes one with a seed.
     public func events<E: EventStreamEndpoint>(
         of endpoint: E, options: StreamOptions = StreamOptions(), cursors: (any StreamCursorStore)? = nil,
@@ -157,8 +158,8 @@ extension NetworkLayer {
         events(of: endpoint, options, cursors, key: key, topics: endpoint.topics, randomness) { _ in }
     }
 
-    /// - Parameter onState: The state of the stream, whether its link is suspected, or the topics that the server
-    ///   refuses have changed.
+    /// - Parameter onState: Called when the state of the stream, the suspicion of its link, or the refused topics have
+    ///   changed.
     func events<E: EventStreamEndpoint>(
         of endpoint: E, _ options: StreamOptions, _ cursors: (any StreamCursorStore)?, key: String?,
         topics: Set<String>?, _ randomness: any RandomNumberGenerator & Sendable,
@@ -172,8 +173,8 @@ extension NetworkLayer {
         return EventSequence(driver, cursors: cursors ?? MemoryStreamCursorStore(), key: key ?? cursorKey(of: endpoint))
     }
 
-    /// Tells the place in one stream from those in others: of other endpoints, parameters, topics, environments and
-    /// accounts.
+    /// Returns a key that distinguishes the stream from others: from those of other endpoints, parameters, topics,
+    /// environments and accounts.
     private func cursorKey<E: EventStreamEndpoint>(of endpoint: E) -> String {
         let settings = settings(of: E.service)
         let parameters = ((try? endpoint.parameters) ?? [:]).map { "\($0.name)=\($0.value)" }.sorted()

@@ -7,6 +7,7 @@ public import Runway
 /// @MainActor final class ListController: EventStreamDelegate {
 ///     lazy var events = EventStream(RentalEvents(), on: network, delegate: self)
 ///     func appear() { events.start() }
+///
 ///     func eventStream(_ stream: any EventStreaming, didReceive event: StreamEvent) { list.update(event) }
 ///     func eventStream(_ stream: any EventStreaming, didConnect continuity: StreamContinuity) {
 ///         if continuity != .resumed { reload() }
@@ -15,9 +16,9 @@ public import Runway
 /// }
 /// ```
 ///
-/// The delegate receives one event after the other; the next one, and the storing of the cursor, wait until it has
-/// returned. A stream that is released closes its link. It is `Observable`, so that a SwiftUI view can show its state.
-/// Code whose next step depends on the events uses the sequence of
+/// The delegate receives one event after the other; the next event, and storing the cursor, wait until it has returned.
+/// A stream that is released closes its link. The stream is `Observable`, so that a SwiftUI view can show its state.
+/// For code whose next step depends on the events, use the sequence of
 /// ``Runway/NetworkLayer/events(of:options:cursors:key:randomness:)`` instead.
 @MainActor @Observable
 public final class EventStream<E: EventStreamEndpoint>: EventStreaming {
@@ -25,13 +26,13 @@ public final class EventStream<E: EventStreamEndpoint>: EventStreaming {
     public let endpoint: E
     /// The layer that carries the stream.
     public let network: NetworkLayer
-    /// Notified of events. Held weakly: keep a reference to it.
+    /// The delegate, which is notified of events. Held weakly: keep a reference to it.
     public weak var delegate: (any EventStreamDelegate)?
-    /// What the stream is doing.
+    /// The present state of the stream.
     public private(set) var state = StreamState.idle
-    /// The error with which the stream ended; `nil` if it has not, or ended without one.
+    /// The error that ended the stream; `nil` if it has not ended, or ended without an error.
     public private(set) var error: NetworkError?
-    /// How the present connection continues the last; `nil` before the first.
+    /// The relation of the present connection to the last one; `nil` before the first connection.
     public private(set) var continuity: StreamContinuity?
     /// Whether the stream is connected and the delegate has received all missed events: later events are new. Always
     /// `false` for servers other than Runway's, which do not report it.
@@ -39,14 +40,14 @@ public final class EventStream<E: EventStreamEndpoint>: EventStreaming {
     /// An app with changes that waited for the connection sends them when this is `true`: it then has the server's
     /// earlier events.
     public private(set) var isCaughtUp = false
-    /// The topics that are wanted, also while the stream is not open; `nil` if the choice is the server's. They are
-    /// those of the endpoint at first, and then as ``subscribe(to:)`` and ``unsubscribe(from:)`` change them.
+    /// The wanted topics, even while the stream is not open; `nil` if the server chooses the topics. At first they are
+    /// the endpoint's, until ``subscribe(to:)`` and ``unsubscribe(from:)`` change them.
     public var topics: Set<String>? { events?.topics ?? wanted }
-    /// The wanted topics that the server does not allow, as far as it has said on the last connection: none of their
-    /// events comes. The next connection is asked for with them again. If the server allows one then, the connection
-    /// begins with ``StreamReset/topics``.
+    /// The wanted topics that the server does not allow, as reported on the last connection; their events are not
+    /// delivered. The next connection requests them again. If the server then allows one of them, the connection begins
+    /// with ``StreamReset/topics``.
     public private(set) var refusedTopics: Set<String> = []
-    /// The endpoint that the stream is of.
+    /// The type of the stream's endpoint.
     public var endpointType: any Endpoint.Type { E.self }
 
     private let options: StreamOptions
@@ -54,22 +55,23 @@ public final class EventStream<E: EventStreamEndpoint>: EventStreaming {
     private let key: String?
     private var events: EventSequence?
     private var reading: StreamTask?
-    /// The wanted topics while there are no events.
+    /// The wanted topics while the stream has no event sequence.
     private var wanted: Set<String>?
-    /// Counts the starts, so that nothing of an earlier one is shown.
+    /// The number of starts, by which late notifications of an earlier start are recognised and ignored.
     private var startCount = 0
-    /// Whether the app has stopped the stream: the delegate is not notified of anything until the next start.
+    /// Whether the app has stopped the stream: the delegate is not notified until the next start.
     private var isStopped = false
 
-    /// Connects a controller with a stream. It is opened by ``start()``.
+    /// Creates a stream for a controller. ``start()`` opens it.
     ///
     /// - Parameters:
     ///   - endpoint: The stream and its parameters.
-    ///   - network: The layer that carries it.
+    ///   - network: The layer that carries the stream.
     ///   - delegate: Notified of events; held weakly.
-    ///   - options: How it reconnects; see ``StreamOptions`` for the defaults.
-    ///   - cursors: Stores the place in the stream. The default, `nil`, stores it as long as this object exists.
-    ///   - key: What identifies the stream in the store. The default, `nil`, is service, endpoint and account.
+    ///   - options: Reconnection and limits; see ``StreamOptions`` for the defaults.
+    ///   - cursors: Stores the position in the stream. By default, `nil`, it is stored for as long as this object
+    ///     exists.
+    ///   - key: The name of the stream in the store. The default, `nil`, is derived from service, endpoint and account.
     public init(
         _ endpoint: E, on network: NetworkLayer, delegate: (any EventStreamDelegate)? = nil,
         options: StreamOptions = StreamOptions(), cursors: (any StreamCursorStore)? = nil, key: String? = nil
@@ -94,7 +96,7 @@ public final class EventStream<E: EventStreamEndpoint>: EventStreaming {
             [weak self] state in
             Task { @MainActor [weak self] in
                 guard let self, startCount == start, reading != nil else { return }
-                // The end is shown by ``end(with:_:)``, from which on the stream can be started again.
+                // The end is shown by ``end(with:_:)``; after that the stream can be started again.
                 if case let state = self.events?.state ?? state, state != .ended { self.state = state }
                 isCaughtUp = self.events?.isCaughtUp ?? false
                 note(refused: self.events?.refusedTopics ?? [])
@@ -120,7 +122,7 @@ public final class EventStream<E: EventStreamEndpoint>: EventStreaming {
         stream()?.end(with: failure, start)
     }
 
-    /// Closes the stream. The delegate is not notified of anything after it.
+    /// Closes the stream. The delegate receives no further notification.
     public func stop() {
         isStopped = true
         guard reading != nil else { return }
@@ -136,12 +138,12 @@ public final class EventStream<E: EventStreamEndpoint>: EventStreaming {
     /// Opens a paused stream, and checks an open one: call it when the app comes to the foreground.
     public func resume() { events?.resume() }
 
-    /// Adds topics without a new connection; see ``EventSequence/subscribe(to:)``. Before ``start()`` and after the end
-    /// the next start has them.
+    /// Adds topics without a new connection; see ``EventSequence/subscribe(to:)``. If the stream is not started or has
+    /// ended, the next start has the topics.
     ///
     /// - Throws: The error of a call that the server refused (400, 403): the topics are not added, unless the stream
     ///   ended and was started again meanwhile, since the server decides anew about the topics of each start.
-    ///   `NetworkError.Kind.cancelled` if the task was cancelled: the topics are added all the same.
+    ///   `NetworkError.Kind.cancelled` if the task was cancelled: the topics are added nevertheless.
     ///   `NetworkError.Kind.invalidParameters` if the endpoint leaves the choice to the server.
     public func subscribe(to topics: Set<String>) async throws(NetworkError) {
         guard let events else {
@@ -152,16 +154,16 @@ public final class EventStream<E: EventStreamEndpoint>: EventStreaming {
         do throws(NetworkError) {
             try await events.subscribe(to: topics)
         } catch {
-            // What was wanted at an end of the stream meanwhile includes the topics that are refused now. After another
-            // start, which may be of another account, its own connection has the server's decision.
+            // If the stream ended meanwhile, the topics that were wanted then include those that are refused now. After
+            // another start, perhaps for another account, its own connection has the server's decision.
             if self.events == nil { wanted?.subtract(topics.subtracting(events.topics ?? [])) }
             throw error
         }
     }
 
-    /// Removes topics without a new connection. Before ``start()`` and after the end the next start does not have them.
+    /// Removes topics without a new connection. If the stream is not started or has ended, the next start omits them.
     ///
-    /// - Throws: As ``subscribe(to:)``. The topics are removed all the same.
+    /// - Throws: The errors of ``subscribe(to:)``. The topics are removed in any case.
     public func unsubscribe(from topics: Set<String>) async throws(NetworkError) {
         if let events { return try await events.unsubscribe(from: topics) }
         guard let wanted else { throw .topicsOfTheServer }
@@ -201,35 +203,35 @@ public final class EventStream<E: EventStreamEndpoint>: EventStreaming {
     }
 }
 
-/// A stream of any endpoint, as delegates see it.
+/// A stream of any endpoint, as passed to delegates.
 @MainActor
 public protocol EventStreaming: AnyObject {
-    /// The endpoint that the stream is of.
+    /// The type of the stream's endpoint.
     var endpointType: any Endpoint.Type { get }
-    /// What the stream is doing.
+    /// The present state of the stream.
     var state: StreamState { get }
-    /// How the present connection continues the last; `nil` before the first.
+    /// The relation of the present connection to the last one; `nil` before the first connection.
     var continuity: StreamContinuity? { get }
-    /// Whether the stream is connected and the delegate has received everything that was missed.
+    /// Whether the stream is connected and the delegate has received all missed events.
     var isCaughtUp: Bool { get }
-    /// The error with which the stream ended; `nil` if it has not, or ended without one.
+    /// The error that ended the stream; `nil` if it has not ended, or ended without an error.
     var error: NetworkError? { get }
 }
 
-/// Notified of the events of streams, on the main actor. One delegate may serve several streams.
+/// A delegate that is notified of the events of streams, on the main actor. It may serve several streams.
 @MainActor
 public protocol EventStreamDelegate: AnyObject {
-    /// An event came.
+    /// An event arrived.
     func eventStream(_ stream: any EventStreaming, didReceive event: StreamEvent)
-    /// A connection began, and continues the last as it says. Load what the app shows anew unless it is
-    /// ``StreamContinuity/resumed``.
+    /// A connection began. `continuity` states its relation to the last one. Unless it is
+    /// ``StreamContinuity/resumed``, reload the data that the app shows.
     func eventStream(_ stream: any EventStreaming, didConnect continuity: StreamContinuity)
-    /// What the connection had to replay has been received: the events that follow are new. The default does nothing.
+    /// All missed events have been received: later events are new. Does nothing by default.
     func eventStreamDidCatchUp(_ stream: any EventStreaming)
-    /// The wanted topics that the server does not allow have changed; empty if it allows all. The default does nothing.
+    /// The wanted topics that the server does not allow have changed; empty if it allows all. Does nothing by default.
     func eventStream(_ stream: any EventStreaming, didChangeRefusedTopics topics: Set<String>)
-    /// The stream ended by itself: with an error, or `nil` if the server said that there is nothing more. It does not
-    /// reconnect.
+    /// The stream ended by itself, and does not reconnect. `error` is `nil` if the server stated that there are no more
+    /// events.
     func eventStream(_ stream: any EventStreaming, didEndWith error: NetworkError?)
 }
 

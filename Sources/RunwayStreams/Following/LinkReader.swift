@@ -2,7 +2,7 @@ import HTTPTypes
 import Runway
 import Synchronization
 
-/// Opens one link, reads it to its end, and passes what it finds to the reader of the stream.
+/// Opens one link, reads it to its end, and passes its events to the reader of the stream.
 struct LinkReader: Sendable {
     /// The number of the link.
     let number: Int
@@ -11,25 +11,25 @@ struct LinkReader: Sendable {
     let clock: LayerClock
     let limits: EventLimits
     let monitor: LinkMonitor
-    /// The topics of the stream, which may end the link.
+    /// The topics of the stream. A change of them may end the link.
     let topics: StreamTopics
-    /// The topics that the link is asked for; `nil` leaves the choice to the server.
+    /// The topics that the link requests; `nil` leaves the choice to the server.
     let asked: Set<String>?
-    /// The link is open.
+    /// Called when the link is open.
     let opened: @Sendable (LinkFacts) -> Void
-    /// It is known how the link continues the last.
+    /// Called when it is known how the link continues the last one.
     let continued: @Sendable () -> Void
-    /// Bytes have come since the link was probed.
+    /// Called when bytes have arrived since the link was probed.
     let probeConfirmed: @Sendable () -> Void
 
-    /// Returns how the link ended. If the task is cancelled, the result says nothing.
+    /// Reads the link, and returns how it ended. If the task is cancelled, the result has no meaning.
     func follow(_ intake: inout EventIntake, heartbeat: Duration) async -> LinkFailure {
         let session = source.account.makeSessionFlight()
         let response: StreamedResponse
         do throws(NetworkError) {
             response = try await source.open(after: intake.lastEventID, topics: asked, heartbeat: heartbeat)
         } catch {
-            // The account has not signed out, so that the system's time in the background was over.
+            // The account has not signed out: the system's time in the background is over.
             let isSignedOut = session.isSignedOut || !source.account.isPresent
             return error.kind == .cancelled && !isSignedOut ? .suspended : LinkFailure(error)
         }
@@ -50,7 +50,7 @@ struct LinkReader: Sendable {
         return end.failure
     }
 
-    /// Ends the call of a response that is no stream.
+    /// Ends the call of a response that is not a stream.
     private func refusal(of response: StreamedResponse, because reason: NoStream) -> LinkFailure {
         response.flight.note(StreamDecision.notOpened(reason))
         let error = response.discard(
@@ -76,7 +76,7 @@ struct LinkReader: Sendable {
                 let isProof = monitor.noteBytes(at: clock.now)
                 counts.bytes += part.count
                 parser.add(part)
-                // What the intake has read must reach the buffer: the next link begins after it.
+                // Items that the intake has read must reach the buffer: the next link begins after them.
                 while !Task.isCancelled, topics.end(of: number) == nil, let item = try parser.next() {
                     await pass(intake.read(item), of: intake.stream, &counts)
                 }
@@ -92,7 +92,7 @@ struct LinkReader: Sendable {
             if error.kind == .cancelled {
                 return (response.flight.isSignedOut ? .final(error) : .suspended, .failed(error.detail))
             }
-            // The next link would be sent the same, unless this one was readable before.
+            // The next link would receive the same bytes, unless part of this one was readable.
             if error.isUndecodable, counts.events == 0 { return (.final(error), .failed(error.detail)) }
             monitor.noteCut()
             return (.transient(retryAfter: error.retryAfter), .failed(error.detail))
@@ -143,18 +143,18 @@ struct LinkReader: Sendable {
     }
 }
 
-/// What was received on one link, and when: its reader writes it, and the timer reads it.
+/// The bytes received on one link, and their times: the link's reader records them, and the timer reads them.
 final class LinkMonitor: Sendable {
     private struct State {
         var activity = StreamMachine.Activity(last: .zero)
         var end = LinkEnd.stopped
         var retry: Duration?
         var isCut = false
-        /// When the link was probed; `nil` if it was not, or bytes have come since.
+        /// The time at which the link was probed; `nil` if it was not, or bytes have arrived since.
         var probeTime: Duration?
     }
 
-    /// Guards the times, what the server asks for, and why the link is closed.
+    /// Guards the times, the reconnection time that the server asks for, and the reason why the link is closed.
     private let state = Mutex(State())
 
     func begin(at now: Duration) { state.withLock { $0.activity = StreamMachine.Activity(last: now) } }
@@ -162,7 +162,7 @@ final class LinkMonitor: Sendable {
     /// The link is being probed.
     func noteProbe(at now: Duration) { state.withLock { $0.probeTime = now } }
 
-    /// Returns whether the bytes are the first ones that came after a probe.
+    /// Returns whether the bytes are the first to arrive after a probe.
     func noteBytes(at now: Duration) -> Bool {
         state.withLock { state in
             state.activity.longestSilence = max(state.activity.longestSilence, now - state.activity.last)
@@ -190,19 +190,19 @@ final class LinkMonitor: Sendable {
         }
     }
 
-    /// The server asks for a time between this link and the next; the last one counts.
+    /// Records the time that the server asks for between this link and the next; the last one counts.
     func retry(after time: Duration) { state.withLock { $0.retry = time } }
 
-    /// Returns the time that the server has asked for since the last call; `nil` if it has not.
+    /// Returns the time that the server has asked for since the last call; `nil` if it has asked for none.
     func takeRetry() -> Duration? { state.withLock { $0.retry.take() } }
 
-    /// The link broke, without an end of the response.
+    /// Records that the link broke, without an end of the response.
     func noteCut() { state.withLock { $0.isCut = true } }
 
     /// Returns the times if the link broke; `nil` if it ended in another way.
     func takeIfCut() -> StreamMachine.Activity? { state.withLock { $0.isCut ? $0.activity : nil } }
 
-    /// Why the link is closed by this side.
+    /// The reason why this side closes the link.
     var end: LinkEnd {
         get { state.withLock { $0.end } }
         set { state.withLock { $0.end = newValue } }
@@ -210,7 +210,7 @@ final class LinkMonitor: Sendable {
 }
 
 extension LinkFacts {
-    /// What the header fields of a response say of its link.
+    /// Reads the facts about a link from the header fields of its response.
     init(_ fields: HTTPFields) {
         func seconds(_ name: String) -> Duration? {
             guard let name = HTTPField.Name(name), let value = fields[name].flatMap({ Int32($0) }), value > 0 else {
@@ -226,21 +226,21 @@ extension LinkFacts {
 }
 
 extension StreamContinuity {
-    /// The continuity of a connection that has a topic again, of which the place of the stream has passed events by.
+    /// The continuity of a connection that regains a topic some of whose events the stream has skipped.
     fileprivate var withReturnedTopics: StreamContinuity {
         if case .reset = self { return self }
         return .reset(.topics)
     }
 }
 
-/// Why a successful response is no stream of events (WHATWG HTML §9.2.3).
+/// The reason why a successful response is not a stream of events (WHATWG HTML §9.2.3).
 struct NoStream: Sendable, Equatable, CustomStringConvertible {
     let status: HTTPResponse.Status
     let type: String?
     let coding: String?
 
-    /// Returns `nil` for the head of a stream that can be read. Links are asked for without a content coding, and the
-    /// transport has undone those that it knows. A charset is ignored: streams are in UTF-8 (§9.2.5).
+    /// Returns `nil` for the head of a readable stream. Links are requested without a content coding, and the transport
+    /// has undone the codings that it knows. A charset is ignored: streams are in UTF-8 (§9.2.5).
     init?(_ head: HTTPResponse) {
         (status, type, coding) = (head.status, head.mediaType, head.remainingCoding)
         if status == .ok, type == "text/event-stream", coding == nil { return nil }
@@ -259,20 +259,20 @@ extension HTTPResponse {
         headerFields[.contentType]?.split(separator: ";").first?.lowercased().filter { $0 != " " }
     }
 
-    /// Whether this is a page instead of a stream, which is what the portal of a public Wi-Fi sends.
+    /// Whether the response is a page instead of a stream, such as the portal of a public Wi-Fi sends.
     fileprivate var isPage: Bool { status == .ok && mediaType == "text/html" }
 }
 
 extension LinkFailure {
-    /// What the error of a call that opens a link means for the next attempt.
+    /// Derives from the error of a call that opens a link whether another attempt is to be made.
     init(_ error: NetworkError) {
         switch error.kind {
         case .invalidResponse where error.rawData?.response.isPage == true: self = .untrusted
         case .noNetwork, .timedOut, .overloaded, .unavailable: self = .transient(retryAfter: error.retryAfter)
-        // The portal of a network responds in the place of the server (RFC 6585 §6).
+        // The portal of a network responds instead of the server (RFC 6585 §6).
         case .refused where error.status == .networkAuthenticationRequired: self = .untrusted
         case .notTrusted: self = .untrusted
-        // The server has no such function, in whatever state it is (RFC 9110 §15.6.2, §15.6.6).
+        // The server does not implement the function, whatever its state (RFC 9110 §15.6.2, §15.6.6).
         case .refused where error.status == .notImplemented || error.status == .httpVersionNotSupported:
             self = .final(error)
         case .refused where error.status?.mayBeAcceptedLater ?? true: self = .transient(retryAfter: error.retryAfter)

@@ -1,17 +1,17 @@
 import Runway
 import RunwayJSON
 
-/// Opens the links of a stream, and changes what an open link carries.
+/// Opens the links of a stream, and changes the topics of an open link.
 protocol LinkSource: Sendable {
-    /// What records and reformers are passed.
+    /// The endpoint that records and reformers receive.
     var endpoint: any Endpoint { get }
-    /// Whose stream it is.
+    /// The account that the stream belongs to.
     var account: StreamAccount { get }
     /// Sends the request of a link, and returns the head and the body of its response.
     func open(
         after lastEventID: String, topics: Set<String>?, heartbeat: Duration
     ) async throws(NetworkError) -> StreamedResponse
-    /// Changes the topics of an open link; with none to change, asks for a heartbeat.
+    /// Changes the topics of an open link. Without a topic to change, asks for a heartbeat.
     ///
     /// - Returns: The topics that the server does not allow on the link, as far as its response names them.
     func change(
@@ -19,7 +19,7 @@ protocol LinkSource: Sendable {
     ) async throws(NetworkError) -> Set<String>
 }
 
-/// The links of an endpoint.
+/// Opens the links of an endpoint.
 struct EndpointLinks<E: EventStreamEndpoint>: LinkSource {
     let network: NetworkLayer
     let stream: E
@@ -51,8 +51,8 @@ struct EndpointLinks<E: EventStreamEndpoint>: LinkSource {
 }
 
 extension RawData {
-    /// The topics that the response to a change of topics says the client may not follow. A body that is too long to be
-    /// such a response names none.
+    /// The topics that the client may not follow, from the response to a change of topics. A body that is too long to
+    /// be such a response yields none.
     var refusedTopics: Set<String> {
         guard bytes.count <= 1 << 20 else { return [] }
         return Set(json["refused"].elements.compactMap(\.string))

@@ -1,21 +1,21 @@
 import Runway
 import Synchronization
 
-/// Passes what a link reads to the one reader of a stream, with a bound in bytes.
+/// Passes the elements of a link to the only reader of a stream, with a limit in bytes.
 final class StreamBuffer: Sendable {
-    /// What the reader takes, and the place of the stream once it has.
+    /// An element for the reader, and the position of the stream after it.
     struct Entry: Sendable {
-        /// What the reader receives; `nil` if only the place moved.
+        /// The element that the reader receives; `nil` if only the position moved.
         var element: StreamElement?
         var cursor: StreamCursor
         var byteCount: Int
-        /// The number of the link that it came on.
+        /// The number of the link on which the entry arrived.
         var link: Int
     }
 
     fileprivate struct State {
         var entries: [Entry] = []
-        /// How many of the entries have been taken; they are removed together.
+        /// The number of entries that have been taken; they are removed together.
         var taken = 0
         var byteCount = 0
         var isFinished = false
@@ -25,14 +25,15 @@ final class StreamBuffer: Sendable {
     }
 
     private let maximumByteCount: Int
-    /// Guards the entries and the continuations; none is resumed while it is held.
+    /// Guards the entries and the continuations. No continuation is resumed while it is held.
     private let state = Mutex(State())
 
     init(maximumByteCount: Int) { self.maximumByteCount = maximumByteCount }
 
-    /// Adds an entry. An entry that is larger than the bound has the buffer for itself.
+    /// Adds an entry. An entry that exceeds the limit is accepted into an empty buffer.
     ///
-    /// - Returns: Whether it is full now: then the caller has to wait with ``waitForRoom()`` before it adds another.
+    /// - Returns: Whether the buffer is full now: then the caller has to wait with ``waitForRoom()`` before it adds
+    ///   another entry.
     func add(_ entry: Entry) -> Bool {
         let (reader, isFull) = state.withLock { state in
             if entry.element == nil, state.taken < state.entries.count,
@@ -50,7 +51,7 @@ final class StreamBuffer: Sendable {
         return isFull
     }
 
-    /// Waits until the reader has taken so much that less than the bound is left, or the task is cancelled.
+    /// Waits until the reader has taken enough entries that less than the limit is left, or the task is cancelled.
     func waitForRoom() async {
         await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
@@ -66,9 +67,9 @@ final class StreamBuffer: Sendable {
         }
     }
 
-    /// Returns the next entry, once there is one; `nil` at the end, and when the task is cancelled.
+    /// Waits for the next entry and returns it; `nil` at the end, and when the task is cancelled.
     ///
-    /// - Throws: The error with which the stream ended.
+    /// - Throws: The error that ended the stream.
     func next() async throws(NetworkError) -> Entry? {
         while true {
             let (entry, isOver, failure, writer) = state.withLock { state in
@@ -90,7 +91,7 @@ final class StreamBuffer: Sendable {
         }
     }
 
-    /// Ends the buffer: the reader receives what is in it, then the error or the end.
+    /// Ends the buffer: the reader receives the remaining entries, then the error or the end.
     func finish(_ error: NetworkError?) {
         let (reader, writer) = state.withLock { state in
             if !state.isFinished { state.failure = error }

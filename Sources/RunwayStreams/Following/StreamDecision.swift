@@ -1,7 +1,7 @@
 import HTTPTypes
 import Runway
 
-/// What a link carried.
+/// The numbers of events and bytes that a link carried.
 struct StreamCounts: Sendable, Equatable {
     var events = 0
     var bytes = 0
@@ -9,10 +9,10 @@ struct StreamCounts: Sendable, Equatable {
     var continuity: StreamContinuity?
 }
 
-/// What a stream did with a link, for the record of its call.
+/// A decision of a stream about a link, for the record of the link's call.
 enum StreamDecision: StageDecision {
     case opened(resumedFrom: String)
-    /// The response is no stream, for this reason.
+    /// The response is not a stream, for this reason.
     case notOpened(NoStream)
     case closed(LinkEnd, StreamCounts)
 

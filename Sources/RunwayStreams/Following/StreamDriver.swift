@@ -2,7 +2,7 @@ import HTTPTypes
 import Runway
 import Synchronization
 
-/// Performs what the machine of a stream decides: opens and closes links, one at a time, and wakes at its deadlines.
+/// Performs the decisions of a stream's machine: opens and closes links, one at a time, and wakes at its deadlines.
 ///
 /// All inputs pass through one queue, and one task acts on them in order.
 final class StreamDriver: Sendable {
@@ -11,7 +11,7 @@ final class StreamDriver: Sendable {
         case network(NetworkStatus)
         case opened(LinkFacts, link: Int)
         case continued(link: Int)
-        /// Bytes have come since the link was probed.
+        /// Bytes have arrived since the link was probed.
         case probeConfirmed(link: Int)
         case ended(LinkFailure, link: Int)
         case forgotten(link: Int)
@@ -21,9 +21,9 @@ final class StreamDriver: Sendable {
 
     private struct State {
         var stream = StreamState.idle
-        /// The number of the link that is open or being opened; `nil` while there is no such link.
+        /// The number of the link that is open or being opened; `nil` if there is none.
         var link: Int?
-        /// The last link of which the reader has taken everything that was replayed.
+        /// The last link whose missed events the reader has taken completely.
         var caughtUpLink: Int?
         /// Whether the open link may be dead.
         var isSuspected = false
@@ -39,9 +39,9 @@ final class StreamDriver: Sendable {
     private let random: any RandomNumberGenerator & Sendable
     private let inputs: AsyncStream<Input>
     private let continuation: AsyncStream<Input>.Continuation
-    /// The state, whether the link is suspected, or the topics that the server refuses have changed.
+    /// Called when the state, the suspicion of the link, or the refused topics have changed.
     private let onState: @Sendable (StreamState) -> Void
-    /// Guards the state that the app sees, and which link it is of.
+    /// Guards the state that the app sees, and the number of its link.
     private let state = Mutex(State())
 
     init(
@@ -67,11 +67,11 @@ final class StreamDriver: Sendable {
 
     var streamState: StreamState { state.withLock { $0.stream } }
     var isCaughtUp: Bool { state.withLock { $0.isCaughtUp } }
-    /// Whether the stream has caught up, and its link is not suspected: if that is dead, the server may have events
-    /// that were missed.
+    /// Whether the stream has caught up and its link is not suspected: behind a dead link the server may have further
+    /// events.
     var isCertainlyCaughtUp: Bool { state.withLock { $0.isCaughtUp && !$0.isSuspected } }
 
-    /// The reader has taken everything that was replayed on a link.
+    /// The reader has taken all missed events of a link.
     func noteCaughtUp(_ link: Int) { state.withLock { $0.caughtUpLink = link } }
 
     func stop() { continuation.yield(.stop) }
@@ -80,9 +80,9 @@ final class StreamDriver: Sendable {
 
     /// Runs the stream until it ends, or the task is cancelled.
     ///
-    /// - Parameter cursor: Where it continues; `nil` if it begins anew.
+    /// - Parameter cursor: The position at which the stream continues; `nil` to begin anew.
     func run(after cursor: StreamCursor?) async {
-        // What the app asked for before comes first: a stream that is paused opens no link.
+        // Requests that the app made before come first: a paused stream opens no link.
         continuation.yield(.start)
         if let cursor { topics.restore(cursor) }
         var run = Run(
@@ -113,14 +113,14 @@ final class StreamDriver: Sendable {
         buffer.finish(nil)
     }
 
-    /// What belongs to the task that runs the stream.
+    /// State of the task that runs the stream.
     private struct Run {
         var machine: StreamMachine
         var track: NetworkTrack
-        /// The place of the stream; while a link is open, the one at which it began.
+        /// The position of the stream; while a link is open, the position at which the link began.
         var intake: EventIntake
         var linkCount = 0
-        /// The link, whose task returns the place at its end.
+        /// The link. Its task returns the position at the end.
         var link: (task: Task<EventIntake, Never>, monitor: LinkMonitor)?
         var timer: StreamTimer
     }
@@ -158,7 +158,7 @@ final class StreamDriver: Sendable {
             guard link == run.linkCount, let monitor = run.link?.monitor else { return [] }
             return run.machine.tick(at: now, activity: monitor.take())
         case .ended(let failure, let link):
-            // A link that was closed has been waited for already.
+            // A closed link has been waited for already.
             guard link == run.linkCount, run.link != nil else { return [] }
             let activity = run.link?.monitor.takeIfCut()
             await close(&run)
@@ -182,7 +182,8 @@ final class StreamDriver: Sendable {
                     let refused = try await source.change(connection, adding: [], removing: [])
                     topics.probed(connection, refused: refused, since: count)
                 } catch {
-                    // The server has no such connection any more. After another failure bytes may still be received on the link.
+                    // The server does not know the connection any more. After another failure bytes may still be
+                    // received on the link.
                     guard error.status == .notFound || error.status == .gone else { return }
                     continuation.yield(.forgotten(link: link))
                 }
@@ -215,7 +216,7 @@ final class StreamDriver: Sendable {
         run.link = (task, monitor)
     }
 
-    /// Closes the link, if there is one, and waits until it has ended: the next one begins at its place.
+    /// Closes the link, if there is one, and waits for its end: the next link begins at its position.
     private func close(_ run: inout Run) async {
         guard let link = run.link else { return }
         link.task.cancel()
@@ -235,6 +236,6 @@ final class StreamDriver: Sendable {
 }
 
 extension NetworkStatus {
-    /// What distinguishes this network from others, for what is learned of it.
+    /// A key that distinguishes this network from others, for the facts learned about it.
     fileprivate var learningKey: String { identity ?? link.rawValue }
 }

@@ -17,7 +17,7 @@ public struct StreamEvent: Sendable {
     public let id: String
     /// The data, as the bytes of UTF-8 text.
     public let rawData: RawData
-    /// The endpoint of the stream, which reformers are passed.
+    /// The endpoint of the stream, which is passed to reformers.
     public let endpoint: any Endpoint
 
     init(_ event: ServerSentEvent, of endpoint: any Endpoint) {
@@ -28,20 +28,20 @@ public struct StreamEvent: Sendable {
         self.endpoint = endpoint
     }
 
-    /// The place of the event in its stream; `nil` for servers other than Runway's.
+    /// The position of the event in its stream; `nil` for servers other than Runway's.
     public var place: EventID? { EventID(id) }
 
     /// The data as text.
     public var text: String { String(decoding: rawData.bytes, as: UTF8.self) }
 
-    /// Decodes the data, which is JSON.
+    /// Decodes the data from JSON.
     ///
     /// - Parameters:
     ///   - type: The type of the model.
     ///   - path: The names of the members that lead from the root of the data to the model. The default is the root.
     ///   - decoder: Decodes keys and dates. The default leaves keys unchanged and reads dates as seconds since 2001.
-    /// - Throws: `NetworkError.Kind.invalidResponse` if the data is not JSON, has no value at the path, or the value is
-    ///   not of the type.
+    /// - Throws: `NetworkError.Kind.invalidResponse` if the data is not JSON, has no value at the path, or the value
+    ///   does not have the type.
     public func decode<Value: Decodable & Sendable>(
         _ type: Value.Type, at path: String..., decoder: JSONDocumentDecoder = JSONDocumentDecoder()
     ) throws(NetworkError) -> Value {
@@ -53,7 +53,7 @@ public struct StreamEvent: Sendable {
         }
     }
 
-    /// Lets a reformer convert the data into what a view shows, in the isolation of the caller.
+    /// Converts the data into a value for a view by a reformer, in the isolation of the caller.
     ///
     /// - Throws: `NetworkError.Kind.invalidResponse` with the error of the reformer as its `NetworkError.underlying`.
     public func reform<R: Reformer>(with reformer: R) throws(NetworkError) -> R.Value {
@@ -71,17 +71,17 @@ public struct StreamEvent: Sendable {
     }
 }
 
-/// What a new connection of a stream means for the events before it. Every connection begins with exactly one.
+/// The relation of a new connection to the events before it. Every connection begins with exactly one continuity.
 ///
 /// A switch needs a `default`, since later versions may add cases.
 public enum StreamContinuity: Sendable, Hashable, CustomStringConvertible {
-    /// Nothing was missed: the events after the last one follow. Of a server of Runway the client has checked it. Any
-    /// other server that has sent ids is taken at its word: the client can't see whether the server still had all
+    /// No event was missed: the connection continues after the last event. With Runway's servers the client has checked
+    /// that. Any other server that has sent ids is trusted: the client can't see whether the server still had all
     /// events after the last id.
     case resumed
-    /// The events from one place to another, both included, are gone. Those after them follow.
+    /// The events from one position to another, both included, are lost. The connection continues after them.
     case gap(from: EventID, to: EventID)
-    /// There is no connection to the events before: load what the app shows anew. For this reason.
+    /// The connection does not continue the earlier events, for this reason: reload the data that the app shows.
     case reset(StreamReset)
 
     /// The continuity in a few words.
@@ -94,7 +94,7 @@ public enum StreamContinuity: Sendable, Hashable, CustomStringConvertible {
     }
 }
 
-/// Why a stream begins anew.
+/// The reason why a stream begins anew.
 public struct StreamReset: Sendable, Hashable, CustomStringConvertible {
     private enum Code: String { case first, serverLost, noIDs, invalid, topics }
 
@@ -102,33 +102,33 @@ public struct StreamReset: Sendable, Hashable, CustomStringConvertible {
 
     private init(_ code: Code) { self.code = code }
 
-    /// It is the first connection.
+    /// The connection is the stream's first.
     public static let first = StreamReset(.first)
-    /// The server has other events than those that the cursor is about.
+    /// The server has other events than those that the cursor refers to.
     public static let serverLost = StreamReset(.serverLost)
     /// The server sends no ids, so that no connection can continue another.
     public static let noIDs = StreamReset(.noIDs)
-    /// The server continued at a place that it was not asked for, or did not say where.
+    /// The server continued at another position than the requested one, or stated no position.
     public static let invalid = StreamReset(.invalid)
     /// The server allows a wanted topic that it had refused, or the app wants a topic that it did not follow when the
-    /// cursor was stored: the events of that topic up to the cursor were not for this client. The events after the last
-    /// one follow, of all topics.
+    /// cursor was stored: earlier events of that topic were not sent to this client. The connection continues after the
+    /// last event, with all topics.
     public static let topics = StreamReset(.topics)
 
-    /// The reason in one word, which stays the same from release to release.
+    /// The reason in one word, which is the same in all releases.
     public var name: String { code.rawValue }
 
     /// The reason in one word.
     public var description: String { name }
 }
 
-/// What a stream returns to its reader. A switch needs a `default`, since later versions may add cases.
+/// An element that a stream returns to its reader. A switch needs a `default`, since later versions may add cases.
 public enum StreamElement: Sendable {
     /// An event.
     case event(StreamEvent)
     /// A connection began; see ``StreamContinuity``.
     case continuity(StreamContinuity)
-    /// What the connection had to replay has been returned: the events that follow are new. It comes once on each
-    /// connection, and only from Runway's servers.
+    /// All missed events have been returned: later events are new. Returned once on each connection, and only with
+    /// Runway's servers.
     case caughtUp
 }

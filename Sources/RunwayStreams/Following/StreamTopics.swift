@@ -5,15 +5,15 @@ import Synchronization
 /// The topics that a stream wants, and those that its open connection follows. Changes are sent one at a time, in their
 /// order.
 ///
-/// No event of a wanted topic is passed by. A link that was asked for without a wanted topic ends before any event of
-/// it is passed on, and so does a link whose change of topics failed, and one of a server other than Runway's, to which
-/// no change can be sent. The next link is asked for with all wanted topics, and begins where the last one ended.
+/// No event of a wanted topic is skipped. A link ends before any event of a topic is delivered if it was opened without
+/// that topic, if its change of topics failed, or if its server is not Runway's and can't be sent the change. The next
+/// link requests all wanted topics, and begins where the last one ended.
 ///
-/// The events of a topic that the server refuses are passed by, and so are those of a topic that an earlier run of the
-/// app did not want. Such a topic is remembered until a link has it, which then does not resume.
+/// Events are skipped if the server refuses their topic, or if an earlier run of the app did not want it. Such a topic
+/// is remembered until a link has it, which then does not count as resumed.
 final class StreamTopics: Sendable {
-    /// Sends a change of the topics of a connection to the server, and returns those that the server does not allow, as
-    /// far as it says.
+    /// Sends a change of a connection's topics to the server, and returns those that the server does not allow, as far
+    /// as it names them.
     typealias Send =
         @Sendable (_ connection: String, _ added: Set<String>, _ removed: Set<String>) async throws(NetworkError)
         -> Set<String>
@@ -23,18 +23,18 @@ final class StreamTopics: Sendable {
         let number: Int
         let added: Set<String>
         let removed: Set<String>
-        /// Who waits for the outcome; `nil` if nobody does.
+        /// The task that waits for the outcome; `nil` if none does.
         var waiter: CheckedContinuation<Outcome, Never>?
     }
 
     fileprivate struct Connection {
         let id: String
         let link: Int
-        /// What the server has confirmed.
+        /// The topics that the server has confirmed.
         var topics: Set<String>
     }
 
-    /// A change that is being sent, without what the connection follows already.
+    /// A change that is being sent, without topics that the connection has already.
     fileprivate struct Step {
         let number: Int
         let connection: String
@@ -44,29 +44,29 @@ final class StreamTopics: Sendable {
 
     fileprivate struct State {
         var wanted: Set<String>?
-        /// The wanted topics that the present or last link does not have, by the server's decision.
+        /// The wanted topics that the server has refused on the present or last link.
         var refused: Set<String> = []
-        /// The topics whose events the place of the stream has not passed by; `nil` if that holds for all that are
-        /// wanted, as after the first link, or is not known.
+        /// The topics of which the stream has skipped no events; `nil` if these are all wanted ones, as after the first
+        /// link, or if they are not known.
         var followed: Set<String>?
-        /// How many changes the server has confirmed.
+        /// The number of changes that the server has confirmed.
         var confirmedCount = 0
         var connection: Connection?
-        /// The open link of a server other than Runway's, and the topics that it was asked for.
+        /// The open link of a server other than Runway's, and the topics that it requested.
         var plainLink: (number: Int, topics: Set<String>)?
-        /// The last link that ended because of its topics, and how.
+        /// The last link that ended because of its topics, and how it ended.
         var endedLink = 0
         var end = LinkFailure.superseded
-        /// The first one is being sent, if any is.
+        /// The waiting changes. The first one is being sent, if any is.
         var changes: [Change] = []
         var changeCount = 0
         var isSending = false
     }
 
     private let send: Send
-    /// A change failed on a link, which has to be replaced.
+    /// Called when a change failed on a link, which then has to be replaced.
     private let onLoss: @Sendable (_ link: Int) -> Void
-    /// The topics that the server refuses on the open link have changed.
+    /// Called when the topics that the server refuses on the open link have changed.
     private let onRefusal: @Sendable () -> Void
     /// Guards the topics, the open connection and the changes. No continuation is resumed while it is held.
     private let state: Mutex<State>
@@ -79,31 +79,31 @@ final class StreamTopics: Sendable {
         (self.send, self.onLoss, self.onRefusal) = (send, onLoss, onRefusal)
     }
 
-    /// The topics that are wanted; `nil` if the choice is the server's.
+    /// The wanted topics; `nil` if the server chooses the topics.
     var wanted: Set<String>? { state.withLock { $0.wanted } }
-    /// The wanted topics that the server does not allow, as far as it has said on the last connection.
+    /// The wanted topics that the server does not allow, as reported on the last connection.
     var refused: Set<String> { state.withLock { $0.refused } }
-    /// The wanted topics, without those of which the place of the stream passed events by before this run of the app;
-    /// `nil` if the choice is the server's.
+    /// The wanted topics, without those of which the stream skipped events before this run of the app; `nil` if the
+    /// server chooses the topics.
     var followed: Set<String>? {
         state.withLock { state in
             guard let followed = state.followed else { return state.wanted }
             return state.wanted?.intersection(followed)
         }
     }
-    /// How many changes the server has confirmed.
+    /// The number of changes that the server has confirmed.
     var confirmedCount: Int { state.withLock { $0.confirmedCount } }
     /// The id of the open connection; `nil` while no connection is open, and for servers other than Runway's.
     var connection: String? { state.withLock { $0.connection?.id } }
 
-    /// Whether events of a topic are still wanted.
+    /// Returns whether events of a topic are still wanted.
     func wants(_ topic: String) -> Bool { state.withLock { $0.wanted?.contains(topic) ?? true } }
 
-    /// How a link has ended because of its topics; `nil` if it has not.
+    /// Returns how a link has ended because of its topics; `nil` if it has not.
     func end(of link: Int) -> LinkFailure? { state.withLock { link <= $0.endedLink ? $0.end : nil } }
 
-    /// The stream continues at a place that has passed by the events of topics that were not wanted or that the server
-    /// refused then.
+    /// Continues at the position of a cursor: events before it were skipped if their topics were not wanted or were
+    /// refused.
     func restore(_ cursor: StreamCursor) {
         state.withLock { state in
             state.followed = cursor.topics?.subtracting(cursor.refusedTopics)
@@ -111,15 +111,15 @@ final class StreamTopics: Sendable {
         }
     }
 
-    /// The server has opened a connection. If it was not asked for with a wanted topic, its link has ended.
+    /// The server has opened a connection. If it did not request a topic that is wanted by now, its link has ended.
     ///
     /// - Parameters:
-    ///   - id: Names the connection.
-    ///   - link: The number of the link, which is greater than that of every one before it.
-    ///   - asked: The topics that the link was asked for.
-    ///   - refused: Those of them that the server does not allow.
-    /// - Returns: Whether it has a wanted topic that was refused, or not wanted, before: the place of the stream may
-    ///   have passed events of it by.
+    ///   - id: The name of the connection.
+    ///   - link: The number of the link, which is greater than the numbers of all earlier links.
+    ///   - asked: The topics that the link requested.
+    ///   - refused: The requested topics that the server does not allow.
+    /// - Returns: Whether the link has a wanted topic that was refused, or not wanted, before: the stream may have
+    ///   skipped events of it.
     func opened(_ id: String, on link: Int, asked: Set<String>?, refused: Set<String>) -> Bool {
         let (starts, hasReturnedTopics) = state.withLock { state -> (Bool, Bool) in
             guard link > state.endedLink else { return (false, false) }
@@ -141,9 +141,10 @@ final class StreamTopics: Sendable {
         return hasReturnedTopics
     }
 
-    /// A server other than Runway's has opened a link. If it was not asked for with a wanted topic, it has ended.
+    /// A server other than Runway's has opened a link. If it did not request a topic that is wanted by now, the link
+    /// has ended.
     ///
-    /// - Returns: As ``opened(_:on:asked:refused:)``.
+    /// - Returns: The same as ``opened(_:on:asked:refused:)``.
     func opened(on link: Int, asked: Set<String>?) -> Bool {
         state.withLock { state in
             guard link > state.endedLink else { return false }
@@ -158,7 +159,7 @@ final class StreamTopics: Sendable {
         }
     }
 
-    /// The server has responded to a probe of a connection, and named topics that it refuses there.
+    /// The server has responded to a probe of a connection, and named the topics that it refuses there.
     ///
     /// - Parameter count: ``confirmedCount`` when the probe was sent. A response that may be older than a change is
     ///   ignored: the next one names the topics again.
@@ -169,11 +170,10 @@ final class StreamTopics: Sendable {
         if isNew { onRefusal() }
     }
 
-    /// The link has ended, and nothing reads it any more.
+    /// The link has ended, and is not read any more.
     func closed() { state.withLock { ($0.connection, $0.plainLink) = (nil, nil) } }
 
-    /// Changes the topics, on the open connection if there is one. Then it returns when the server has confirmed the
-    /// change.
+    /// Changes the wanted topics. If a connection is open, returns when the server has confirmed the change.
     ///
     /// - Throws: The error of a call that was refused (400, 403), which changes nothing, or that was cancelled.
     func change(adding added: Set<String>, removing removed: Set<String>) async throws(NetworkError) {
@@ -187,7 +187,7 @@ final class StreamTopics: Sendable {
                     state.wanted = wanted.union(added).subtracting(removed)
                     let isLessRefused = !state.refused.isDisjoint(with: removed)
                     state.refused.subtract(removed)
-                    // The link that is opened next, or is being opened, has them.
+                    // The link that is opened next, or is being opened, has the topics.
                     if state.connection == nil { return (.success(()), false, isLessRefused) }
                     if Task.isCancelled {
                         return (.failure(.cancelledChange), state.add(change.withoutWaiter), isLessRefused)
@@ -199,7 +199,7 @@ final class StreamTopics: Sendable {
                 if starts { Task { await sendChanges() } }
             }
         } onCancel: {
-            // The change is sent all the same.
+            // The change is sent nevertheless.
             state.withLock { $0.takeWaiter(number) }?.resume(returning: .failure(.cancelledChange))
         }
         try outcome.get()
@@ -221,7 +221,8 @@ final class StreamTopics: Sendable {
                     let refused = error.rawData?.refusedTopics ?? []
                     if state.withLock({ $0.refuse(step, refused: refused) }) { onRefusal() }
                 } else {
-                    // Whether the server has changed the topics is unknown. The next link has those that are wanted then.
+                    // It is unknown whether the server has changed the topics. The next link requests the topics that
+                    // are wanted then.
                     if error.kind == .cancelled { outcome = .failure(error) }
                     if let link = state.withLock({ $0.lose(step.connection) }) { onLoss(link) }
                 }
@@ -247,8 +248,8 @@ extension StreamTopics.State {
         return changeCount
     }
 
-    /// A link has all wanted topics but for those that the server refuses. Returns whether it has one of which the
-    /// place of the stream may have passed events by.
+    /// A link has all wanted topics except those that the server refuses. Returns whether it has a topic of which the
+    /// stream may have skipped events.
     fileprivate mutating func beginLink(refusing topics: Set<String>) -> Bool {
         defer { followed = nil }
         // The server may choose topics that were not followed.
@@ -258,7 +259,7 @@ extension StreamTopics.State {
         return !passedBy.isSubset(of: topics)
     }
 
-    /// Adds a change; returns whether the caller has to start to send.
+    /// Adds a change; returns whether the caller has to start sending.
     fileprivate mutating func add(_ change: StreamTopics.Change) -> Bool {
         changes.append(change)
         defer { isSending = true }
@@ -275,8 +276,8 @@ extension StreamTopics.State {
         return takeWaiter(number)
     }
 
-    /// Returns what is sent next. Without a connection nothing is, and those who wait have what they want with the next
-    /// link.
+    /// Returns the next change to send, and the waiters to resume. Without a connection no change is sent, and all
+    /// waiters are resumed: the next link has their topics.
     fileprivate mutating func nextStep() -> (StreamTopics.Step?, [CheckedContinuation<StreamTopics.Outcome, Never>]) {
         guard let connection, let change = changes.first else {
             let waiters = changes.compactMap(\.waiter)
@@ -308,7 +309,7 @@ extension StreamTopics.State {
         return note(refused: topics) || refused != before
     }
 
-    /// The server refuses a change: what it was to add is not wanted any more, unless a later change adds it. Returns
+    /// The server refuses a change: its added topics are no longer wanted, unless a later change adds them. Returns
     /// whether the server refuses other topics than before.
     fileprivate mutating func refuse(_ step: StreamTopics.Step, refused topics: Set<String>) -> Bool {
         let before = refused
@@ -337,7 +338,7 @@ extension StreamTopics.State {
 }
 
 extension NetworkError {
-    /// The error of a change of topics that the app does not choose.
+    /// The error of a change of topics although the server chooses the topics.
     static var topicsOfTheServer: NetworkError {
         NetworkError(
             .invalidParameters, in: .validating,

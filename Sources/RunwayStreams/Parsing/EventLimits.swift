@@ -1,4 +1,4 @@
-/// The sizes that a parser of events allows.
+/// Limits for the sizes of lines and events that a parser accepts.
 public struct EventLimits: Sendable, Hashable {
     /// The most bytes of one line, without its end. The default is 1 MiB.
     public var maximumLineByteCount: Int
@@ -16,9 +16,9 @@ public struct EventLimits: Sendable, Hashable {
     }
 }
 
-/// A server sent a line or an event that is larger than the limits allow. The stream can't be read any further.
+/// A line or an event of the server is larger than the limits allow. The stream can't be read any further.
 public struct EventLimitExceeded: Error, Hashable, CustomStringConvertible {
-    /// What was too large: `line` or `event`.
+    /// The part that was too large: `line` or `event`.
     public let subject: String
     /// The most bytes that were allowed.
     public let maximumByteCount: Int

@@ -1,6 +1,6 @@
 /// Finds the events in the bytes of a stream of `text/event-stream` (WHATWG HTML §9.2.6). Pure: it waits for nothing.
 ///
-/// One field is Runway's own, `topic`, which other clients ignore as the standard has them ignore every unknown field.
+/// Runway adds the field `topic`. Other clients ignore it, since the standard tells them to ignore every unknown field.
 ///
 /// ```swift
 /// var parser = EventParser()
@@ -10,22 +10,22 @@
 /// }
 /// ```
 ///
-/// The bytes may be divided anywhere. A line ends with LF, CR or CRLF; an event is found as soon as the first byte of
-/// its last line end is there. Bytes that are not UTF-8 become U+FFFD, and one byte order mark at the start is omitted.
-/// An event that the stream's end interrupts is discarded. The memory in use is at most one line, one event and one
-/// part. Equal parsers return equal items for equal bytes.
+/// The bytes may be divided anywhere. A line ends with LF, CR or CRLF; an event is complete as soon as the first byte
+/// of its last line end has arrived. Bytes that are not UTF-8 become U+FFFD, and one byte order mark at the start is
+/// omitted. An event that the stream's end interrupts is discarded. The memory in use is at most one line, one event
+/// and one part. Equal parsers return equal items for equal bytes.
 public struct EventParser: Sendable, Equatable {
-    /// What a parser finds.
+    /// An item in the bytes of a stream.
     public enum Item: Sendable, Hashable {
         /// An event.
         case event(ServerSentEvent)
-        /// An id that came without data: the position in the stream moved, and there is nothing to deliver.
+        /// An id without data: the position in the stream moved, and there is nothing to deliver.
         case id(String)
-        /// How long a client has to wait before it reconnects, as the server wants it. Unbounded: the reader limits it.
+        /// The reconnection time that the server asks for. Unlimited: the reader has to limit it.
         case retry(Duration)
     }
 
-    /// The id that a reconnection names: the last one whose event is complete, or the one that the parser started with.
+    /// The id that a reconnection sends: the id of the last complete event, or else the initial one.
     public private(set) var lastEventID: String
 
     private let limits: EventLimits
@@ -33,7 +33,7 @@ public struct EventParser: Sendable, Equatable {
     private var part: ArraySlice<UInt8> = []
     /// The start of a line, from earlier parts.
     private var line: [UInt8] = []
-    /// Whether the last line ended with a CR, whose LF is still to come.
+    /// Whether the last line ended with a CR, whose LF may still follow.
     private var endedWithCR = false
     private var isFirstLine = true
 
@@ -46,21 +46,21 @@ public struct EventParser: Sendable, Equatable {
     /// Creates the parser of one response.
     ///
     /// - Parameters:
-    ///   - lastEventID: The id with which the stream was asked for. The default is an empty string: no id.
+    ///   - lastEventID: The id with which the stream was requested. The default is an empty string: no id.
     ///   - limits: The sizes that are allowed. See ``EventLimits`` for the defaults.
     public init(lastEventID: String = "", limits: EventLimits = EventLimits()) {
         self.lastEventID = lastEventID
         self.limits = limits
     }
 
-    /// Takes the next part, once ``next()`` has returned `nil`.
+    /// Adds the next part. ``next()`` must have returned `nil` before.
     public mutating func add(_ part: [UInt8]) {
         if self.part.isEmpty { self.part = part[...] } else { self.part += part }
     }
 
     /// Returns the next item; `nil` if it needs more bytes.
     ///
-    /// - Throws: ``EventLimitExceeded`` if a line or an event is too large; nothing can be read after it.
+    /// - Throws: ``EventLimitExceeded`` if a line or an event is too large; no item can be read after that.
     public mutating func next() throws(EventLimitExceeded) -> Item? {
         while try takeLine() {
             let item = try read()
@@ -120,7 +120,7 @@ public struct EventParser: Sendable, Equatable {
         return nil
     }
 
-    /// The reconnection time in a value that has only digits; it is at most that of 18 digits.
+    /// Returns the reconnection time in a value that has only digits; at most the largest number of 18 digits.
     private func retry(_ value: ArraySlice<UInt8>) -> Item? {
         guard !value.isEmpty, value.allSatisfy({ (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }) else {
             return nil

@@ -1,9 +1,10 @@
 import Runway
 import Synchronization
 
-/// What the streams and WebSockets of a layer have learned of its networks. It is not stored beyond the end of the app.
+/// The facts that the streams and WebSockets of a layer have learned about its networks. They are lost when the app
+/// ends.
 final class HeartbeatMemory: Sendable {
-    /// Guards what was learned.
+    /// Guards the learned facts.
     private let learner = Mutex(HeartbeatLearner())
 
     func interval(on network: String, limit: Duration?, _ bounds: HeartbeatLearner.Bounds) -> Duration {
@@ -20,6 +21,6 @@ final class HeartbeatMemory: Sendable {
 }
 
 extension NetworkLayer {
-    /// What all streams and WebSockets of this layer have learned of its networks.
+    /// The facts that all streams and WebSockets of this layer have learned about its networks.
     var heartbeats: HeartbeatMemory { values.value(of: HeartbeatMemory.self) { HeartbeatMemory() } }
 }

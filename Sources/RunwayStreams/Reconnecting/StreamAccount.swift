@@ -3,7 +3,7 @@ import Synchronization
 
 /// The account that a stream, a WebSocket or conversations belong to, and whether it is signed in.
 ///
-/// What the server sends, and what the app has written, is for that account: nobody else continues it.
+/// Data from the server, and from the app, is for that account: no other account continues it.
 final class StreamAccount: Sendable {
     private let subject: String
     private let service: any APIService.Type
@@ -15,11 +15,11 @@ final class StreamAccount: Sendable {
     /// Binds to the account that is signed in now.
     ///
     /// - Parameters:
-    ///   - subject: What belongs to the account, for the text of ``absence``.
+    ///   - subject: The thing that belongs to the account, for the text of ``absence``.
     ///   - service: The service that the account is signed in to.
     ///   - network: The layer.
     ///   - isBoundLater: Whether to bind to the first account that signs in later, if nobody is signed in now. The
-    ///     default is `false`: what was begun without an account continues, and any account may sign in meanwhile.
+    ///     default is `false`: a stream that began without an account continues, and any account may sign in meanwhile.
     init(_ subject: String, of service: any APIService.Type, on network: NetworkLayer, isBoundLater: Bool = false) {
         (self.subject, self.service, self.network, self.isBoundLater) = (subject, service, network, isBoundLater)
         name = Mutex(network.settings(of: service).account)
@@ -34,7 +34,7 @@ final class StreamAccount: Sendable {
         }
     }
 
-    /// The error with which everything of the account ends when it is not signed in.
+    /// The error with which streams of the account end when it is not signed in.
     var absence: NetworkError {
         NetworkError(
             .cancelled, in: .authorizing, "The account of the \(subject) signed out, or another signed in.",

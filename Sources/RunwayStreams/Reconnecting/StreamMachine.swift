@@ -1,14 +1,15 @@
 import Runway
 
-/// Decides when a stream connects, suspects its link, drops it and reconnects. Pure, but for what is learned of
-/// networks, which the streams of a layer share: times and random numbers are passed to it.
+/// Decides when a stream connects, suspects its link, drops it and reconnects. Times and random numbers are passed to
+/// it; the only shared state is the memory of the layer's networks. Otherwise it is pure.
 ///
-/// Both protocols use it. A shell performs the returned actions, calls ``tick(at:activity:)`` at ``deadline``, and
-/// reports how links open and end. Of the received bytes it reports only when the last came, when the machine asks.
+/// Event streams and WebSockets use it. A shell performs the returned actions, calls ``tick(at:activity:)`` at
+/// ``deadline``, and reports how links open and end. When the machine asks, the shell reports the time of the last
+/// received byte.
 struct StreamMachine: Sendable {
-    /// What the shell has to do.
+    /// An action for the shell.
     enum Action: Sendable, Equatable {
-        /// Open a link. None is open.
+        /// Open a link. No link is open.
         case connect
         /// Close the link, or stop opening it.
         case disconnect(LinkEnd)
@@ -27,28 +28,29 @@ struct StreamMachine: Sendable {
         }
     }
 
-    /// What was received on a link, and when.
+    /// The times of the bytes received on a link.
     struct Activity: Sendable, Equatable {
-        /// When the last byte came.
+        /// The time of the last byte.
         var last: Duration
         /// The longest time between two bytes since the last report: a silence that has ended.
         var longestSilence = Duration.zero
-        /// Whether nothing is read, because the reader of the events is slow: that proves nothing about the link.
+        /// Whether reading is paused because the reader of the events is slow: silence then proves nothing about the
+        /// link.
         var isHeld = false
     }
 
     private struct Link {
         let openTime: Duration
-        /// The network that it was opened on.
+        /// The network that the link was opened on.
         let network: String
         var lastReceived: Duration
-        /// How long it may be silent.
+        /// The time for which the link may be silent.
         let quietLimit: Duration
         /// The interval of the heartbeats; `nil` if the server states none.
         let heartbeat: Duration?
-        /// When it has to be replaced.
+        /// The time at which the link has to be replaced.
         let endTime: Duration?
-        /// When it is dropped unless the server has said how it continues the last; `nil` once that is known.
+        /// The time at which the link is dropped unless the server has stated its continuity; `nil` once it has.
         var openingDeadline: Duration?
         var probe: Probe?
     }
@@ -56,7 +58,7 @@ struct StreamMachine: Sendable {
     private struct Probe {
         let start: Duration
         let deadline: Duration
-        /// The silence that caused it; `nil` if another event did.
+        /// The silence that caused the probe; `nil` if another event did.
         let silence: Duration?
     }
 
@@ -103,13 +105,13 @@ struct StreamMachine: Sendable {
         }
     }
 
-    /// Whether the open link may be dead: nothing was received since a probe, or the device has no network.
+    /// Whether the open link may be dead: no byte was received since a probe, or the device has no network.
     var isSuspected: Bool {
         guard case .open(let link) = phase else { return false }
         return link.probe != nil || !isReachable
     }
 
-    /// When ``tick(at:activity:)`` has to be called next; `nil` if nothing is due.
+    /// The time of the next call of ``tick(at:activity:)``; `nil` if none is due.
     var deadline: Duration? {
         switch phase {
         case .waiting(let instant): return instant
@@ -120,11 +122,11 @@ struct StreamMachine: Sendable {
         }
     }
 
-    /// The interval of heartbeats that the server is asked for.
+    /// The interval of heartbeats that the client asks the server for.
     var wantedHeartbeat: Duration { heartbeats.interval(on: network, limit: heartbeatLimit, heartbeatBounds) }
 }
 
-// What the app does.
+// Actions of the app.
 extension StreamMachine {
     mutating func start() -> [Action] {
         switch phase {
@@ -142,7 +144,7 @@ extension StreamMachine {
         return (isLinked ? [.disconnect(.stopped)] : []) + [.end(nil)]
     }
 
-    /// Closes the link until the stream is resumed. One that is not started yet opens no link until then.
+    /// Closes the link until the stream is resumed. A stream that is not started yet opens no link until then.
     mutating func pause() -> [Action] {
         switch phase {
         case .ended, .paused: return []
@@ -165,9 +167,9 @@ extension StreamMachine {
     /// The network of the device changed.
     ///
     /// - Parameters:
-    ///   - network: What distinguishes it from others.
-    ///   - isReachable: Whether the device has one.
-    ///   - isElsewhere: Whether connections that were made before may lead nowhere now.
+    ///   - network: A key that distinguishes the network from others.
+    ///   - isReachable: Whether the device has a network.
+    ///   - isElsewhere: Whether connections that were made before may be dead now.
     mutating func networkDidChange(
         to network: String, isReachable: Bool, isElsewhere: Bool, at now: Duration
     ) -> [Action] {
@@ -178,12 +180,13 @@ extension StreamMachine {
             phase = .offline
             return []
         case .offline where isReachable, .waiting where isElsewhere:
-            // Failures on the last network are no evidence about this one. Devices that get a network together do not connect together.
+            // Failures on the last network are no evidence about this one. Devices that get a network together do not
+            // connect together.
             failures = 0
             phase = .waiting(until: now + jitter(upTo: options.backoff))
             return []
         case .connecting where isReachable && isElsewhere:
-            // The attempt may go over a network that is gone, and would end at its deadline.
+            // The attempt may use a network that is gone, and would only end at its deadline.
             failures = 0
             phase = .waiting(until: now + jitter(upTo: options.backoff))
             return [.disconnect(.network)]
@@ -193,13 +196,13 @@ extension StreamMachine {
     }
 }
 
-// What becomes of links.
+// Events of links.
 extension StreamMachine {
     /// The link is open.
     mutating func opened(_ facts: LinkFacts, at now: Duration) -> [Action] {
         guard case .connecting = phase else { return [] }
         if let limit = facts.heartbeatLimit { heartbeatLimit = limit }
-        // A server does not keep the client from suspecting its links.
+        // A server can't prevent the client from suspecting its links.
         let heartbeat = facts.heartbeat.map { min(max($0, .seconds(1)), max(heartbeatBounds.maximum, .seconds(1))) }
         let quietLimit = heartbeat.map { $0 + options.heartbeatMargin } ?? options.quietLimit
         phase = .open(
@@ -210,19 +213,19 @@ extension StreamMachine {
         return []
     }
 
-    /// When a link has to be replaced: a little before its end, so that no event is lost to a cut, and at another
-    /// moment than others.
+    /// Returns the time at which a link has to be replaced: a little before its end, so that no event is lost, and at
+    /// another moment than for other clients.
     private mutating func endTime(of facts: LinkFacts, at now: Duration) -> Duration? {
         let lifetime = [facts.lifetime, options.maximumLifetime].compactMap { $0 }.min()
         if let renewal = facts.tokenRenewalWindow, lifetime.map({ renewal.lowerBound < now + $0 }) ?? true {
-            // An earlier link would be opened with the same token and end soon.
+            // A link before that would be opened with the same token and end soon.
             let end = lifetime.map { min(now + $0, renewal.upperBound) } ?? renewal.upperBound
             return max(now + .seconds(1), renewal.lowerBound + jitter(upTo: (end - renewal.lowerBound) / 2))
         }
         return lifetime.map { now + max(.seconds(1), $0 - jitter(upTo: $0 / 10)) }
     }
 
-    /// The server has said how the open link continues the last.
+    /// The server has stated how the open link continues the last one.
     mutating func continued() {
         guard case .open(var link) = phase else { return }
         link.openingDeadline = nil
@@ -235,9 +238,9 @@ extension StreamMachine {
     /// The attempt to open a link failed, or the open link ended without a ``Action/disconnect(_:)``.
     ///
     /// - Parameters:
-    ///   - failure: How it ended.
-    ///   - activity: What was received on an open link that broke: if it was silent then, the silence may have been too
-    ///     long for a proxy. `nil` if the server ended the link, or another cause is known.
+    ///   - failure: The way in which the link ended.
+    ///   - activity: The received bytes of an open link that broke: if it was silent then, the silence may have been
+    ///     too long for a proxy. `nil` if the server ended the link, or another cause is known.
     ///   - now: The present instant.
     mutating func ended(_ failure: LinkFailure, activity: Activity? = nil, at now: Duration) -> [Action] {
         guard isLinked else { return [] }
@@ -275,7 +278,7 @@ extension StreamMachine {
         return [.disconnect(.forgotten)]
     }
 
-    /// A time that ``deadline`` named has come, or bytes have come on a link that was probed.
+    /// The time of ``deadline`` has come, or bytes have arrived on a link that was probed.
     mutating func tick(at now: Duration, activity: Activity?) -> [Action] {
         switch phase {
         case .waiting(let instant): return now >= instant ? connect() : []
@@ -283,7 +286,7 @@ extension StreamMachine {
             if let activity { note(activity, of: &link, at: now) }
             phase = .open(link)
             if let endTime = link.endTime, now >= endTime {
-                // A server that ends its links soon is not asked for one after the other.
+                // A server that ends its links soon is not asked for one link after the other.
                 if now - link.openTime < options.stableAfter {
                     fail(at: now)
                 } else {
@@ -292,7 +295,7 @@ extension StreamMachine {
                 }
                 return [.disconnect(.lifetime)]
             }
-            // Bytes may have come all the time: the end of this link says nothing about silences.
+            // Bytes may have arrived all the time: the end of this link is no evidence about silences.
             if let deadline = link.openingDeadline {
                 guard now >= deadline else { return [] }
                 fail(at: now)
@@ -314,7 +317,7 @@ extension StreamMachine {
     private mutating func note(_ activity: Activity, of link: inout Link, at now: Duration) {
         var survived = activity.longestSilence
         let lastReceived = max(link.lastReceived, activity.isHeld ? now : activity.last)
-        // A byte that came after the probe began proves that the link is alive.
+        // A byte that arrived after the probe began proves that the link is alive.
         if let probe = link.probe, lastReceived > probe.start {
             if !activity.isHeld, let silence = probe.silence { survived = max(survived, silence) }
             link.probe = nil
@@ -345,7 +348,7 @@ extension StreamMachine {
         guard case .open(var link) = phase, link.probe == nil else { return [] }
         let deadline = now + options.probeTimeout
         defer { phase = .open(link) }
-        // The continuity names the link, which can't be probed before: it is expected itself in the time of a probe.
+        // The continuity names the link, which can't be probed before: it has to arrive within the time of a probe.
         if let openingDeadline = link.openingDeadline {
             link.openingDeadline = min(openingDeadline, deadline)
             return []

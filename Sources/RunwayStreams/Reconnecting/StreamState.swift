@@ -1,26 +1,26 @@
 import Runway
 
-/// What a stream is doing. A switch needs a `default`, since later versions may add states.
+/// The state of a stream. A switch needs a `default`, since later versions may add states.
 public enum StreamState: Sendable, Hashable {
-    /// It was not started.
+    /// The stream was not started.
     case idle
-    /// It is being opened.
+    /// The stream is being opened.
     case connecting
-    /// Events can come.
+    /// The stream is open: events can arrive.
     case open
-    /// It is opened again after a wait.
+    /// The stream is opened again after a wait.
     case waiting
-    /// It waits until the device has a network.
+    /// The stream waits until the device has a network.
     case offline
-    /// It was paused, and opens when it is resumed.
+    /// The stream was paused, and opens when it is resumed.
     case paused
-    /// It has ended, and opens when it is started again.
+    /// The stream has ended, and opens when it is started again.
     case ended
 }
 
-/// Why a link of a stream was closed, as records name it.
+/// The reason why a link of a stream was closed, as named in records.
 struct LinkEnd: Sendable, Equatable {
-    /// The reason in one word, which stays the same from release to release.
+    /// The reason in one word, which is the same in all releases.
     var name: String
     /// The reason in a few words.
     var text: String
@@ -29,9 +29,9 @@ struct LinkEnd: Sendable, Equatable {
     static let stopped = LinkEnd(name: "stopped", text: "the app ended the stream")
     /// The app paused the stream.
     static let paused = LinkEnd(name: "paused", text: "the app paused the stream")
-    /// Nothing was received in time, not even after a probe.
+    /// No byte was received in time, not even after a probe.
     static let silent = LinkEnd(name: "silent", text: "nothing was received in time, not even after a probe")
-    /// The server did not say how the link continues the last.
+    /// The server did not state how the link continues the last one.
     static let unopened = LinkEnd(name: "unopened", text: "the server did not say how the link continues the last")
     /// The network of the device changed while the link was opened.
     static let network = LinkEnd(name: "network", text: "the network changed while the link was opened")
@@ -47,33 +47,34 @@ struct LinkEnd: Sendable, Equatable {
     static func failed(_ detail: String) -> LinkEnd { LinkEnd(name: "failed", text: detail) }
 }
 
-/// How an attempt to open a link, or an open link, ended by itself.
+/// The way in which an attempt to open a link, or an open link, ended by itself.
 enum LinkFailure: Sendable {
     /// Another attempt may succeed.
     case transient(retryAfter: Duration?)
     /// The response is not from the server, but for example from the portal of a public Wi-Fi. A later attempt may
     /// succeed.
     case untrusted
-    /// Nothing would change with another attempt: the error, or `nil` if the server said that there is nothing more
-    /// (status 204).
+    /// No later attempt would succeed: the error, or `nil` if the server stated that there are no more events (status
+    /// 204).
     case final(NetworkError?)
     /// The system ended the app's time in the background.
     case suspended
-    /// The link does not have all that is wanted now: another one replaces it at once.
+    /// The link does not have all topics that are wanted now: another link replaces it at once.
     case superseded
 }
 
-/// What is known of a link when it opens.
+/// The facts that are known about a link when it opens.
 struct LinkFacts: Sendable, Equatable {
     /// The interval in which the server sends heartbeats; `nil` if it states none.
     var heartbeat: Duration?
     /// The longest interval that the server allows; `nil` if it states none.
     var heartbeatLimit: Duration?
-    /// How long the server leaves the link open; `nil` if it states none.
+    /// The time for which the server leaves the link open; `nil` if it states none.
     var lifetime: Duration?
-    /// From when the token that the link was opened with should be renewed until it expires, on the layer's clock;
-    /// `nil` if its expiry is not known.
+    /// The time, on the layer's clock, from which the token that the link was opened with should be renewed until it
+    /// expires; `nil` if its expiry is not known.
     var tokenRenewalWindow: Range<Duration>?
-    /// Whether the server says on the link how it continues the last, as Runway's do. The default is `false`.
+    /// Whether the server states on the link how it continues the last one, as Runway's servers do. The default is
+    /// `false`.
     var statesContinuity = false
 }

@@ -7,6 +7,7 @@ public import Runway
 /// @MainActor final class ChatController: WebSocketChannelDelegate {
 ///     lazy var chat = WebSocketChannel(Chat(room: "swift"), on: network, delegate: self)
 ///     func appear() { chat.start() }
+///
 ///     func webSocket(_ channel: any WebSocketChanneling, didReceive message: WebSocketMessage) { log.append(message) }
 ///     func webSocket(_ channel: any WebSocketChanneling, didConnect link: WebSocketLink) {
 ///         if link.number > 1 { reload() }
@@ -16,41 +17,41 @@ public import Runway
 /// ```
 ///
 /// The delegate receives one message after the other; the next waits until it has returned. A channel that is released
-/// closes its connection. It is `Observable`, so that a SwiftUI view can show its state. Code whose next step depends
-/// on the messages uses the sequence of ``Runway/NetworkLayer/webSocket(_:options:randomness:)`` instead.
+/// closes its connection. The channel is `Observable`, so that a SwiftUI view can show its state. For code whose next
+/// step depends on the messages, use the sequence of ``Runway/NetworkLayer/webSocket(_:options:randomness:)`` instead.
 @MainActor @Observable
 public final class WebSocketChannel<E: Endpoint>: WebSocketChanneling {
     /// The handshake's path, parameters and header fields.
     public let endpoint: E
     /// The layer that carries the WebSocket.
     public let network: NetworkLayer
-    /// Notified of messages. Held weakly: keep a reference to it.
+    /// The delegate, which is notified of messages. Held weakly: keep a reference to it.
     public weak var delegate: (any WebSocketChannelDelegate)?
-    /// What the WebSocket is doing.
+    /// The present state of the WebSocket.
     public private(set) var state = StreamState.idle
     /// The connection that was opened last; `nil` before the first.
     public private(set) var link: WebSocketLink?
-    /// The error with which the WebSocket ended; `nil` if it has not, or ended without one.
+    /// The error that ended the WebSocket; `nil` if it has not ended, or ended without an error.
     public private(set) var error: NetworkError?
-    /// The close frame with which the server closed the last connection that has ended; `nil` if that was lost or
-    /// closed by this side, and before the end of the first.
+    /// The server's close frame of the last ended connection; `nil` if that connection was lost or closed by this side,
+    /// or if none has ended.
     public private(set) var closeFrame: WebSocketCloseFrame?
-    /// The endpoint that the WebSocket is of.
+    /// The type of the WebSocket's endpoint.
     public var endpointType: any Endpoint.Type { E.self }
 
     private let options: WebSocketOptions
     private var messages: WebSocketSequence?
     private var reading: StreamTask?
-    /// Counts the starts, so that nothing of an earlier one is shown.
+    /// The number of starts, by which late notifications of an earlier start are recognised and ignored.
     private var startCount = 0
 
-    /// Connects a controller with a WebSocket. It is opened by ``start()``.
+    /// Creates a WebSocket for a controller. ``start()`` opens it.
     ///
     /// - Parameters:
     ///   - endpoint: The path, parameters and header fields of the handshake.
-    ///   - network: The layer that carries it.
+    ///   - network: The layer that carries the WebSocket.
     ///   - delegate: Notified of messages; held weakly.
-    ///   - options: What is offered, and how it reconnects; see ``WebSocketOptions`` for the defaults.
+    ///   - options: The offer to the server, reconnection and limits; see ``WebSocketOptions`` for the defaults.
     public init(
         _ endpoint: E, on network: NetworkLayer, delegate: (any WebSocketChannelDelegate)? = nil,
         options: WebSocketOptions = WebSocketOptions()
@@ -97,7 +98,7 @@ public final class WebSocketChannel<E: Endpoint>: WebSocketChanneling {
 
     /// Sends a message on the open connection; see ``WebSocketSequence/send(_:)``.
     ///
-    /// - Throws: `NetworkError.Kind.noNetwork` if no connection is open: nothing waits for the next one;
+    /// - Throws: `NetworkError.Kind.noNetwork` if no connection is open: a message does not wait for the next one;
     ///   `NetworkError.Kind.overloaded` beyond ``WebSocketOptions/maximumUnsentByteCount``.
     public func send(_ message: WebSocketMessage) async throws(NetworkError) {
         guard let messages else {
@@ -108,11 +109,12 @@ public final class WebSocketChannel<E: Endpoint>: WebSocketChanneling {
         try await messages.send(message)
     }
 
-    /// Closes the WebSocket in order. The delegate is not notified of it.
+    /// Closes the WebSocket in order. The delegate is not notified of the end.
     ///
     /// - Parameters:
-    ///   - code: Why. The default is ``WebSocketCloseCode/normal``, also in the place of a code that can't be sent.
-    ///   - reason: A text for the server's log, of which 123 bytes are sent. The default is empty.
+    ///   - code: The reason as a code. The default is ``WebSocketCloseCode/normal``, which also replaces a code that
+    ///     can't be sent.
+    ///   - reason: A text for the server's log; only 123 bytes of it are sent. The default is empty.
     public func stop(_ code: WebSocketCloseCode = .normal, reason: String = "") {
         guard reading != nil else { return }
         startCount += 1
@@ -146,28 +148,28 @@ public final class WebSocketChannel<E: Endpoint>: WebSocketChanneling {
     }
 }
 
-/// A WebSocket of any endpoint, as delegates see it.
+/// A WebSocket of any endpoint, as passed to delegates.
 @MainActor
 public protocol WebSocketChanneling: AnyObject {
-    /// The endpoint that the WebSocket is of.
+    /// The type of the WebSocket's endpoint.
     var endpointType: any Endpoint.Type { get }
-    /// What the WebSocket is doing.
+    /// The present state of the WebSocket.
     var state: StreamState { get }
     /// The connection that was opened last; `nil` before the first.
     var link: WebSocketLink? { get }
-    /// The error with which the WebSocket ended; `nil` if it has not, or ended without one.
+    /// The error that ended the WebSocket; `nil` if it has not ended, or ended without an error.
     var error: NetworkError? { get }
-    /// The close frame with which the server closed the last connection that has ended; `nil` if it did not.
+    /// The server's close frame of the last ended connection; `nil` if the server did not close it.
     var closeFrame: WebSocketCloseFrame? { get }
 }
 
-/// Notified of the messages of WebSockets, on the main actor. One delegate may serve several.
+/// A delegate that is notified of the messages of WebSockets, on the main actor. It may serve several WebSockets.
 @MainActor
 public protocol WebSocketChannelDelegate: AnyObject {
-    /// A message came.
+    /// A message arrived.
     func webSocket(_ channel: any WebSocketChanneling, didReceive message: WebSocketMessage)
-    /// A connection is open. If it is not the first, messages may be missing: load what the app shows anew.
+    /// A connection is open. After the first one, messages may be missing: reload the data that the app shows.
     func webSocket(_ channel: any WebSocketChanneling, didConnect link: WebSocketLink)
-    /// The WebSocket ended by itself: with an error, or `nil` if the server closed it in order. It does not reconnect.
+    /// The WebSocket ended by itself, and does not reconnect. `error` is `nil` if the server closed it in order.
     func webSocket(_ channel: any WebSocketChanneling, didEndWith error: NetworkError?)
 }

@@ -1,8 +1,8 @@
 import Runway
 import Synchronization
 
-/// Performs what the machine of a stream decides for a WebSocket: opens and closes connections, one at a time, and
-/// wakes at its deadlines.
+/// Performs the decisions of a stream's machine for a WebSocket: opens and closes connections, one at a time, and wakes
+/// at its deadlines.
 ///
 /// All inputs pass through one queue, and one task acts on them in order.
 final class WebSocketDriver: Sendable {
@@ -20,14 +20,14 @@ final class WebSocketDriver: Sendable {
         /// The open connection; `nil` while no connection is open.
         var connection: WebSocketFlight?
         var stream = StreamState.idle
-        /// How many connections were opened.
+        /// The number of connections that were opened.
         var openCount = 0
-        /// The close frame with which the server closed the last connection that has ended; `nil` if it did not.
+        /// The server's close frame of the last ended connection; `nil` if the server did not close it.
         var closeFrame: WebSocketCloseFrame?
-        /// How many bytes the connection had received at the last look, and when the last of them came; `nil` before
-        /// the first.
+        /// The number of bytes that the connection had received at the last check, and the time of the last byte; `nil`
+        /// before the first check.
         var lastLook: (receivedByteCount: Int64, lastByte: Duration)?
-        /// How the app closes the WebSocket; `nil` if it does not, and only releases it.
+        /// The app's close of the WebSocket; `nil` if the app only releases it.
         var close: WebSocketClose?
 
         /// The last frame of the client.
@@ -83,7 +83,7 @@ final class WebSocketDriver: Sendable {
 
     /// Runs the WebSocket until it ends, or the task is cancelled.
     func run() async {
-        // What the app asked for before comes first: a WebSocket that is paused opens no connection.
+        // Requests that the app made before come first: a paused WebSocket opens no connection.
         continuation.yield(.start)
         var run = Run(
             machine: StreamMachine(
@@ -115,7 +115,7 @@ final class WebSocketDriver: Sendable {
         handoff.finish(nil)
     }
 
-    /// What belongs to the task that runs the WebSocket.
+    /// State of the task that runs the WebSocket.
     private struct Run {
         var machine: StreamMachine
         var track: NetworkTrack
@@ -148,18 +148,19 @@ final class WebSocketDriver: Sendable {
             return run.machine.opened(
                 LinkFacts(heartbeat: run.machine.wantedHeartbeat, heartbeatLimit: limit), at: now)
         case .ended(let failure, let link):
-            // A connection that was closed has been waited for already.
+            // A closed connection has been waited for already.
             guard link == run.linkCount, run.link != nil else { return [] }
             run.link = nil
             let close = state.withLock { $0.connection }?.connection.status.received
-            // Whether the connection ended without a word of the server.
+            // Whether the connection ended without a close frame of the server.
             let activity = close == nil ? activity(at: now) : nil
             state.withLock { ($0.connection, $0.closeFrame) = (nil, close.map { WebSocketCloseFrame($0) }) }
             return run.machine.ended(failure, activity: activity, at: now)
         }
     }
 
-    /// What was received on the open connection, and when. A silence counts as survived when a ping has ended it.
+    /// Returns the times of the bytes received on the open connection. A silence counts as survived when a ping has
+    /// ended it.
     private func activity(at now: Duration) -> StreamMachine.Activity? {
         guard let status = state.withLock({ $0.connection })?.connection.status else { return nil }
         // The silence was measured later than `now`. Counted back from `now`, the last byte would seem older than it is: a pong would
@@ -199,7 +200,7 @@ final class WebSocketDriver: Sendable {
         let number = run.linkCount
         run.link = Task { [self] in
             let failure = await follow { connection in
-                // Before the reader hears of it, who may send at once. The task has ended before the driver removes it.
+                // Before the reader learns of it and may send at once. The task has ended before the driver removes it.
                 defer { continuation.yield(.opened(link: number)) }
                 let (now, agreement) = (network.clock.now, connection.connection.agreement)
                 return state.withLock { state in
@@ -215,9 +216,9 @@ final class WebSocketDriver: Sendable {
         }
     }
 
-    /// Opens a connection, and passes on what comes until it ends.
+    /// Opens a connection, and passes on its messages until it ends.
     ///
-    /// - Parameter opened: Is passed the open connection, and returns what is known of it.
+    /// - Parameter opened: Receives the open connection, and returns the facts about it.
     private func follow(opened: (WebSocketFlight) -> WebSocketLink) async -> LinkFailure {
         let session = account.makeSessionFlight()
         guard account.isPresent else { return .final(account.absence) }
@@ -242,8 +243,8 @@ final class WebSocketDriver: Sendable {
         return options.failure(after: flight.connection.status.received)
     }
 
-    /// What follows from the error of a connection. One that is cancelled without a sign-out is out of the system's
-    /// time in the background.
+    /// Returns the failure that follows from the error of a connection. If the connection is cancelled without a
+    /// sign-out, the system's time in the background is over.
     private func failure(_ error: NetworkError, isSignedOut: Bool) -> LinkFailure {
         error.kind == .cancelled && !isSignedOut ? .suspended : LinkFailure(error)
     }
@@ -267,7 +268,7 @@ final class WebSocketDriver: Sendable {
 }
 
 extension WebSocketOptions {
-    /// What the server's close frame means for the next connection.
+    /// Returns the failure that follows from the server's close frame.
     func failure(after close: WebSocketClose?) -> LinkFailure {
         guard let frame = close.map({ WebSocketCloseFrame($0) }), let code = frame.code,
             !reconnectingCodes.contains(code)

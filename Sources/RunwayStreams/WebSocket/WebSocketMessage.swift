@@ -8,12 +8,12 @@ public enum WebSocketMessage: Sendable, Hashable {
     case binary([UInt8])
 }
 
-/// Why a side closes a WebSocket (RFC 6455 §7.4).
+/// A code for the reason why a side closes a WebSocket (RFC 6455 §7.4).
 public struct WebSocketCloseCode: Sendable, Hashable, CustomStringConvertible {
     /// The number, as it is sent.
     public let number: UInt16
 
-    /// A code by its number. Only 1000 to 1003, 1007 to 1014 and 3000 to 4999 can be sent.
+    /// Creates a code from its number. Only 1000 to 1003, 1007 to 1014 and 3000 to 4999 can be sent.
     public init(_ number: UInt16) { self.number = number }
 
     /// 1000: the purpose of the connection is fulfilled.
@@ -24,7 +24,7 @@ public struct WebSocketCloseCode: Sendable, Hashable, CustomStringConvertible {
     public static let protocolError = WebSocketCloseCode(1002)
     /// 1007: a text was not UTF-8, or a message could not be decompressed.
     public static let invalidData = WebSocketCloseCode(1007)
-    /// 1008: the other side did what is not allowed.
+    /// 1008: the other side violated a policy.
     public static let policyViolation = WebSocketCloseCode(1008)
     /// 1009: a message was too large.
     public static let messageTooLarge = WebSocketCloseCode(1009)
@@ -49,9 +49,9 @@ public struct WebSocketCloseCode: Sendable, Hashable, CustomStringConvertible {
     }
 }
 
-/// The close frame of a server: why it closed a connection of a WebSocket (RFC 6455 §5.5.1).
+/// The close frame of a server: the reason why it closed a connection of a WebSocket (RFC 6455 §5.5.1).
 ///
-/// If the WebSocket ends with an error because of it, it is the `NetworkError.underlying` of that error:
+/// If the WebSocket ends with an error because of the frame, the frame is the `NetworkError.underlying` of that error:
 ///
 /// ```swift
 /// func webSocket(_ channel: any WebSocketChanneling, didEndWith error: NetworkError?) {
@@ -77,25 +77,25 @@ public struct WebSocketCloseFrame: Error, Sendable, Hashable, CustomStringConver
     }
 }
 
-/// What is known of a connection of a ``WebSocketChannel`` when it opens.
+/// The facts about a connection of a ``WebSocketChannel`` when it opens.
 public struct WebSocketLink: Sendable, Hashable {
-    /// Its number, from 1 on. Messages that the server sent between two connections may be lost: WebSocket has no way
-    /// to resume.
+    /// The number of the connection, counted from 1. Messages that the server sent between two connections may be lost:
+    /// WebSocket has no way to resume.
     public let number: Int
     /// The subprotocol that the server chose; `nil` if there is none.
     public let subprotocol: String?
     /// The extensions that are in use, as the server named them; `nil` if there are none.
     public let extensions: String?
-    /// The close frame with which the server closed the connection before this one; `nil` for the first connection, and
-    /// if that one was lost or closed by this side.
+    /// The server's close frame of the previous connection; `nil` for the first connection, and if the previous one was
+    /// lost or closed by this side.
     public let previousClose: WebSocketCloseFrame?
 }
 
-/// What a ``WebSocketSequence`` returns.
+/// An element that a ``WebSocketSequence`` returns.
 public enum WebSocketElement: Sendable, Hashable {
-    /// A connection is open. After the first, messages in between may be missing.
+    /// A connection is open. After the first one, messages in between may be missing.
     case connected(WebSocketLink)
-    /// A message came.
+    /// A message arrived.
     case message(WebSocketMessage)
 }
 

@@ -1,33 +1,32 @@
 import Runway
 
-/// What a WebSocket offers the server, its limits, and how it reconnects.
+/// The offer of a WebSocket to the server, its limits, and its reconnection.
 public struct WebSocketOptions: Sendable, Hashable {
-    /// How the connection is probed and made again. See ``StreamOptions`` for the defaults. Its heartbeat is the
-    /// interval of pings.
+    /// Probes and reconnection. See ``StreamOptions`` for the defaults. Its heartbeat is the interval of pings.
     public var reconnection = StreamOptions()
     /// The subprotocols that are offered, the preferred one first. The default is empty.
     public var subprotocols: [String] = []
     /// Whether compression of messages is offered (RFC 7692). The default is `true`.
     public var compresses = true
-    /// Whether each message is compressed by itself, in either direction, which takes less memory and compresses less.
-    /// The default is `false`.
+    /// Whether each message is compressed independently, in both directions, which takes less memory and compresses
+    /// less. The default is `false`.
     public var compressesMessagesAlone = false
-    /// The largest window of the server's compressor, as a power of two from 8 to 15. The default, `nil`, leaves it to
-    /// the server.
+    /// The largest window of the server's compressor, as a power of two from 8 to 15. The default, `nil`, leaves the
+    /// size to the server.
     public var serverWindowBits: Int?
-    /// The most bytes of a message that is received, after decompression. One that is larger ends the WebSocket with
+    /// The most bytes of a received message, after decompression. A larger message ends the WebSocket with
     /// ``WebSocketCloseCode/messageTooLarge``. The default is 16 MiB.
     public var maximumMessageByteCount = 16 << 20
-    /// How many bytes of messages wait for a reader. If there are more, nothing is read from the connection until the
-    /// reader has taken some. The default is 1 MiB.
+    /// The most bytes of messages that wait for a reader. Beyond that, the connection is not read until the reader has
+    /// taken some. The default is 1 MiB.
     public var maximumUnreadByteCount = 1 << 20
     /// The most bytes of messages that wait to be sent; a further message fails as overloaded. The default is 16 MiB.
     public var maximumUnsentByteCount = 16 << 20
-    /// How long the server may take to complete a closing handshake. The default is 5 s.
+    /// The time within which the server has to complete a closing handshake. The default is 5 s.
     public var closeTimeout = Duration.seconds(5)
-    /// The codes after which the connection is made again if the server closed it. The default is those that say that
-    /// the server will be there again: 1001 and 1011 to 1014. It is also made again after a close frame without a code,
-    /// and after a loss.
+    /// The close codes after which the WebSocket reconnects. The default has the codes by which a server announces that
+    /// it will be available again: 1001 and 1011 to 1014. The WebSocket also reconnects after a close frame without a
+    /// code, and after a loss.
     public var reconnectingCodes: Set<WebSocketCloseCode> = [
         .goingAway, .serverError, .serviceRestart, .tryAgainLater, .badGateway,
     ]

@@ -8,22 +8,23 @@ import Synchronization
 /// for try await element in chat {
 ///     switch element {
 ///     case .connected: try await chat.send(.text("hello"))
+///
 ///     case .message(let message): print(message)
 ///     }
 /// }
 /// ```
 ///
 /// The connection is opened when an iteration starts, and closed when the iterator is released or the WebSocket ends.
-/// It is made again by itself; every connection begins with ``WebSocketElement/connected(_:)``. A slow reader slows the
-/// server down, see ``WebSocketOptions/maximumUnreadByteCount``. A sequence can be read once: a second iteration ends
-/// at once.
+/// The WebSocket reconnects by itself; every connection begins with ``WebSocketElement/connected(_:)``. A slow reader
+/// slows the server down, see ``WebSocketOptions/maximumUnreadByteCount``. A sequence can be read only once: a second
+/// iteration ends at once.
 ///
-/// If an account was signed in when the sequence was made, a connection is opened only while it is: otherwise the
-/// sequence ends with a `NetworkError.Kind.cancelled` error.
+/// If an account was signed in when the sequence was created, connections are opened only while that account is signed
+/// in: after that the sequence ends with a `NetworkError.Kind.cancelled` error.
 public struct WebSocketSequence: AsyncSequence, Sendable {
-    /// What the sequence returns.
+    /// The elements that the sequence returns.
     public typealias Element = WebSocketElement
-    /// What the sequence throws.
+    /// The error that the sequence throws.
     public typealias Failure = NetworkError
 
     private let driver: WebSocketDriver
@@ -31,25 +32,26 @@ public struct WebSocketSequence: AsyncSequence, Sendable {
 
     init(_ driver: WebSocketDriver) { self.driver = driver }
 
-    /// What the WebSocket is doing.
+    /// The present state of the WebSocket.
     public var state: StreamState { driver.streamState }
 
-    /// The close frame with which the server closed the last connection that has ended; `nil` if that was lost or
-    /// closed by this side, and before the end of the first.
+    /// The server's close frame of the last ended connection; `nil` if that connection was lost or closed by this side,
+    /// or if none has ended.
     public var closeFrame: WebSocketCloseFrame? { driver.closeFrame }
 
-    /// Sends a message on the open connection, and returns when the system has taken all of it. That the server
-    /// received it only a message of the server can say.
+    /// Sends a message on the open connection, and returns when the system has taken all of it. Only a message of the
+    /// server can confirm that the server received it.
     ///
-    /// - Throws: `NetworkError.Kind.noNetwork` if no connection is open: nothing waits for the next one;
+    /// - Throws: `NetworkError.Kind.noNetwork` if no connection is open: a message does not wait for the next one;
     ///   `NetworkError.Kind.overloaded` beyond ``WebSocketOptions/maximumUnsentByteCount``.
     public func send(_ message: WebSocketMessage) async throws(NetworkError) { try await driver.send(message) }
 
-    /// Closes the WebSocket in order. The iteration returns what waits, and then `nil`.
+    /// Closes the WebSocket in order. The iteration returns the waiting messages, and then `nil`.
     ///
     /// - Parameters:
-    ///   - code: Why. The default is ``WebSocketCloseCode/normal``, also in the place of a code that can't be sent.
-    ///   - reason: A text for the server's log, of which 123 bytes are sent. The default is empty.
+    ///   - code: The reason as a code. The default is ``WebSocketCloseCode/normal``, which also replaces a code that
+    ///     can't be sent.
+    ///   - reason: A text for the server's log; only 123 bytes of it are sent. The default is empty.
     public func close(_ code: WebSocketCloseCode = .normal, reason: String = "") {
         driver.stop(WebSocketClose((code.isSendable ? code : .normal).number, reason))
     }
@@ -71,9 +73,9 @@ public struct WebSocketSequence: AsyncSequence, Sendable {
 
         fileprivate init(driver: WebSocketDriver, isFirst: Bool) { (self.driver, self.isFirst) = (driver, isFirst) }
 
-        /// The next element, once there is one; `nil` at the end, and when the task is cancelled.
+        /// Waits for the next element and returns it; `nil` at the end, and when the task is cancelled.
         ///
-        /// - Throws: The error with which the WebSocket ended, such as a refusal by the server.
+        /// - Throws: The error that ended the WebSocket, such as a refusal by the server.
         public mutating func next(
             isolation actor: isolated (any Actor)? = #isolation
         ) async throws(NetworkError) -> WebSocketElement? {
@@ -100,7 +102,7 @@ extension NetworkLayer {
     ///
     /// - Parameters:
     ///   - endpoint: The path, parameters and header fields of the handshake.
-    ///   - options: What is offered, and how it reconnects; see ``WebSocketOptions`` for the defaults.
+    ///   - options: The offer to the server, reconnection and limits; see ``WebSocketOptions`` for the defaults.
     ///   - randomness: Randomises waits. The default is the system's generator; a test passes one with a seed.
     public func webSocket<E: Endpoint>(
         _ endpoint: E, options: WebSocketOptions = WebSocketOptions(),
