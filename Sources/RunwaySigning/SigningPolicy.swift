@@ -4,7 +4,13 @@ import Runway
 public import RunwaySignatures
 
 /// The way in which the requests of a service are signed, and the verification of its responses.
+///
+/// The clock of the device is corrected by the server's, by 24 hours at most: a signature that is made for a later time
+/// can be stored and used then. A device whose clock is further off is accepted only with a nonce of the server.
 public struct SigningPolicy: Sendable {
+    /// The largest correction of the device's clock by the server's.
+    static let maximumCorrection = Duration.seconds(86_400)
+
     /// The way in which requests are signed.
     public var way: SigningWay
     /// The signature that responses must have. The default, `nil`, verifies no response.
@@ -12,15 +18,10 @@ public struct SigningPolicy: Sendable {
     /// The types of the structured fields that signatures of requests and responses may cover strictly. The default has
     /// the fields that RFCs define; add a field of the service by its name in lower case, here and at the server.
     public var structuredFieldTypes = StructuredFieldType.registered
-    /// The largest correction of the device's clock by the server's. The default is 24 hours.
-    ///
-    /// A signature that is made for a later time can be stored and used at that time. A device whose clock differs more
-    /// can only be accepted with a nonce of the server.
-    public var maximumCorrection = Duration.seconds(86_400)
-
     /// The largest stream that is read into memory before it is sent, if its digest can't be known otherwise: a stream
     /// that can be read only once and has no `Content-Digest`, or any stream under a salted digest. A larger one is
-    /// refused as `NetworkError.Kind.invalidConfiguration`. The default is 1 MiB; 0 reads no stream into memory.
+    /// refused as `NetworkError.Kind.invalidConfiguration`. The default is 1 MiB; 0 reads no stream into memory. Raise
+    /// it for larger streams of that kind.
     public var maximumBufferedByteCount = 1 << 20
 
     /// Creates a policy that verifies no response.

@@ -146,7 +146,7 @@ public struct SigningStage: RequestStage {
         let concernsSignature = wanted != nil || problem != nil
         let time = concernsSignature ? problem?.time ?? ServerTime.date(of: response, flight.clock) : nil
         if let time, !corrections.hasTime,
-            let difference = serverTime.adopt(time, sent: sent, within: policy.maximumCorrection, flight.clock)
+            let difference = serverTime.adopt(time, sent: sent, within: SigningPolicy.maximumCorrection, flight.clock)
         {
             corrections.hasTime = true
             decision = .correctedTime(by: difference)

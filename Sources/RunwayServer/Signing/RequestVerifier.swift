@@ -235,7 +235,7 @@ struct RequestVerifier: Sendable {
     /// it. Signatures with another tag, which a proxy may add, do not count; malformed fields do.
     private func digests(for head: HTTPRequest) -> DigestVerifier? {
         guard let digests, head.headerFields.contains(.runwayDigest),
-            let signatures = try? head.headerFields.signatures(within: rules.policy.limits),
+            let signatures = try? head.headerFields.signatures(),
             !signatures.contains(where: { $0.parameters.tag == rules.policy.tag })
         else { return nil }
         return digests
@@ -272,7 +272,7 @@ struct RequestVerifier: Sendable {
     }
 
     private func taggedSignature(of request: HTTPRequest) -> LabelledSignature? {
-        let signatures = try? request.headerFields.signatures(within: rules.policy.limits)
+        let signatures = try? request.headerFields.signatures()
         return signatures?.first { $0.parameters.tag == rules.policy.tag }
     }
 

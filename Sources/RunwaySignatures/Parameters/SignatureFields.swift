@@ -31,28 +31,26 @@ public struct LabelledSignature: Sendable, Hashable {
 }
 
 /// The largest sizes of signatures' header fields. Larger fields are refused before they are parsed.
-public struct SignatureLimits: Sendable, Hashable {
-    /// The most bytes of each of the fields `Signature-Input` and `Signature`. By default 8 KiB.
-    public var maximumBytes = 8_192
-    /// The most signatures of a message. By default 8.
-    public var maximumSignatures = 8
-    /// The most components that a signature may cover. By default 64.
-    public var maximumComponents = 64
-    /// The most parameters of all signatures and components in a field. By default 256.
-    public var maximumParameters = 256
-
-    /// Creates the default limits.
-    public init() {}
+struct SignatureLimits: Sendable {
+    /// The most bytes of each of the fields `Signature-Input` and `Signature`.
+    var maximumBytes = 8_192
+    /// The most signatures of a message.
+    var maximumSignatures = 8
+    /// The most components that a signature covers.
+    var maximumComponents = 64
+    /// The most parameters of all signatures and components in a field.
+    var maximumParameters = 256
 }
 
 extension HTTPFields {
     /// The signatures of a message, in the order of `Signature-Input` (RFC 9421 §4).
     ///
     /// Returns an empty array if the message has neither of the two fields. Throws a ``SignatureError`` if a field is
-    /// malformed or too large, if a label occurs twice, or if a label is in only one of the fields.
-    public func signatures(within limits: SignatureLimits = SignatureLimits()) throws(SignatureError)
-        -> [LabelledSignature]
-    {
+    /// malformed or too large, if a label occurs twice, or if a label is in only one of the fields. Each field has at
+    /// most 8 KiB, with 8 signatures, 64 components in each of them, and 256 parameters in all.
+    public func signatures() throws(SignatureError) -> [LabelledSignature] { try signatures(within: SignatureLimits()) }
+
+    func signatures(within limits: SignatureLimits) throws(SignatureError) -> [LabelledSignature] {
         // Most requests that are signed have no signature yet.
         if !contains(.signatureInput), !contains(.signature) { return [] }
         let (inputLines, valueLines) = (self[values: .signatureInput], self[values: .signature])

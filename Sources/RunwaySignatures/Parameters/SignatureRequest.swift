@@ -65,10 +65,9 @@ public struct SignatureRequest: Sendable, Hashable {
 
 extension HTTPFields {
     /// Returns the signatures that the sender of the message requests for the next one (RFC 9421 §5.1). Throws a
-    /// ``SignatureError`` if the field is malformed or too large.
-    public func signatureRequests(
-        within limits: SignatureLimits = SignatureLimits()
-    ) throws(SignatureError) -> [SignatureRequest] {
+    /// ``SignatureError`` if the field is malformed, or larger than fields of signatures may be.
+    public func signatureRequests() throws(SignatureError) -> [SignatureRequest] {
+        let limits = SignatureLimits()
         var requests: [SignatureRequest] = []
         for (label, member) in try Self.members(of: .acceptSignature, self[values: .acceptSignature], within: limits) {
             guard case .innerList(let list) = member else { throw SignatureError(.notStructured, label) }

@@ -93,13 +93,14 @@ public struct DPoPProof: Sendable, Hashable {
     }
 }
 
-/// Requirements for a proof besides a valid signature.
+/// Requirements for a proof besides a valid signature. A proof may have been created 30 seconds in the future.
 public struct DPoPRules: Sendable {
-    /// The time after its creation for which a proof is accepted. The default is two minutes.
+    /// The time after its creation for which a proof is accepted. The default is two minutes. Raise it for slow
+    /// networks; claims are then stored for that time.
     public var maximumAge = Duration.seconds(120)
-    /// The time by which a proof's creation may lie in the future. The default is 30 seconds.
-    public var clockTolerance = Duration.seconds(30)
-    /// Issues the nonces that proofs must have. The age of a proof is then the age of its nonce, whatever the client's
+    /// The time by which a proof's creation may lie in the future.
+    var clockTolerance = Duration.seconds(30)
+    /// Issues the nonces that proofs must have; the age of a proof is then the age of its nonce, whatever the client's
     /// clock says (§8). The default, `nil`, requires none.
     public var nonces: ServerNonces?
 

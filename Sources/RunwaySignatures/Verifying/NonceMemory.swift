@@ -6,8 +6,8 @@ import Synchronization
 /// Its size is bounded: when it is full, claims are refused until nonces expire. Each key has a quota, so that one key
 /// alone cannot have the signatures of all others refused. It forgets everything when the server restarts; signatures
 /// that may have been made before the start are therefore refused, and their signers have to sign again. Since a
-/// signer's clock may be ahead, these are all whose `created` is before the start plus the policy's
-/// ``VerificationPolicy/clockTolerance``: for that long, only signatures with a nonce of ``ServerNonces`` are accepted.
+/// signer's clock may be ahead, these are all whose `created` is before the start plus the 30
+/// seconds that a policy tolerates: for that long, only signatures with a nonce of ``ServerNonces`` are accepted.
 /// A wall clock that is set back lets no nonce be used twice: what expired no later than a nonce that was removed is
 /// refused. A clock that was far ahead for a moment therefore has signatures refused that were made before the moment,
 /// and none of those that are made after it.

@@ -109,7 +109,7 @@ extension SignatureExamination {
     ) throws(SignatureRefusal) -> LabelledSignature {
         let signatures: [LabelledSignature]
         do {
-            signatures = try fields.signatures(within: policy.limits)
+            signatures = try fields.signatures()
         } catch {
             throw SignatureRefusal(.malformed, error.description, at: now)
         }
@@ -128,7 +128,7 @@ extension SignatureExamination {
         guard let keyID = parameters.keyID, let created = parameters.created else {
             throw SignatureRefusal(.parameters, "keyid or created is absent", at: now)
         }
-        guard !keyID.isEmpty, keyID.utf8.count <= policy.maximumIdentifierBytes else {
+        guard !keyID.isEmpty, keyID.utf8.count <= VerificationPolicy.maximumIdentifierBytes else {
             throw SignatureRefusal(.parameters, "keyid is empty or too long", at: now)
         }
         return (keyID, created)
@@ -145,7 +145,9 @@ extension SignatureExamination {
             }
             return nil
         case .once:
-            guard let nonce = parameters.nonce, !nonce.isEmpty, nonce.utf8.count <= policy.maximumIdentifierBytes else {
+            guard let nonce = parameters.nonce, !nonce.isEmpty,
+                nonce.utf8.count <= VerificationPolicy.maximumIdentifierBytes
+            else {
                 throw SignatureRefusal(.parameters, "nonce is absent, empty or too long", at: now)
             }
             return nonce

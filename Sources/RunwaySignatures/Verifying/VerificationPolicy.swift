@@ -1,5 +1,10 @@
 /// The requirements for a signature. Strict by default.
+///
+/// A key identifier and a nonce have at most 256 bytes.
 public struct VerificationPolicy: Sendable {
+    /// The most bytes of a key identifier or a nonce.
+    static let maximumIdentifierBytes = 256
+
     /// A rule for the nonce of a signature.
     public enum NonceRule: Sendable, Hashable {
         /// The nonce must be present and is accepted once per key: for requests.
@@ -23,17 +28,15 @@ public struct VerificationPolicy: Sendable {
     /// Recognises nonces that the server itself has issued; the time of such a nonce replaces `created`. The default is
     /// `nil`.
     public var serverNonces: ServerNonces?
-    /// The time after its creation for which a signature is accepted. By default two minutes.
+    /// The time after its creation for which a signature is accepted. By default two minutes. Raise it for bodies that
+    /// take longer to send; nonces are then stored for that time.
     public var maximumAge = Duration.seconds(120)
     /// The time by which the creation of a signature may lie in the future, and for which it is accepted after its
-    /// `expires`. By default 30 seconds.
-    public var clockTolerance = Duration.seconds(30)
-    /// The algorithms that are accepted, if the key's record has the same. By default all.
+    /// `expires`: 30 seconds.
+    package var clockTolerance = Duration.seconds(30)
+    /// The algorithms that are accepted, if the key's record has the same. By default all. Name fewer if a rule of
+    /// your own demands it.
     public var algorithms = Set(SignatureAlgorithm.all)
-    /// The largest sizes of the header fields.
-    public var limits = SignatureLimits()
-    /// The most bytes of a key identifier or a nonce. By default 256.
-    public var maximumIdentifierBytes = 256
 
     /// Creates a policy for requests.
     public init(
