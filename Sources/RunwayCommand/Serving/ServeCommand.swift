@@ -158,7 +158,7 @@ struct ServeCommand: AsyncParsableCommand {
     /// Receives action logs and stores them at `place`.
     private func receive(_ place: LogPlace) async throws {
         // Room for 32 batches of the largest size at a time, beside the memory of a small machine.
-        BodyCollector.shared.limits.maximumTotalByteCount = 32 << 20
+        BodyCollector.shared.maximumTotalByteCount = 32 << 20
         let sink = try await place.open()
         let certificate = plain ? nil : try DemoCertificate()
         let authorityFile = try certificate.map { try write(authority: $0.authorityPEM) }

@@ -13,7 +13,8 @@ extension ActionLogBatch {
             document = try JSONDocument(
                 body,
                 limits: JSONLimits(
-                    maximumByteCount: limits.maximumByteCount, maximumValueCount: limits.maximumValueCount))
+                    maximumByteCount: ActionLogRouteLimits.maximumByteCount,
+                    maximumValueCount: ActionLogRouteLimits.maximumValueCount))
         } catch {
             var error = error
             error.bodyStart = nil
@@ -24,7 +25,7 @@ extension ActionLogBatch {
         number = try batch.integer("batch", from: 1)
         (account, source) = (nil, nil)
         if ![.missing, .null].contains(document.root["account"].kind) {
-            let name = try batch.text("account", upTo: limits.maximumNameByteCount)
+            let name = try batch.text("account", upTo: ActionLogRouteLimits.maximumNameByteCount)
             if name.isEmpty { throw ActionLogProblem(.malformed, "account is empty.") }
             account = name
         }
@@ -37,7 +38,7 @@ extension ActionLogBatch {
             guard records.count < limits.maximumRecordCount else {
                 throw ActionLogProblem(.tooLarge, "The batch has more than \(limits.maximumRecordCount) records.")
             }
-            records.append(try Record(reading: json, number: records.count, within: limits))
+            records.append(try Record(reading: json, number: records.count))
         }
         // Such a batch would store nothing but the number of its stream, for ever.
         if records.isEmpty { throw ActionLogProblem(.malformed, "records is empty.") }
@@ -46,14 +47,12 @@ extension ActionLogBatch {
 
 extension ActionLogBatch.Record {
     /// Reads an element of a batch.
-    fileprivate init(
-        reading json: JSONValue, number: Int, within limits: ActionLogRouteLimits
-    ) throws(ActionLogProblem) {
+    fileprivate init(reading json: JSONValue, number: Int) throws(ActionLogProblem) {
         let record = RequiredMembers(json: json, place: "records[\(number)].")
         let bytes = json.rawBytes
-        guard bytes.count <= limits.maximumRecordByteCount else {
+        guard bytes.count <= ActionLogRouteLimits.maximumRecordByteCount else {
             throw ActionLogProblem(
-                .tooLarge, "records[\(number)] has more than \(limits.maximumRecordByteCount) bytes.")
+                .tooLarge, "records[\(number)] has more than \(ActionLogRouteLimits.maximumRecordByteCount) bytes.")
         }
         // What the server does not use must be there all the same: readers of the log rely on it.
         _ = try record.integer("seq", from: 0)
@@ -65,7 +64,7 @@ extension ActionLogBatch.Record {
             throw ActionLogProblem(.malformed, "records[\(number)].properties is not an object.")
         }
         self.init(
-            id: try record.uuid("id"), name: try record.text("name", upTo: limits.maximumNameByteCount),
+            id: try record.uuid("id"), name: try record.text("name", upTo: ActionLogRouteLimits.maximumNameByteCount),
             json: Array(bytes))
     }
 }

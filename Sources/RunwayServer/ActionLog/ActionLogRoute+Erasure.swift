@@ -13,7 +13,7 @@ extension ActionLogRoute where Sink: ActionLogErasing {
     ///
     /// The response to a `DELETE` is 204 after the sink has erased them, also if there were none, or a problem (RFC
     /// 9457): 401 if nobody is known to have sent the request; 400 if the name of the account has the character U+0000,
-    /// at which databases would cut it; 429 while as many requests run as ``ActionLogRouteLimits`` allow; and 503 if
+    /// at which databases would cut it; 429 while as many requests run as the route allows; and 503 if
     /// the sink fails.
     ///
     /// - Parameters:
@@ -44,7 +44,7 @@ extension ActionLogRoute where Sink: ActionLogErasing {
     /// The request needs no account: its body has the secret from which the client computed the id of its installation.
     /// Do not log that body. The response is 204 after the sink has erased the records, also if there were none; 400 if
     /// the body has no secret; 413 if it has more than 1 KiB; 429 while as many requests run as
-    /// ``ActionLogRouteLimits`` allow; and 503 if the sink fails.
+    /// the route allows; and 503 if the sink fails.
     ///
     /// - Parameters:
     ///   - router: The router or group.

@@ -21,6 +21,9 @@ import Synchronization
 /// - 429: too many batches are being stored, or a quota is used up.
 /// - 503: the log is full, or the sink failed.
 ///
+/// A body has at most 1 MiB as it is sent, and 8 MiB and 262,144 values of JSON after it was decompressed. It has at
+/// most 1,000 records of 1 MiB each, whose names have at most 512 bytes. An `ActionLog` stays far below that.
+///
 /// Statements of a client about itself are not verified: put ``SignatureMiddleware`` before the route.
 ///
 /// The sink limits the bytes that a source stores (``ActionLogQuotas``). Unless a closure is passed to
@@ -28,7 +31,8 @@ import Synchronization
 /// address of the client if the context has one (`RemoteAddressRequestContext`). All other clients are one source.
 public struct ActionLogRoute<Sink: ActionLogSink>: Sendable {
     let sink: Sink
-    let limits: ActionLogRouteLimits
+    /// The limits of a batch, and of the batches that are stored at a time.
+    package var limits = ActionLogRouteLimits()
     private let pace: @Sendable (ActionLogBatch) async -> ActionLogPace?
     private let refuse: @Sendable (ActionLogBatch.Record, ActionLogBatch) -> String?
     let running = RunningCount()
@@ -37,18 +41,19 @@ public struct ActionLogRoute<Sink: ActionLogSink>: Sendable {
     ///
     /// - Parameters:
     ///   - sink: Stores the records.
-    ///   - limits: The limits of a batch, and of the number of batches that are stored at a time.
+    ///   - maximumRunningCount: The most batches that are decompressed and stored at a time, after their bodies were
+    ///     received; others get 429. The default is 64. Lower it for a server with less than a gigabyte of memory.
     ///   - pace: Called after a batch was stored. Returns a request to the client to pause or to record a sample; `nil`
     ///     to ask for nothing. The default asks for nothing.
     ///   - refusal: Returns the reason, in a few words, to refuse a record for ever, so that the client sets it aside;
     ///     `nil` to store the record. It must always return the same for the same record. The default refuses none.
     public init(
-        to sink: Sink, limits: ActionLogRouteLimits = ActionLogRouteLimits(),
+        to sink: Sink, maximumRunningCount: Int = 64,
         pace: @escaping @Sendable (ActionLogBatch) async -> ActionLogPace? = { _ in nil },
         refusing refusal: @escaping @Sendable (ActionLogBatch.Record, ActionLogBatch) -> String? = { _, _ in nil }
     ) {
         self.sink = sink
-        self.limits = limits
+        limits.maximumRunningCount = maximumRunningCount
         self.pace = pace
         refuse = refusal
     }
@@ -75,7 +80,7 @@ public struct ActionLogRoute<Sink: ActionLogSink>: Sendable {
         // A refused client should not send its body; but the body may arrive slowly, and the login may be revoked
         // meanwhile.
         _ = try source()
-        var bytes = try await body(of: request, upTo: limits.maximumCompressedByteCount)
+        var bytes = try await body(of: request, upTo: ActionLogRouteLimits.maximumCompressedByteCount)
         let source = try source()
         // After the body: clients that stop sending theirs would occupy the slots of all others.
         try begin()
@@ -84,9 +89,9 @@ public struct ActionLogRoute<Sink: ActionLogSink>: Sendable {
         switch request.headers[.contentEncoding]?.lowercased() {
         case nil, "", "identity": break
         case "gzip", "x-gzip":
-            switch GzipBody.decode(bytes, upTo: limits.maximumByteCount) {
+            switch GzipBody.decode(bytes, upTo: ActionLogRouteLimits.maximumByteCount) {
             case .decoded(let decoded): bytes = decoded
-            case .tooLarge: throw tooLarge(limits.maximumByteCount)
+            case .tooLarge: throw tooLarge(ActionLogRouteLimits.maximumByteCount)
             case .malformed: throw ActionLogProblem(.malformed, "The body is not one member of gzip.")
             }
         default: throw ActionLogProblem(.coding, "The body is not coded by gzip.")
@@ -133,10 +138,10 @@ public struct ActionLogRoute<Sink: ActionLogSink>: Sendable {
     }
 
     /// The problem if the limit on running requests or on waiting batches is reached.
-    var busy: ActionLogProblem { ActionLogProblem(.busy, retryAfter: limits.retryAfter) }
+    var busy: ActionLogProblem { ActionLogProblem(.busy, retryAfter: ActionLogRouteLimits.retryAfter) }
 
     /// The problem if the sink failed.
-    var failure: ActionLogProblem { ActionLogProblem(.store, retryAfter: limits.retryAfter) }
+    var failure: ActionLogProblem { ActionLogProblem(.store, retryAfter: ActionLogRouteLimits.retryAfter) }
 
     private func tooLarge(_ byteCount: Int) -> ActionLogProblem {
         ActionLogProblem(.tooLarge, "The body has more than \(byteCount) bytes.")
@@ -169,30 +174,24 @@ public struct ActionLogRoute<Sink: ActionLogSink>: Sendable {
 }
 
 /// The limits of an ``ActionLogRoute``.
-public struct ActionLogRouteLimits: Sendable, Hashable {
-    /// The most bytes of a body as it is sent. The default is 1 MiB.
-    public var maximumCompressedByteCount = 1 << 20
-    /// The most bytes of a decompressed body. The default is 8 MiB.
-    public var maximumByteCount = 8 << 20
-    /// The most values in the JSON of a body: arrays, objects and their elements. The default is 262,144, whose index
-    /// takes up to 5 MiB. Raise it if records contain long arrays of numbers, and there is memory for
-    /// ``maximumRunningCount`` of such batches.
-    public var maximumValueCount = 1 << 18
-    /// The most records of a batch. The default is 1,000.
-    public var maximumRecordCount = 1000
-    /// The most bytes of one record as JSON. The default is 1 MiB. Raise it if the app has set a larger
-    /// `ActionLogOptions.maximumRecordByteCount`; an erasure on a full disk needs as much space.
-    public var maximumRecordByteCount = 1 << 20
-    /// The most bytes of a record's name, and of the account. The default is 512.
-    public var maximumNameByteCount = 512
-    /// The most batches that are decompressed and stored at a time, after their bodies were received; further ones get
-    /// 429. The default is 64.
-    public var maximumRunningCount = 64
-    /// The `Retry-After` of 429 and 503, unless a quota is used up. The default is 5 s.
-    public var retryAfter = Duration.seconds(5)
+package struct ActionLogRouteLimits: Sendable {
+    /// The most bytes of a body as it is sent.
+    static let maximumCompressedByteCount = 1 << 20
+    /// The most bytes of a body after it was decompressed.
+    static let maximumByteCount = 8 << 20
+    /// The most values in the JSON of a body: arrays, objects and their elements. Their index takes up to 5 MiB.
+    static let maximumValueCount = 1 << 18
+    /// The most bytes of one record as JSON. An erasure on a full disk needs as much space.
+    static let maximumRecordByteCount = 1 << 20
+    /// The most bytes of a record's name, and of the account.
+    static let maximumNameByteCount = 512
+    /// The `Retry-After` of 429 and 503, unless a quota is used up.
+    static let retryAfter = Duration.seconds(5)
 
-    /// Creates limits with their defaults.
-    public init() {}
+    /// The most records of a batch.
+    package var maximumRecordCount = 1000
+    /// The most batches that are decompressed and stored at a time.
+    var maximumRunningCount = 64
 }
 
 /// The number of batches that are being received and stored.

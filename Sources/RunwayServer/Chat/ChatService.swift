@@ -52,8 +52,8 @@ public final class ChatService: Sendable {
     /// - Parameters:
     ///   - store: Stores the conversations.
     ///   - hub: Passes the events to clients.
-    ///   - limits: The limits; see ``ChatLimits`` for the defaults. The event of the longest text must fit into
-    ///     ``EventHubOptions/maximumEventByteCount`` of the hub.
+    ///   - limits: The limits; see ``ChatLimits`` for the defaults. The event of the longest text must fit the hub's
+    ///     largest event, which is 64 bytes less than 1 MiB.
     ///   - now: Returns the date of a message. The default is the system's.
     public init(
         store: any ChatStore, hub: EventHub, limits: ChatLimits = ChatLimits(),
@@ -61,9 +61,9 @@ public final class ChatService: Sendable {
     ) {
         // JSON may write a byte with six bytes.
         precondition(
-            6 * (limits.maximumTextByteCount + limits.maximumMemberByteCount) + 1024
+            6 * (limits.maximumTextByteCount + ChatLimits.maximumMemberByteCount) + 1024
                 <= hub.options.maximumEventByteCount,
-            "The event of a message of ChatLimits.maximumTextByteCount exceeds EventHubOptions.maximumEventByteCount")
+            "The event of a message of ChatLimits.maximumTextByteCount exceeds 1 MiB")
         (self.store, self.hub, self.limits, self.now) = (store, hub, limits, now)
     }
 
@@ -132,13 +132,13 @@ public final class ChatService: Sendable {
     }
 
     /// Returns messages of a conversation, and the marks of its members, at most ``ChatLimits/maximumMemberCount``. A
-    /// page that reaches ``ChatLimits/maximumPageByteCount`` has fewer messages than `count`.
+    /// page whose texts reach 256 KiB has fewer messages than `count`.
     ///
     /// - Throws: ``ChatProblem``, or the error of the store.
     public func page(of conversation: String, _ range: ChatRange, upTo count: Int) async throws -> ChatPage {
         guard Self.isConversation(conversation) else { throw ChatProblem(.conversation) }
         let page = try await store.page(
-            of: conversation, range, upTo: max(1, min(count, limits.maximumPageCount)),
+            of: conversation, range, upTo: max(1, min(count, ChatLimits.maximumPageCount)),
             upToMembers: limits.maximumMemberCount)
         return page.limited(toTextByteCount: limits.maximumPageByteCount, range)
     }
@@ -147,7 +147,7 @@ public final class ChatService: Sendable {
     func epoch() async throws -> String? { try await store.epoch() }
 
     /// Returns the present members of a conversation, and ``EventHub/runID``; `nil` if the hub publishes no presence,
-    /// or its log can't be read within ``EventHubOptions/logTimeout``.
+    /// or its log can't be read within 10 s.
     func present(in conversation: String) async -> (members: [String], run: String)? {
         let topic = Self.topic(of: conversation)
         guard hub.publishesPresence,
@@ -165,7 +165,7 @@ public final class ChatService: Sendable {
                 try await withAbandonment { try await hub.present(in: topic, upTo: limits.maximumMemberCount) }
             }
             group.addTask {
-                try await hub.clock.sleep(hub.options.logTimeout)
+                try await hub.clock.sleep(EventHubOptions.logTimeout)
                 return nil
             }
             return try await group.next() ?? nil
@@ -183,7 +183,7 @@ public final class ChatService: Sendable {
     }
 
     private func isMember(_ text: String) -> Bool {
-        !text.isEmpty && text.utf8.count <= limits.maximumMemberByteCount && !text.utf8.contains(0)
+        !text.isEmpty && text.utf8.count <= ChatLimits.maximumMemberByteCount && !text.utf8.contains(0)
     }
 
     /// Publishes the messages of a conversation in order; one task at a time does that for all senders.
@@ -265,26 +265,32 @@ extension ChatService: Service {
                 for conversation in await unpublishedConversations() {
                     try? await withAbandonment { await self.publish(conversation) }
                 }
-                do { try await hub.clock.sleep(limits.sweepInterval) } catch { return }
+                do { try await hub.clock.sleep(ChatLimits.sweepInterval) } catch { return }
             }
         }
     }
 }
 
 /// The limits of a ``ChatService``.
+///
+/// A member's name has at most 128 bytes of UTF-8. A page has at most 200 messages, whose texts have 256 KiB of UTF-8
+/// together, and at least one message.
 public struct ChatLimits: Sendable, Hashable {
-    /// The longest text, in bytes of UTF-8. The default is 16 KiB.
+    /// The longest name of a member, in bytes of UTF-8.
+    static let maximumMemberByteCount = 128
+    /// The most messages of a page.
+    static let maximumPageCount = 200
+    /// The interval at which ``ChatService/run()`` looks for unpublished messages.
+    static let sweepInterval = Duration.seconds(5)
+
+    /// The longest text, in bytes of UTF-8. The default is 16 KiB. Raise it for long texts, up to 170 KiB: the event of
+    /// a message has to fit a line of 1 MiB.
     public var maximumTextByteCount = 16 << 10
-    /// The longest name of a member, in bytes of UTF-8. The default is 128.
-    public var maximumMemberByteCount = 128
-    /// The most messages of a page. The default is 200.
-    public var maximumPageCount = 200
-    /// The most bytes of the texts of a page, in UTF-8; a page has at least one message. The default is 256 KiB.
-    public var maximumPageByteCount = 256 << 10
-    /// The most members of a conversation, and of the marks and present members of a page. The default is 1,000.
+    /// The most members of a conversation, and of the marks and present members of a page. The default is 1,000. Raise
+    /// it for larger groups, whose every page then lists more marks.
     public var maximumMemberCount = 1000
-    /// The interval at which ``ChatService/run()`` looks for unpublished messages. The default is 5 s.
-    public var sweepInterval = Duration.seconds(5)
+    /// The most bytes of the texts of a page, in UTF-8.
+    package var maximumPageByteCount = 256 << 10
 
     /// Creates limits with their defaults.
     public init() {}

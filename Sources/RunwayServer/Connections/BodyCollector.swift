@@ -12,38 +12,40 @@ import Synchronization
 /// let body = try await BodyCollector.shared.collect(request.body, upTo: 1 << 20)
 /// ```
 ///
-/// Bytes count while the body is being received; what a handler does with a whole body is bounded by the handler. Set
-/// the limits of ``shared`` before the server runs, if the process has more memory to give, or less.
+/// A body may be silent for 20 s, must come at 500 bytes per second on average, and must end within a minute or come at
+/// 64 KiB per second. Bytes count while the body is being received; what a handler does with a whole body is bounded by
+/// the handler.
 public final class BodyCollector: Sendable {
     /// The collector of the process.
     public static let shared = BodyCollector()
 
     private struct State {
-        var limits: BodyLimits
+        var maximumTotalByteCount: Int
         /// The bytes of all bodies that are being received.
         var byteCount = 0
     }
 
-    /// Guards the limits, and how many bytes are being received.
+    /// Guards how many bytes are being received, and how many may be.
     private let state: Mutex<State>
     private let time: ElapsedTime
 
-    /// Creates a collector with limits of its own.
+    /// Creates a collector with a limit of its own.
     ///
     /// - Parameters:
-    ///   - limits: The bounds of bodies.
+    ///   - maximumTotalByteCount: The most bytes of all bodies that are being received. The default is 128 MiB.
     ///   - clock: Measures their time. The default is the continuous clock.
-    public init<C: Clock>(limits: BodyLimits = BodyLimits(), clock: C = ContinuousClock())
+    public init<C: Clock>(maximumTotalByteCount: Int = 128 << 20, clock: C = ContinuousClock())
     where C.Duration == Duration {
-        state = Mutex(State(limits: limits))
+        state = Mutex(State(maximumTotalByteCount: maximumTotalByteCount))
         time = ElapsedTime(clock)
     }
 
-    /// The bounds of bodies. A change applies to bodies whose collection begins later, and to every byte that comes
-    /// later.
-    public var limits: BodyLimits {
-        get { state.withLock { $0.limits } }
-        set { state.withLock { $0.limits = newValue } }
+    /// The most bytes of all bodies that are being received. If a body's route allows more, the route's limit
+    /// counts for all bodies together, so that the only body is always received. The default is 128 MiB. Set it
+    /// if the process has more memory to give, or less; a change applies to every byte that comes later.
+    public var maximumTotalByteCount: Int {
+        get { state.withLock { $0.maximumTotalByteCount } }
+        set { state.withLock { $0.maximumTotalByteCount = newValue } }
     }
 
     /// The bytes of all bodies that are being received.
@@ -59,7 +61,7 @@ public final class BodyCollector: Sendable {
             let byteCount = collected.bytes.withLock { $0.readableBytes }
             state.withLock { $0.byteCount -= byteCount }
         }
-        try await BodyReception(within: limits.time, by: time).receive(body) { part in
+        try await BodyReception(within: BodyTimeLimits(), by: time).receive(body) { part in
             try collected.bytes.withLock { bytes in
                 guard bytes.readableBytes + part.readableBytes <= maximumByteCount else {
                     throw NIOTooManyBytesError(maxBytes: maximumByteCount)
@@ -77,7 +79,7 @@ public final class BodyCollector: Sendable {
     private func take(_ byteCount: Int, ofBodyUpTo maximumByteCount: Int) -> Bool {
         state.withLock { state in
             // The only body in memory is limited by its route: otherwise it would be refused for ever.
-            let maximumTotalByteCount = max(state.limits.maximumTotalByteCount, maximumByteCount)
+            let maximumTotalByteCount = max(state.maximumTotalByteCount, maximumByteCount)
             guard state.byteCount + byteCount <= maximumTotalByteCount else { return false }
             state.byteCount += byteCount
             return true
@@ -88,19 +90,6 @@ public final class BodyCollector: Sendable {
         /// Guards the received bytes.
         let bytes = Mutex(ByteBuffer())
     }
-}
-
-/// The limits of a ``BodyCollector``.
-public struct BodyLimits: Sendable, Hashable {
-    /// The slowest pace at which a body may arrive. By default, it must end within a minute, or arrive at 64 KiB per
-    /// second.
-    public var time = BodyTimeLimits()
-    /// The most bytes of all bodies that are being received. If a body's route allows more, the route's limit counts
-    /// for all bodies together, so that the only body is always received. The default is 128 MiB.
-    public var maximumTotalByteCount = 128 << 20
-
-    /// Creates limits with their defaults.
-    public init() {}
 }
 
 /// Why a body is not received. Hummingbird sends the response of a refusal that no handler catches.

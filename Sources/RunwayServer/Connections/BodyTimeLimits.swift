@@ -3,21 +3,18 @@
 /// A client must send at ``minimumBytesPerSecond`` on average, and is allowed ``maximumSilence`` without a byte. What
 /// it sends faster than that gains it no further silence: a client that sends a megabyte and stops has the same seconds
 /// as one that sends nothing. Only the time in which the server waits for the client counts.
-public struct BodyTimeLimits: Sendable, Hashable {
+struct BodyTimeLimits: Sendable, Hashable {
+    /// The least average rate, in bytes per second.
+    static let minimumBytesPerSecond = 500
+    /// The least average rate of a body that takes longer than ``maximumDuration``, in bytes per second: what has come
+    /// moves the longest time as far as it may take. Half a megabit, at which 3.75 MiB have come after a minute.
+    static let longBodyBytesPerSecond = 64 << 10
+
     /// The longest time without a byte, from the head of the request on. The default is 20 s.
-    public var maximumSilence = Duration.seconds(20)
-    /// The least average rate, in bytes per second. The default is 500, at least 1.
-    public var minimumBytesPerSecond = 500
+    var maximumSilence = Duration.seconds(20)
     /// The longest time until the end of the body, unless it comes at ``longBodyBytesPerSecond``. `nil` sets no such
     /// limit: for bodies that are passed on or stored as they come. The default is a minute.
-    public var maximumDuration: Duration? = .seconds(60)
-    /// The least average rate of a body that takes longer than ``maximumDuration``, in bytes per second: what has come
-    /// moves the longest time as far as it may take. The default is 64 KiB, half a megabit, at which 3.75 MiB have come
-    /// after a minute; at least 1.
-    public var longBodyBytesPerSecond = 64 << 10
-
-    /// Creates limits with their defaults.
-    public init() {}
+    var maximumDuration: Duration? = .seconds(60)
 }
 
 /// Decides by when more of a body must come. Instants are durations since any origin.
@@ -43,7 +40,9 @@ struct BodyDeadline: Sendable {
 
     /// By when the body must end.
     private var end: Duration? {
-        limits.maximumDuration.map { start + max($0, Self.time(of: byteCount, at: limits.longBodyBytesPerSecond)) }
+        limits.maximumDuration.map {
+            start + max($0, Self.time(of: byteCount, at: BodyTimeLimits.longBodyBytesPerSecond))
+        }
     }
 
     /// When the deadline is to be looked at again; `nil` if the body is too slow.
@@ -54,12 +53,12 @@ struct BodyDeadline: Sendable {
 
     /// Records bytes of the body.
     mutating func receive(_ byteCount: Int, at now: Duration) {
-        due = min(due + Self.time(of: byteCount, at: limits.minimumBytesPerSecond), now + limits.maximumSilence)
+        due = min(due + Self.time(of: byteCount, at: BodyTimeLimits.minimumBytesPerSecond), now + limits.maximumSilence)
         self.byteCount += byteCount
     }
 
     private static func time(of byteCount: Int, at bytesPerSecond: Int) -> Duration {
-        .seconds(1) * (Double(byteCount) / Double(max(1, bytesPerSecond)))
+        .seconds(1) * (Double(byteCount) / Double(bytesPerSecond))
     }
 
     /// The server has received all that came, and does not wait for more.

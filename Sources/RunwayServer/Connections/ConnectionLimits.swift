@@ -30,18 +30,18 @@ import NIOCore
 /// }
 /// ```
 ///
-/// ``BodyCollector/shared`` limits the bytes of bodies in memory.
+/// The body of any request may be silent for 30 s and must arrive at 500 bytes per second, whether a handler receives
+/// it or not; otherwise its connection, or its stream over HTTP/2, is closed. ``BodyCollector/shared`` bounds how many
+/// bytes of bodies are in memory.
 public struct ConnectionLimits: Sendable {
     /// The most connections at a time; further ones are closed at once. Three quarters of the system's limit of open
-    /// files is another limit for connections. The default is 1,000.
+    /// files is another limit for connections. The default is 1,000. Raise it with that limit and the memory.
     public var maximumConnectionCount = 1000
     /// The longest time for which a connection may wait for the head of a request. Over HTTP/2 a client that does not
-    /// respond at its end is closed five seconds later. The default is a minute.
+    /// respond at its end is closed five seconds later. The default is a minute. Lower it if connections run out.
     public var idleTime = Duration.seconds(60)
-    /// The slowest pace at which the body of any request may arrive, whether a handler receives it or not; otherwise
-    /// its connection, or its stream over HTTP/2, is closed. By default, at most 30 s without a byte are allowed, 500
-    /// bytes per second are required, and there is no longest time.
-    public var bodies: BodyTimeLimits = {
+    /// The slowest pace at which the body of any request may arrive, whether a handler receives it or not.
+    var bodies: BodyTimeLimits = {
         var limits = BodyTimeLimits()
         // Longer than those of whole bodies, whose clients get a response of status 408.
         limits.maximumSilence = .seconds(30)

@@ -27,10 +27,9 @@ public struct HostRules: Sendable {
     }
 
     /// The names and addresses by which clients reach the server. Case, a port and a final dot make no difference.
+    /// `localhost`, the names below it (RFC 6761 §6.3) and the addresses of the loopback are the server's, too: no page
+    /// of others has them.
     public var hosts: Set<String>
-    /// Whether `localhost`, the names below it (RFC 6761 §6.3) and the addresses of the loopback are the server's, too.
-    /// The default is `true`: no page of others has them.
-    public var acceptsLoopback = true
     /// Whether every IP address is the server's, for one that listens at addresses which it does not know. The name of
     /// a page that rebinds is no address. The default is `false`.
     public var acceptsAddresses = false
@@ -40,6 +39,8 @@ public struct HostRules: Sendable {
     public var origins: Set<String> = []
     /// The media types that content may have; other content is refused with 415. The default, `nil`, is any.
     public var mediaTypes: Set<String>?
+    /// Whether `localhost`, the names below it (RFC 6761 §6.3) and the addresses of the loopback are the server's, too.
+    var acceptsLoopback = true
 
     /// Creates rules; see the properties for the defaults.
     public init(_ hosts: Set<String> = []) { self.hosts = hosts }

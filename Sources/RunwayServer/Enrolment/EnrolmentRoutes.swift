@@ -74,7 +74,7 @@ public struct EnrolmentRoutes<Context: RequestContext>: Sendable {
             writer.name("challenge")
             writer.string(rules.challenges.issue(at: time, for: Self.purpose(account)))
             writer.name("expires")
-            writer.integer((time + rules.challengeLifetime).seconds)
+            writer.integer((time + EnrolmentRules.challengeLifetime).seconds)
         }
     }
 
@@ -185,7 +185,7 @@ public struct EnrolmentRoutes<Context: RequestContext>: Sendable {
 
     private func body(of request: Request) async throws -> [UInt8] {
         do {
-            let body = try await BodyCollector.shared.collect(request.body, upTo: rules.maximumBodyByteCount)
+            let body = try await BodyCollector.shared.collect(request.body, upTo: EnrolmentRules.maximumBodyByteCount)
             return Array(body.readableBytesView)
         } catch is NIOTooManyBytesError {
             throw EnrolmentRefusal(.malformed)
@@ -196,10 +196,10 @@ public struct EnrolmentRoutes<Context: RequestContext>: Sendable {
     private func claim(_ challenge: String, of account: String, at time: UnixTime) async throws(EnrolmentRefusal) {
         let purpose = Self.purpose(account)
         guard let issued = rules.challenges.time(of: challenge, for: purpose), issued <= time,
-            time <= issued + rules.challengeLifetime
+            time <= issued + EnrolmentRules.challengeLifetime
         else { throw EnrolmentRefusal(.challenge) }
         let nonce = Nonce(
-            value: challenge, keyID: purpose, created: issued, expires: issued + rules.challengeLifetime)
+            value: challenge, keyID: purpose, created: issued, expires: issued + EnrolmentRules.challengeLifetime)
         do throws(SignatureRefusal) {
             try await claims.use(nonce, at: time)
         } catch {

@@ -150,7 +150,7 @@ final class EventConnection: Sendable {
     func tick(at now: Duration, _ options: EventHubOptions) {
         let (isQuiet, end) = state.withLock { state -> (Bool, End?) in
             if let start = state.writeStart, now - start >= options.writeTimeout { return (false, .slow) }
-            if let start = state.readStart, now - start >= options.logTimeout { return (false, .log) }
+            if let start = state.readStart, now - start >= EventHubOptions.logTimeout { return (false, .log) }
             if let endTime = state.endTime, now >= endTime { return (false, .lifetime) }
             return (state.writeStart == nil && now + Self.tickTime >= state.lastFrame + heartbeat, nil)
         }

@@ -14,13 +14,13 @@ extension EventHub {
 
     /// Has the process that has a connection of an owner send a heartbeat on it.
     ///
-    /// - Returns: The offset of the connection; `nil` if no process responds within ``EventHubOptions/probeTimeout``. A
-    ///   connection of somebody else gives the same result as one that does not exist.
+    /// - Returns: The offset of the connection; `nil` if no process responds within 5 s. A connection of somebody else
+    ///   gives the same result as one that does not exist.
     func probeOtherProcesses(for connection: String, owner: String) async -> Int64? {
         guard let shared = log as? any SharedEventLog, UUID(uuidString: connection) != nil else { return nil }
         let probe = UUID().uuidString.lowercased()
-        let alarm = Task { [weak self, clock, options] in
-            try? await clock.sleep(options.probeTimeout)
+        let alarm = Task { [weak self, clock] in
+            try? await clock.sleep(EventHubOptions.probeTimeout)
             self?.endProbe(probe, nil)
         }
         defer { alarm.cancel() }

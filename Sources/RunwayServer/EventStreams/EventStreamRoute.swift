@@ -209,7 +209,7 @@ public struct EventStreamRoute<Context: RequestContext>: Sendable {
     /// Returns a response without a body that states a time for the next attempt. The time differs from client to
     /// client.
     private func refusal(_ error: EventHubError) -> Response {
-        let wait = hub.options.retryAfter * Double.random(in: 1...2)
+        let wait = EventHubOptions.retryAfter * Double.random(in: 1...2)
         let status: HTTPResponse.Status = error == .tooManyOfSource ? .tooManyRequests : .serviceUnavailable
         return Response(status: status, headers: [.retryAfter: "\(max(1, wait.components.seconds))"])
     }

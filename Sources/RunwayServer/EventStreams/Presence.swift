@@ -83,8 +83,8 @@ struct Presence: Sendable {
 
     init(_ options: EventHubOptions) {
         self.init(
-            grace: options.presenceGrace ?? .zero, maximumCount: options.maximumPresentCount,
-            maximumTopicCount: options.maximumPresentTopicsPerOwner,
+            grace: options.presenceGrace ?? .zero, maximumCount: EventHubOptions.maximumPresentCount,
+            maximumTopicCount: EventHubOptions.maximumPresentTopicsPerOwner,
             maximumRate: options.maximumPresenceEventsPerSecond)
     }
 

@@ -19,13 +19,13 @@ import RunwaySignatures
 ///
 /// Add the middleware after the one that verifies the sender of a request, and before any with effects. A key is a
 /// string (RFC 8941 §3.3.3), or the same text without quotation marks, and belongs to its principal. Keys in requests
-/// of other methods than ``IdempotencyRules/methods`` are ignored.
+/// of other methods than POST, PATCH, PUT and DELETE are ignored.
 ///
 /// The first request with a key claims it in the store. A later request with the same method, target, content type and
 /// body receives the stored response, with `Idempotency-Replayed: true`, for ``IdempotencyRules/lifetime``. Others
 /// receive an ``IdempotencyProblem``: 409 while the first request is being executed, 422 if the requests differ.
 ///
-/// A response that precedes an execution (``IdempotencyRules/precedesExecution``) is not stored, and releases the key.
+/// A response that precedes an execution (``IdempotencyRules``) is not stored, and releases the key.
 /// An error other than an `HTTPResponseError` may come after an effect: a response of status 500 is stored for it. If
 /// the process ends during an execution, a request with the key is executed again after ``IdempotencyRules/lease``.
 ///
@@ -73,7 +73,7 @@ public struct IdempotencyMiddleware<Context: RequestContext>: RouterMiddleware {
     public func handle(
         _ request: Request, context: Context, next: @concurrent (Request, Context) async throws -> Response
     ) async throws -> Response {
-        guard rules.methods.contains(request.method) else { return try await next(request, context) }
+        guard IdempotencyRules.methods.contains(request.method) else { return try await next(request, context) }
         let values = request.headers[values: .idempotencyKey]
         if values.isEmpty {
             if rules.requiresKey(request.head) { throw problem(.missing) }
@@ -208,7 +208,7 @@ private struct IdempotentExecution: Sendable {
     }
 
     private func finish(_ response: Response, _ context: some RequestContext) async throws -> Response {
-        if rules.precedesExecution(response.status) {
+        if IdempotencyRules.statusesBeforeExecution.contains(response.status.code) {
             do {
                 try await store.release(key, token: token)
             } catch {

@@ -72,8 +72,9 @@ struct ItemRules: Sendable {
     }
 
     private func headers(_ json: JSONValue) throws(Violation) -> HTTPFields {
-        guard [.array, .missing].contains(json.kind), json.count <= limits.maximumHeaderFields else {
-            throw Violation(message: "\"headers\" is no array, or has more than \(limits.maximumHeaderFields) fields.")
+        guard [.array, .missing].contains(json.kind), json.count <= MergingLimits.maximumHeaderFields else {
+            throw Violation(
+                message: "\"headers\" is no array, or has more than \(MergingLimits.maximumHeaderFields) fields.")
         }
         var fields = HTTPFields()
         for pair in json.elements {

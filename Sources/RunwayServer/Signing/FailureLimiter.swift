@@ -1,23 +1,23 @@
 import RunwaySignatures
 import Synchronization
 
-/// How many failures of one source are examined.
+/// How many failures of one source are examined. 4,096 sources are remembered; one beyond that replaces another.
 ///
 /// Not counted are requests without a signature, with a wrong clock, with a nonce that was used or that the server
 /// cannot know, failures of a store, and bodies that are refused by their `Content-Length`.
 public struct FailureLimits: Sendable, Hashable {
-    /// How many failures a source may have at once. The default is 100.
+    /// How many failures a source may have at once. The default is 100. Raise it where many clients share
+    /// an address.
     public var burst: Int
     /// How many more failures it may have with each second. The default is 10.
     public var perSecond: Int
-    /// The greatest number of sources that are remembered, 32 bytes each; a source beyond it replaces another. The
-    /// default is 4,096.
-    public var maximumSources: Int
+    /// The greatest number of sources that are remembered, 32 bytes each; a source beyond it replaces another.
+    var maximumSources = 4_096
 
     /// Bounds the failed verifications of a source. Each bound is at least 1; see the properties for the defaults.
-    public init(burst: Int = 100, perSecond: Int = 10, maximumSources: Int = 4_096) {
-        precondition(burst > 0 && perSecond > 0 && maximumSources > 0, "Limits of failures are at least 1")
-        (self.burst, self.perSecond, self.maximumSources) = (burst, perSecond, maximumSources)
+    public init(burst: Int = 100, perSecond: Int = 10) {
+        precondition(burst > 0 && perSecond > 0, "Limits of failures are at least 1")
+        (self.burst, self.perSecond) = (burst, perSecond)
     }
 }
 

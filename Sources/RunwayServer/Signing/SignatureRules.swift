@@ -10,8 +10,8 @@ public struct SignatureRules: Sendable {
     /// creation at most two minutes ago and 30 seconds ahead, a key identifier, and a nonce that is accepted once.
     public var policy: VerificationPolicy
     /// The largest body, in bytes, that is read and verified before a handler runs; a larger one is refused with 413.
-    /// The default is 1 MiB. The signature is judged again when the body has arrived, which must therefore take no
-    /// longer than `VerificationPolicy.maximumAge`.
+    /// The default is 1 MiB. Raise it for larger bodies, each of which takes that much memory. The signature is judged
+    /// again when the body has arrived, which must therefore take no longer than `VerificationPolicy.maximumAge`.
     public var maximumBodyByteCount = 1 << 20
     /// Chooses the requests whose body is passed to the handler while it is received, regardless of its length. At the
     /// end of the body its digest is compared, and the key is looked up again: if the digest differs, or the key was
@@ -30,7 +30,7 @@ public struct SignatureRules: Sendable {
     /// The way in which responses are signed. The default is `nil`: they are not signed.
     public var responses: ResponseSigning?
     /// The number of failures of one source that are examined before its requests are refused with 429. `nil` sets no
-    /// limit.
+    /// limit: for tests under load.
     public var failureLimits: FailureLimits? = FailureLimits()
     /// Returns the source of a request, whose failures are limited; `nil` for a request without limit. By default it is
     /// the remote IP address, for IPv6 its first 56 bits, or the address that ``PublicOrigin/proxySourceField`` states.

@@ -5,7 +5,7 @@ public struct UploadOwner: Sendable, Hashable {
     public static let bearer = UploadOwner(name: nil)
 
     /// The account that the app has identified. Its uploads exist for no other, and have a share of their own
-    /// (``UploadLimits/ownerShare``).
+    /// (``UploadLimits``).
     public static func account(_ name: String) -> UploadOwner { UploadOwner(name: name) }
 
     let name: String?

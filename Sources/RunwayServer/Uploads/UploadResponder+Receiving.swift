@@ -175,7 +175,7 @@ struct UploadIntake: Sendable {
         let (store, upload) = (store, upload)
         let file = try await store.onDisk { try UploadFile(upload.contentPath, O_WRONLY) }
         let progress = Progress(reported: start)
-        let reception = BodyReception(within: store.limits.content, by: store.elapsedTime)
+        let reception = BodyReception(within: UploadLimits.content, by: store.elapsedTime)
         try await reception.receive(body) { part in
             guard progress.add(part.readableBytes) <= store.limits.maximumAppendByteCount ?? .max else {
                 throw UploadProblem.tooLarge

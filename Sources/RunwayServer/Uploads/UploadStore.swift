@@ -126,7 +126,7 @@ final class UploadStore: Sendable {
         let all = state.withLock { Array($0.uploads.values) }
         for upload in all where !upload.isHeld {
             let status = upload.status(now: now)
-            let lifetime = status.stage == .complete ? limits.completeLifetime : limits.lifetime
+            let lifetime = status.stage == .complete ? UploadLimits.completeLifetime : limits.lifetime
             if status.stage != .handling, status.age >= lifetime { remove(upload) }
         }
     }

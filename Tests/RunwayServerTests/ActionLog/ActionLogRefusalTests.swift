@@ -201,9 +201,7 @@ struct ActionLogRefusalTests {
         let sink = MemoryActionLogSink()
         let router = Router()
         router.add(middleware: Arrivals(arrival: arrival))
-        var limits = ActionLogRouteLimits()
-        limits.maximumRunningCount = 1
-        ActionLogRoute(to: sink, limits: limits).add(to: router)
+        ActionLogRoute(to: sink, maximumRunningCount: 1).add(to: router)
         try await serving(router) { port in
             let (parts, part) = AsyncStream<ByteBuffer>.makeStream()
             let whole = Self.batch()

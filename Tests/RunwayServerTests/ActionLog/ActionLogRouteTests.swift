@@ -30,11 +30,13 @@ struct ActionLogRouteTests {
 
     /// Runs a server with the route, and a log that sends to it.
     private func run(
-        _ sink: some ActionLogSink, limits: ActionLogRouteLimits = ActionLogRouteLimits(),
+        _ sink: some ActionLogSink, maximumRecordCount: Int = 1000,
         _ use: (ActionLog, ManualClock) async throws -> Void
     ) async throws {
         try await LogClient.serve {
-            ActionLogRoute(to: sink, limits: limits).add(to: $0)
+            var route = ActionLogRoute(to: sink)
+            route.limits.maximumRecordCount = maximumRecordCount
+            route.add(to: $0)
         } _: { client in
             let log = client.open()
             try await use(log, client.clock)
@@ -63,9 +65,7 @@ struct ActionLogRouteTests {
 
     @Test func batchThatIsTooLargeIsHalved() async throws {
         let sink = MemoryActionLogSink()
-        var limits = ActionLogRouteLimits()
-        limits.maximumRecordCount = 4
-        try await run(sink, limits: limits) { log, clock in try await send(40, log, clock) }
+        try await run(sink, maximumRecordCount: 4) { log, clock in try await send(40, log, clock) }
         #expect(sink.records.map(\.name) == (0..<40).map { "r\($0)" })
     }
 

@@ -24,11 +24,10 @@ struct AnonymousErasureTests {
 
     /// Serves the routes to a client that has proved no account.
     private func serve(
-        _ sink: some ActionLogErasing, limits: ActionLogRouteLimits = ActionLogRouteLimits(),
-        _ use: (Int) async throws -> Void
+        _ sink: some ActionLogErasing, maximumRunningCount: Int = 64, _ use: (Int) async throws -> Void
     ) async throws {
         let router = Router()
-        ActionLogRoute(to: sink, limits: limits).addErasure(to: router) { _, _ in nil }
+        ActionLogRoute(to: sink, maximumRunningCount: maximumRunningCount).addErasure(to: router) { _, _ in nil }
         try await serving(router) { port in try await use(port) }
     }
 
@@ -117,9 +116,7 @@ struct AnonymousErasureTests {
             let reply = try await erase(body, at: port)
             #expect(reply.code == 503)
         }
-        var limits = ActionLogRouteLimits()
-        limits.maximumRunningCount = 0
-        try await serve(MemoryActionLogSink(), limits: limits) { port in
+        try await serve(MemoryActionLogSink(), maximumRunningCount: 0) { port in
             let reply = try await erase(body, at: port)
             #expect(reply.code == 429)
         }

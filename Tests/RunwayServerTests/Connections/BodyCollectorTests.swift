@@ -11,10 +11,8 @@ import Testing
 struct BodyCollectorTests {
     private let clock = ManualClock()
 
-    private func collector(_ change: (inout BodyLimits) -> Void = { _ in }) -> BodyCollector {
-        var limits = BodyLimits()
-        change(&limits)
-        return BodyCollector(limits: limits, clock: clock)
+    private func collector(upTo maximumTotalByteCount: Int = 128 << 20) -> BodyCollector {
+        BodyCollector(maximumTotalByteCount: maximumTotalByteCount, clock: clock)
     }
 
     @Test func silentBodyIsRefused() async throws {
@@ -78,7 +76,7 @@ struct BodyCollectorTests {
     }
 
     @Test func loneBodyIsBoundedByItsRoute() async throws {
-        let collector = collector { $0.maximumTotalByteCount = 10 }
+        let collector = collector(upTo: 10)
         let large = RequestBody(buffer: ByteBuffer(repeating: 0, count: 20))
         #expect(try await collector.collect(large, upTo: 20).readableBytes == 20)
         let (held, source) = RequestBody.makeStream()
@@ -102,7 +100,7 @@ struct BodyCollectorTests {
     }
 
     @Test func bodiesTogetherAreBounded() async throws {
-        let collector = collector { $0.maximumTotalByteCount = 10 }
+        let collector = collector(upTo: 10)
         let (first, source) = RequestBody.makeStream()
         await source.yield(ByteBuffer(string: "012345"))
         let collection = Task { try await collector.collect(first, upTo: 10) }

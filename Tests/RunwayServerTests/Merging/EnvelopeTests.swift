@@ -45,7 +45,9 @@ struct EnvelopeTests {
     }
 
     @Test func excessRequestsAndBytesAreRefusedUnrun() async throws {
-        let app = MergingApp(limits: MergingLimits(maximumItems: 2, maximumRequestByteCount: 300))
+        var limits = MergingLimits(maximumItems: 2)
+        limits.maximumRequestByteCount = 300
+        let app = MergingApp(limits: limits)
         let items = (1...3).map { "/v1/echo/a".item("\($0)") }.joined(separator: ",")
         let (status, json) = try await app.post(#"{"requests":[\#(items)]}"#)
         #expect(status == .contentTooLarge && json["error"].exists)

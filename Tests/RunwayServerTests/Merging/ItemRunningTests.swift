@@ -50,8 +50,8 @@ struct ItemRunningTests {
     }
 
     @Test func responsesAreBoundedEachAndInSum() async throws {
-        let limits = MergingLimits(
-            maximumResponseByteCount: 10, maximumTotalResponseByteCount: 15, maximumConcurrentItems: 1)
+        var limits = MergingLimits(maximumConcurrentItems: 1)
+        (limits.maximumResponseByteCount, limits.maximumTotalResponseByteCount) = (10, 15)
         let app = MergingApp(limits: limits) { router in
             router.get("v1/bytes/{count}") { _, context in
                 try String(repeating: "x", count: context.parameters.require("count", as: Int.self))
@@ -111,7 +111,8 @@ struct ItemRunningTests {
     @Test func allTogetherTakeOnlySoLong() async throws {
         let clock = ManualClock()
         let gate = ScriptedGate()
-        let limits = MergingLimits(maximumConcurrentItems: 1, timePerItem: .seconds(9), totalTime: .seconds(5))
+        var limits = MergingLimits(maximumConcurrentItems: 1, timePerItem: .seconds(9))
+        limits.totalTime = .seconds(5)
         let app = MergingApp(limits: limits, clock: clock) { router in
             router.get("v1/slow") { _, _ in
                 try await gate.pass()

@@ -79,7 +79,9 @@ struct FailureLimiterTests {
 
     @Test func sourcesNeverShareFailures() {
         // One slot for all: each source replaces the one before it.
-        let limiter = FailureLimiter(FailureLimits(burst: 2, perSecond: 1, maximumSources: 1))
+        var limits = FailureLimits(burst: 2, perSecond: 1)
+        limits.maximumSources = 1
+        let limiter = FailureLimiter(limits)
         for number in 0..<1_000 { limiter.record("source \(number)", at: start) }
         for number in 0..<1_000 { #expect(!limiter.isExceeded(by: "source \(number)", at: start)) }
     }

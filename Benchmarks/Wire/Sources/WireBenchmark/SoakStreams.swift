@@ -11,8 +11,8 @@ import RunwayTestServer
 import RunwayTransport
 import Synchronization
 
-/// The events of a soak: a server of this process publishes a number every 100 ms, and one stream of each layer follows them over paths that
-/// fail and recover. Every number is judged once: it comes, in order, or a gap names it.
+/// The events of a soak: a server of this process publishes a number every 100 ms, and one stream of each layer follows
+/// them over paths that fail and recover. Every number is judged once: it comes, in order, or a gap names it.
 final class SoakStreams: Sendable {
     private struct Count {
         var events = 0
@@ -38,7 +38,6 @@ final class SoakStreams: Sendable {
         var options = EventHubOptions()
         options.heartbeat = .seconds(2)
         options.maximumHeartbeat = .seconds(2)
-        options.writeTimeout = .seconds(10)
         options.maximumConnectionsPerSource = 1000
         // So few that a long silence is a gap.
         let hub = try await EventHub(name: "soak", log: MemoryEventLog(maximumCount: 200), options: options)
