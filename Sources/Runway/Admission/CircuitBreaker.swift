@@ -1,8 +1,8 @@
 /// The failures of one host or endpoint, and whether it may be called: a state machine without a clock.
 struct CircuitBreaker {
-    /// What an admitted call is to the circuit.
+    /// The role of an admitted call for the circuit.
     enum Permit: Sendable, Equatable {
-        /// A call like any other.
+        /// An ordinary call.
         case ordinary
         /// The call that tests whether the host or endpoint has recovered, by its number.
         case probe(UInt64)
@@ -15,11 +15,11 @@ struct CircuitBreaker {
 
     /// The outcome of a call, as far as the host or the endpoint is concerned.
     enum Outcome: Sendable, Equatable {
-        /// It is well.
+        /// The host or endpoint is healthy.
         case success
-        /// It failed, and may have named a time to wait.
+        /// The host or endpoint failed, and may have named a time to wait.
         case failure(retryAfter: Duration?)
-        /// The outcome is no evidence about it.
+        /// The outcome is no evidence about the host or endpoint.
         case unknown
     }
 
@@ -30,13 +30,13 @@ struct CircuitBreaker {
     }
 
     private(set) var state = State.closed
-    /// How many failures there were since the last success.
+    /// The number of failures since the last success.
     private(set) var failuresInARow = 0
     private let limits: CircuitLimits
     private var windowStart = Duration.zero
     private var outcomesInWindow = 0
     private var failuresInWindow = 0
-    /// How long the circuit was last opened for, without regard to `Retry-After`.
+    /// The time for which the circuit was last opened, without `Retry-After`.
     private var openTime: Duration
 
     init(_ limits: CircuitLimits) {
@@ -44,16 +44,16 @@ struct CircuitBreaker {
         openTime = limits.openTime
     }
 
-    /// Whether the state is that of one that never failed.
+    /// Whether the state equals that of a host or endpoint that never failed.
     var isIdle: Bool { state == .closed && failuresInARow == 0 && failuresInWindow == 0 }
 
-    /// How long calls are refused for; `nil` if one may pass.
+    /// Returns the time for which calls are refused; `nil` if a call may pass.
     func refusal(at now: Duration) -> Duration? {
         let end: Duration
         switch state {
         case .closed: return nil
         case .open(let until): end = until
-        // A second probe is sent if one takes longer than the circuit was open for.
+        // A second probe is sent if the first takes longer than the circuit was open for.
         case .probing(_, let since): end = since + max(openTime, .seconds(1))
         }
         return now < end ? end - now : nil
@@ -61,14 +61,14 @@ struct CircuitBreaker {
 
     /// Admits a call that ``refusal(at:)`` does not refuse.
     ///
-    /// - Parameter number: The number that the call has if it is a probe.
+    /// - Parameter number: The number that identifies the call if it is a probe.
     mutating func admit(at now: Duration, number: UInt64) -> Permit {
         guard state != .closed else { return .ordinary }
         state = .probing(number, since: now)
         return .probe(number)
     }
 
-    /// Records the outcome of a call. Returns for how long the circuit opened; `nil` if it did not.
+    /// Records the outcome of a call. Returns the time for which the circuit opened; `nil` if it did not open.
     mutating func record(_ outcome: Outcome, of permit: Permit, at now: Duration) -> Duration? {
         switch (state, permit) {
         case (.closed, .ordinary): return count(outcome, at: now)

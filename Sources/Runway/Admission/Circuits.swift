@@ -1,8 +1,8 @@
 import HTTPTypes
 
-/// Where a call goes, as circuits count it.
+/// The host and endpoint of a call, as counted by circuits.
 struct CircuitTarget {
-    /// An endpoint at the origin of an environment, as circuits distinguish endpoints.
+    /// The key of an endpoint at the origin of an environment.
     struct EndpointKey: Hashable {
         fileprivate let endpoint: ObjectIdentifier
         fileprivate let origin: Origin
@@ -20,7 +20,7 @@ struct CircuitTarget {
     var origin: Origin { Origin(head) }
 
     fileprivate func key(at origin: Origin) -> EndpointKey {
-        // Looked up here, and not for every call: as long as nothing has failed, no key is made.
+        // Looked up here, and not for every call: while nothing has failed, no key is created.
         let countsByPath = endpoint is any EndpointOfManyPaths.Type
         return EndpointKey(
             endpoint: ObjectIdentifier(endpoint), origin: origin,
@@ -30,10 +30,10 @@ struct CircuitTarget {
 
 /// The circuit breakers of the hosts and endpoints that failed recently.
 ///
-/// A host's circuit counts failures to reach it, an endpoint's the refusals of the server. A call passes if neither is
-/// open.
+/// A host's circuit counts failures to reach the host, an endpoint's circuit counts refusals of the server. A call
+/// passes if neither is open.
 struct Circuits {
-    /// What an admitted call is to both circuits.
+    /// The role of an admitted call for both circuits.
     struct Permit: Equatable {
         var host = CircuitBreaker.Permit.ordinary
         var endpoint = CircuitBreaker.Permit.ordinary
@@ -44,9 +44,9 @@ struct Circuits {
 
     /// The outcome of a call, as far as its host and endpoint are concerned.
     enum Outcome: Equatable {
-        /// The server responded, and failed nowhere.
+        /// The server responded without a failure.
         case success
-        /// The server responded, and failed. It may have named a time to wait.
+        /// The server responded with a failure. It may have named a time to wait.
         case refusal(retryAfter: Duration?)
         /// The server received the request, or may have, and did not respond.
         case silence
@@ -75,9 +75,9 @@ struct Circuits {
 
     /// An open circuit.
     struct Opening: Equatable {
-        /// Whether it is the host's, and not that of one endpoint.
+        /// Whether the circuit is the host's, and not that of one endpoint.
         let isHostWide: Bool
-        /// How long it is open from now on.
+        /// The time for which the circuit is open from now on.
         let time: Duration
     }
 
@@ -90,17 +90,17 @@ struct Circuits {
         endpoints = BreakerTable(limits, maximumCount: limits?.maximumEndpoints ?? 0)
     }
 
-    /// Whether nothing failed recently, so that no circuit has to be looked up.
+    /// Whether no failure happened recently, so that no circuit has to be looked up.
     var isEmpty: Bool { hosts.isEmpty && endpoints.isEmpty }
 
-    /// The open circuit that refuses a call; `nil` if it may pass.
+    /// Returns the open circuit that refuses a call; `nil` if the call may pass.
     func refusal(of target: CircuitTarget, at now: Duration) -> Opening? {
         let origin = target.origin
         if let time = hosts[origin]?.refusal(at: now) { return Opening(isHostWide: true, time: time) }
         return endpoints[target.key(at: origin)]?.refusal(at: now).map { Opening(isHostWide: false, time: $0) }
     }
 
-    /// Whether calls pass without being probes.
+    /// Returns whether calls pass without being probes.
     func isClosed(to target: CircuitTarget) -> Bool {
         let origin = target.origin
         return (hosts[origin]?.state ?? .closed) == .closed
@@ -135,7 +135,7 @@ struct Circuits {
     }
 }
 
-/// Circuit breakers by what they count, the least recently used of which are removed.
+/// Circuit breakers by their keys, of which the least recently used are removed.
 private struct BreakerTable<Key: Hashable & Sendable> {
     private let limits: CircuitLimits?
     private var breakers: LeastRecentlyUsed<Key, CircuitBreaker>
@@ -157,7 +157,7 @@ private struct BreakerTable<Key: Hashable & Sendable> {
         return permit
     }
 
-    /// Returns for how long the circuit opened; `nil` if it did not.
+    /// Returns the time for which the circuit opened; `nil` if it did not open.
     mutating func record(
         _ outcome: CircuitBreaker.Outcome, of permit: CircuitBreaker.Permit, _ key: Key, at now: Duration
     ) -> Duration? {

@@ -3,11 +3,11 @@ struct PriorityQueue {
     /// Every fourth slot goes to the call that has waited longest, whatever its priority.
     static let slotsPerLongestWait = 4
 
-    /// What happens to a call that arrives.
+    /// The result of a call's arrival.
     enum Arrival: Equatable {
-        /// It has a slot.
+        /// The call has a slot.
         case enters
-        /// It is in the queue.
+        /// The call is in the queue.
         case waits
         /// The queue is full.
         case isRefused
@@ -17,11 +17,11 @@ struct PriorityQueue {
     private let maximumWaiting: Int
     /// The waiters of each priority, by their numbers, in the order of arrival.
     private var queues: [CallPriority: [UInt64]] = [:]
-    /// How many slots were passed on to a waiter.
+    /// The number of slots that were passed on to a waiter.
     private var passedCount = 0
-    /// How many slots are occupied.
+    /// The number of occupied slots.
     private(set) var occupied = 0
-    /// How many calls wait.
+    /// The number of waiting calls.
     private(set) var waitingCount = 0
 
     init(capacity: Int, maximumWaiting: Int) {
@@ -36,7 +36,7 @@ struct PriorityQueue {
         return true
     }
 
-    /// Occupies a slot, or enqueues a call with a number that is greater than all before.
+    /// Occupies a slot, or enqueues a call. `number` must be greater than all earlier numbers.
     ///
     /// - Parameter isReturning: Whether the call had a slot before. It is enqueued even if the queue is full.
     mutating func arrive(_ number: UInt64, _ priority: CallPriority, isReturning: Bool = false) -> Arrival {
@@ -68,9 +68,9 @@ struct PriorityQueue {
         return false
     }
 
-    /// Raises the priority of a waiter, which then waits behind the earlier waiters of that priority.
+    /// Raises the priority of a waiter, which then waits behind earlier waiters of that priority.
     ///
-    /// - Returns: Whether the call has a slot now, as an urgent one does.
+    /// - Returns: Whether the call has a slot now: an urgent call always gets one.
     mutating func raise(_ number: UInt64, to priority: CallPriority) -> Bool {
         guard let old = queues.first(where: { $0.value.contains(number) })?.key, old < priority else { return false }
         queues[old]?.removeAll { $0 == number }

@@ -3,18 +3,18 @@ import Foundation
 /// The failure of an operation on a file, as the system or Runway reports it.
 package struct FileError: DescribedError {
     let path: String
-    /// What could not be done, such as `can't be written`.
+    /// The operation that failed, such as `can't be written`.
     let problem: String
-    /// The system's words, such as `No space left on device`, or Runway's own.
+    /// The reason in the system's words, such as `No space left on device`, or in Runway's own.
     let reason: String
-    /// The system's number for it, such as `ENOSPC`; `nil` for an error of Runway's own.
+    /// The system's error number, such as `ENOSPC`; `nil` for an error of Runway's own.
     let code: CInt?
 
     init(_ path: String, _ problem: String, reason: String) {
         self.init(path: path, problem: problem, reason: reason, code: nil)
     }
 
-    /// Of the system's call that just failed on this thread.
+    /// Creates the error of the system call that just failed on this thread.
     init(_ path: String, _ problem: String) {
         let code = errno
         self.init(path: path, problem: problem, reason: String(cString: strerror(code)), code: code)
@@ -31,6 +31,6 @@ package struct FileError: DescribedError {
 }
 
 extension NetworkError {
-    /// The error of an operation on a file.
+    /// Creates the error of an operation on a file.
     init(_ error: FileError, in step: FlightStep) { self.init(.storage, in: step, "\(error)", underlying: error) }
 }

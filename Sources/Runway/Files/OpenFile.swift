@@ -8,15 +8,15 @@ import Foundation
     import Musl
 #endif
 
-/// An open file and the operations on it, each at a place of its own; it is closed when the last reference to it is
+/// An open file and the operations on it, each at an explicit offset. It is closed when the last reference to it is
 /// released.
 ///
 /// Every operation may wait for the disk: see ``DiskQueue``.
 final class OpenFile: Sendable {
-    /// What the system knows of a file.
+    /// The system's metadata of a file.
     struct Metadata: Equatable, Sendable {
         var byteCount: Int
-        /// When its bytes were last changed, in nanoseconds since 1970.
+        /// The time at which its bytes were last changed, in nanoseconds since 1970.
         var modified: Int64
         var device: UInt64
         var number: UInt64
@@ -27,19 +27,19 @@ final class OpenFile: Sendable {
         var isFolder: Bool { mode & S_IFMT == S_IFDIR }
         var isLink: Bool { mode & S_IFMT == S_IFLNK }
 
-        /// Whether it is the user's own, and nobody else may read or write it.
+        /// Whether the file belongs to the user, and no other user may read or write it.
         var isPrivate: Bool { owner == geteuid() && mode & 0o077 == 0 }
 
-        /// Whether both are of the same file, whatever it holds.
+        /// Returns whether both belong to the same file, whatever its contents.
         func isSameFile(as other: Metadata) -> Bool { device == other.device && number == other.number }
 
-        /// Whether both are of the same file with the same bytes, as far as the system reports.
+        /// Returns whether both belong to the same file with the same bytes, as far as the system reports.
         func isUnchanged(since other: Metadata) -> Bool {
             isSameFile(as: other) && byteCount == other.byteCount && modified == other.modified
         }
 
         fileprivate init(_ status: stat, at path: String) throws(FileError) {
-            // The largest `Int` of some watches is 2 GiB.
+            // On some watches the largest `Int` is 2 GiB.
             guard let byteCount = Int(exactly: status.st_size) else {
                 throw FileError(
                     path, "can't be used", reason: "it has more bytes than this system's programs can count")
@@ -64,8 +64,8 @@ final class OpenFile: Sendable {
     /// Opens a file.
     ///
     /// - Parameters:
-    ///   - flags: How, as for `open`; the file is not passed on to programs that the process starts.
-    ///   - mode: The rights of a file that is made.
+    ///   - flags: The flags of `open`; the file is not passed on to programs that the process starts.
+    ///   - mode: The permissions of a created file.
     init(_ path: String, _ flags: CInt, mode: mode_t = 0o600) throws(FileError) {
         let descriptor = open(path, flags | O_CLOEXEC, mode)
         guard descriptor >= 0 else { throw FileError(path, "can't be opened") }
@@ -85,14 +85,14 @@ final class OpenFile: Sendable {
         }
     }
 
-    /// What the system knows of it now.
+    /// Returns the present metadata of the file.
     func status() throws(FileError) -> Metadata {
         var status = stat()
         guard fstat(descriptor, &status) == 0 else { throw FileError(path, "can't be looked at") }
         return try Metadata(status, at: path)
     }
 
-    /// The metadata of the file at a path, of a link itself and not of its target; `nil` if no file is there.
+    /// Returns the metadata of the file at a path, of a link itself and not of its target; `nil` if there is no file.
     static func status(at path: String) throws(FileError) -> Metadata? {
         var status = stat()
         if lstat(path, &status) == 0 { return try Metadata(status, at: path) }
@@ -100,10 +100,10 @@ final class OpenFile: Sendable {
         throw FileError(path, "can't be looked at")
     }
 
-    /// Whether the file is still at its path, from where another process may have moved or removed it.
+    /// Returns whether the file is still at its path; another process may have moved or removed it.
     func isInPlace() throws(FileError) -> Bool { try Self.status(at: path)?.isSameFile(as: try status()) == true }
 
-    /// At most `count` bytes from a place on; empty at the end.
+    /// Reads at most `count` bytes at an offset; empty at the end.
     func read(_ count: Int, at offset: Int) throws(FileError) -> [UInt8] {
         while true {
             var received = 0
@@ -116,7 +116,7 @@ final class OpenFile: Sendable {
         }
     }
 
-    /// Writes all bytes to a place.
+    /// Writes all bytes at an offset.
     func write(_ bytes: [UInt8], at offset: Int) throws(FileError) {
         var start = 0
         while start < bytes.count {
@@ -131,15 +131,15 @@ final class OpenFile: Sendable {
         }
     }
 
-    /// Cuts the file off.
+    /// Truncates the file.
     func truncate(to byteCount: Int) throws(FileError) {
         guard ftruncate(descriptor, off_t(byteCount)) == 0 else { throw FileError(path, "can't be cut off") }
     }
 
-    /// Lets what was written outlive a loss of power.
+    /// Makes the written bytes survive a loss of power.
     func sync() throws(FileError) {
         #if canImport(Darwin)
-            // `fsync` there leaves the bytes in the drive's own memory. Some file systems know no more than that.
+            // `fsync` there leaves the bytes in the drive's own memory. Some file systems support only that.
             if fcntl(descriptor, F_FULLFSYNC) == 0 { return }
         #endif
         guard fsync(descriptor) == 0 else { throw FileError(path, "can't be stored") }
@@ -150,12 +150,12 @@ final class OpenFile: Sendable {
         guard fchmod(descriptor, mode) == 0 else { throw FileError(path, "can't be given its permissions") }
     }
 
-    /// Lets the move or the removal of a file outlive a loss of power.
+    /// Makes the move or the removal of a file survive a loss of power.
     static func syncFolder(of path: String) throws(FileError) {
         do throws(FileError) {
             try OpenFile((path as NSString).deletingLastPathComponent, O_RDONLY).sync()
         } catch {
-            // Some file systems can't do that for folders, and say so.
+            // Some file systems don't support that for folders, and report it.
             if error.code != EINVAL, error.code != ENOTSUP { throw error }
         }
     }
@@ -174,7 +174,7 @@ final class OpenFile: Sendable {
     /// Locks the file for as long as it is open here; returns `false` if another process, or another opening, has
     /// locked it.
     func lock() -> Bool {
-        // Some file systems have no locks: there every file counts as unlocked, as one that is not lockable does.
+        // Some file systems have no locks: every file on them counts as unlocked, like a file that is not lockable.
         !isLockable || flock(descriptor, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK
     }
 

@@ -5,8 +5,8 @@
     package enum PrivateFolder {
         /// Sets the class of protection, which new files inherit, and excludes the folder from backups.
         ///
-        /// What is created in the folder can be read as soon as the device was unlocked once: a call in the background
-        /// reads it while the device is locked.
+        /// Files that are created in the folder can be read as soon as the device was unlocked once: a call in the
+        /// background reads them while the device is locked.
         ///
         /// - Throws: An error of Foundation.
         package static func protect(_ folder: URL) throws {

@@ -1,21 +1,21 @@
 import Foundation
 package import HTTPTypes
 
-/// Scheme, host and port, which decide whether two requests go to the same server (RFC 6454 §4).
+/// The scheme, host and port that decide whether two requests go to the same server (RFC 6454 §4).
 package struct Origin: Hashable, Sendable {
-    /// `http` or `https`, or whatever else the request has.
+    /// The scheme: `http`, `https`, or any other that the request has.
     package let scheme: String
-    /// The host in the form in which origins are compared: in lower case, and an IPv6 address in its brackets and in
-    /// the form of RFC 5952.
+    /// The host in the form in which origins are compared: in lower case; an IPv6 address in brackets and in the form
+    /// of RFC 5952.
     ///
-    /// With the dot of the root at its end a name is another host: neither cookies (RFC 6265bis §5.1.2) nor credentials
-    /// are for both.
+    /// A name with the trailing dot of the root is another host: cookies (RFC 6265bis §5.1.2) and credentials are never
+    /// for both.
     package let host: String
     /// The port.
     package let port: Int
 
-    /// The origin of a request; hosts and schemes are compared without regard to case, and an absent port equals the
-    /// default port.
+    /// Creates the origin of a request. Hosts and schemes are compared without regard to case, and an absent port
+    /// equals the default port.
     package init(_ head: HTTPRequest) {
         scheme = (head.scheme ?? "").inLowerCase
         let authority = head.authority ?? ""
@@ -31,31 +31,32 @@ package struct Origin: Hashable, Sendable {
         }
     }
 
-    /// The origin of a scheme, a host and a port.
+    /// Creates an origin from scheme, host and port.
     package init(scheme: String, host: String, port: Int) {
         self.scheme = scheme.inLowerCase
         self.host = host.asComparedHost
         self.port = port
     }
 
-    /// The host as it is looked up: without the brackets of an IPv6 address, and without the dot of the root, with
-    /// which a name means the same machine to DNS, to TLS (RFC 6066 §3) and to rules about hosts (RFC 6797). Another
-    /// spelling of a name can't evade a lookup by this.
+    /// The host in the form for lookups: without the brackets of an IPv6 address, and without the dot of the root. A
+    /// name with the dot denotes the same machine for DNS, for TLS (RFC 6066 §3) and for rules about hosts (RFC 6797):
+    /// the other spelling must not evade them.
     package var bareHost: String {
         host.hasPrefix("[") && host.hasSuffix("]") ? String(host.dropFirst().dropLast()) : host.withoutRootDot
     }
 
-    /// Whether requests to it never leave this machine.
+    /// Whether requests to the origin never leave this machine.
     package var isLoopback: Bool { bareHost.isLoopbackHost }
 }
 
 extension StringProtocol {
-    /// Whether it is a name of this machine itself: `localhost` and all below it (RFC 6761 §6.3). In lower case.
+    /// Whether the text, in lower case, is a name of this machine itself: `localhost`, or a name below it (RFC 6761
+    /// §6.3).
     package var isLoopbackName: Bool { self == "localhost" || hasSuffix(".localhost") }
 
-    /// Whether a host without a port and without brackets is this machine itself: a loopback name, or a loopback
-    /// address in any notation that the system's resolver reads (`127.1` is one of `inet_aton`), with or without the
-    /// dot of the root.
+    /// Whether the text, a host without a port and without brackets, is this machine itself: a loopback name, or a
+    /// loopback address in any notation that the system's resolver reads (`127.1` is one of `inet_aton`), with or
+    /// without the dot of the root.
     package var isLoopbackHost: Bool {
         let host = asComparedHost.withoutRootDot
         if host.isLoopbackName { return true }
@@ -84,7 +85,7 @@ extension StringProtocol {
         return host
     }
 
-    /// The text in lower case; unchanged if it has no other letters, as almost every host.
+    /// The text in lower case; unchanged if it is already, like almost every host.
     fileprivate var inLowerCase: String {
         utf8.allSatisfy { $0 < 0x80 && !(0x41...0x5A).contains($0) } ? String(self) : lowercased()
     }

@@ -1,55 +1,57 @@
 /// The measurements and failures of one address of a host on one network.
 struct AddressRecord {
-    /// How many responses in a row have to be slow for an address to be slow: one is often the server's work.
+    /// The number of consecutive slow responses that make an address count as slow: a single one is often caused by the
+    /// server's work.
     static let responsesToJudge = 3
-    /// How much of the difference a measurement moves the smoothed latency by.
+    /// The fraction of the difference by which a measurement changes the smoothed latency.
     private static let smoothing = 0.4
 
-    /// The smoothed time of a round trip while connecting, in seconds.
+    /// The smoothed round-trip time of connecting, in seconds.
     private(set) var latency: Double?
     private var lastSample: Double?
-    /// What responses took beyond the server's own time, in seconds: the last few since the last dial.
+    /// The times of the last few responses since the last dial beyond the server's own time, in seconds.
     private var excesses: [Double] = []
-    /// When it was last measured.
+    /// The time of the last measurement.
     private(set) var measured = Duration.zero
     private var strikes = 0
     private var successes = 0
     private(set) var bannedUntil: Duration?
-    /// When it was last dialled to measure it, without a result yet.
+    /// The time at which the address was last dialled to measure it, without a result yet.
     private var exploring: Duration?
-    /// Whether it was silent for longer than it used to take, and was not measured since.
+    /// Whether the address was silent for longer than usual, and was not measured since.
     private(set) var isInDoubt = false
 
     init() {}
 
-    /// The record of an address that was measured in an earlier launch: the first measurement of this one replaces its
-    /// latency.
+    /// Creates the record of an address that was measured in an earlier launch: the first measurement in this launch
+    /// replaces its latency.
     init(latency: Double, measured: Duration) {
         self.latency = latency
         self.measured = measured
     }
 
-    /// Whether it has to show that it works, for the first time or since it failed or was silent.
+    /// Whether the address has to prove that it works, for the first time or since it failed or was silent.
     var isUnproven: Bool { latency == nil || bannedUntil != nil || isInDoubt }
 
-    /// The latency that it is chosen by, in seconds: the connecting one, or that of responses if they are all slower.
+    /// The latency by which the address is chosen, in seconds: the latency of connecting, or of responses if they are
+    /// all slower.
     var score: Double? {
         guard let latency else { return nil }
         guard excesses.count == Self.responsesToJudge, let fastest = excesses.min() else { return latency }
         return max(latency, fastest)
     }
 
-    /// Whether it is banned.
+    /// Returns whether the address is banned.
     func isBanned(at now: Duration) -> Bool { bannedUntil.map { now < $0 } ?? false }
 
-    /// Whether it is being measured. An attempt without a result counts for 5 s.
+    /// Returns whether the address is being measured. An attempt without a result counts for 5 s.
     func isExplored(at now: Duration) -> Bool { exploring.map { now < $0 + .seconds(5) } ?? false }
 
     mutating func beginExploring(at now: Duration) { exploring = now }
 
     mutating func endExploring() { exploring = nil }
 
-    /// Ends the ban: the address may be dialled again; one that failed still has to work once.
+    /// Ends the ban: the address may be dialled again; an address that failed still has to work once.
     mutating func endBan(at now: Duration) {
         if let end = bannedUntil { bannedUntil = min(end, now) }
         isInDoubt = false
@@ -67,13 +69,12 @@ struct AddressRecord {
         if successes >= 3 { strikes = 0 }
     }
 
-    /// Records that a round trip takes longer than `bound`. The measurement of how much longer may come after the next
-    /// dial.
+    /// Records that a round trip takes longer than `bound`. The exact time may be measured after the next dial.
     mutating func noteLoss(above bound: Double) {
         if let latency, bound > latency { smooth(bound) }
     }
 
-    /// Records that it was silent for this long. If that is longer than usual, no call waits for it first until it was
+    /// Records a silence of the address. If it is longer than usual, no call waits for the address first until it is
     /// measured; while a measurement is in progress, no other starts.
     mutating func noteSilence(of time: Double, _ isMeasured: Bool, at now: Duration) {
         if let latency, time <= latency { return }
@@ -103,8 +104,8 @@ struct AddressRecord {
         excesses.append(excess)
     }
 
-    /// Bans it; `chance`, between 0 and 1, spreads the end of the ban. An address that is banned already stays so: all
-    /// calls that an address failed at once count as one failure.
+    /// Bans the address; `chance`, between 0 and 1, spreads the end of the ban. A ban that exists already does not
+    /// change: all calls that an address failed at once count as one failure.
     mutating func noteFailure(_ limits: HostSelectionLimits, at now: Duration, chance: Double) {
         exploring = nil
         isInDoubt = false
@@ -115,7 +116,7 @@ struct AddressRecord {
         strikes += 1
         successes = 0
         excesses = []
-        // After the ban it may be reached by another path.
+        // After the ban the address may be reached by another path.
         lastSample = nil
     }
 }

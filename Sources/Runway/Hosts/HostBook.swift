@@ -11,22 +11,22 @@ import Synchronization
 /// ```
 ///
 /// With a file for measurements, the addresses that were the fastest on this network in earlier launches are dialled
-/// first, and `NIOTransport.measureHosts()` measures at a launch what was not measured of late:
+/// first, and `NIOTransport.measureHosts()` measures at a launch the addresses without a recent measurement:
 ///
 /// ```swift
 /// let hosts = HostBook(bundled: list, file: path, measurements: otherPath, status: status)
 /// ```
 ///
-/// The newest list is in use. An invalid list changes nothing: the last valid list stays in use, however old it is. An
-/// address is used only for calls to the host that the list names it for.
+/// The newest list is in use. An invalid list changes nothing: the last valid list stays in use, at any age. An address
+/// is used only for calls to the host that the list names it for.
 public final class HostBook: Sendable {
-    /// Where the list in use came from.
+    /// The origin of the list in use.
     package enum Source: String, Sendable, Hashable {
-        /// The app bundles it.
+        /// The app bundles the list.
         case bundled
-        /// It was stored on disk.
+        /// The list was stored on disk.
         case disk
-        /// It was fetched since the app was started.
+        /// The list was fetched since the app was started.
         case network
     }
 
@@ -35,24 +35,24 @@ public final class HostBook: Sendable {
         var source: Source?
         var fetched: Date?
         var isRefreshing = false
-        /// The instant before which no refresh is started, after one has failed.
+        /// The instant before which no refresh is started after a failed one.
         var nextRefresh: Duration?
     }
 
     /// The shortest time between a failed refresh and the next one.
     static let pauseAfterFailure = Duration.seconds(300)
 
-    /// What a list may contain.
+    /// The limits for the contents of a list.
     public let policy: HostListPolicy
     /// Orders the addresses of a host by measurements.
     package let selector: HostSelector
-    /// Why the list on disk is not in use; `nil` if it is valid or absent.
+    /// The reason why the list on disk is not in use; `nil` if it is valid or absent.
     public let loadError: NetworkError?
     private let file: HostListFile?
     private let memory: HostMemory?
     private let clock: LayerClock
     private let timeZone: TimeZone
-    /// Guards the list in use, and whether another one is being fetched.
+    /// Guards the list in use, and whether another list is being fetched.
     private let state: Mutex<State>
     /// Serialises the writes of the file, so that the list in use is the one that stays on disk.
     private let disk = DiskQueue()
@@ -62,9 +62,9 @@ public final class HostBook: Sendable {
     ///
     /// - Parameters:
     ///   - bundled: The list that is used until another one is stored or fetched. The default is `nil`.
-    ///   - path: The file in which the fetched list is stored; its folder must exist. The default, `nil`, stores
-    ///     nothing.
-    ///   - policy: What lists from the disk and from the network may contain.
+    ///   - path: The file in which the fetched list is stored; its folder must exist. The default, `nil`, stores no
+    ///     list.
+    ///   - policy: The limits for lists from the disk and from the network.
     ///   - clock: The source of dates and waits. The default is the system's.
     ///   - timeZone: The time zone in which a day begins. The default is the device's.
     public convenience init(
@@ -75,21 +75,21 @@ public final class HostBook: Sendable {
             bundled: bundled, file: path, policy: policy, selector: HostSelector(), clock: clock, timeZone: timeZone)
     }
 
-    /// Holds the addresses of hosts, and remembers between launches what was measured of them. If the files exist, they
-    /// are read synchronously.
+    /// Holds the addresses of hosts, and remembers their measurements between launches. If the files exist, they are
+    /// read synchronously.
     ///
     /// At most 1,024 measurements are stored, each for 30 days. Networks are distinguished by
-    /// ``NetworkStatus/identity``, of which the file has salted digests alone; of a network whose identity is unknown
-    /// nothing is stored. If the file of measurements can't be read or is malformed, ``measurementsError`` says why,
-    /// and it is begun anew.
+    /// ``NetworkStatus/identity``, of which the file has only salted digests; measurements on a network without
+    /// identity are not stored. If the file of measurements can't be read or is malformed, ``measurementsError`` states
+    /// the reason, and a new file is begun.
     ///
     /// - Parameters:
     ///   - bundled: The list that is used until another one is stored or fetched. The default is `nil`.
-    ///   - path: The file in which the fetched list is stored; its folder must exist. The default, `nil`, stores
-    ///     nothing.
+    ///   - path: The file in which the fetched list is stored; its folder must exist. The default, `nil`, stores no
+    ///     list.
     ///   - measurements: The file in which measurements are stored; its folder must exist.
-    ///   - status: Reports the device's network, as that of the layer does.
-    ///   - policy: What lists from the disk and from the network may contain.
+    ///   - status: Reports the device's network, like the layer's status source.
+    ///   - policy: The limits for lists from the disk and from the network.
     ///   - clock: The source of dates and waits. The default is the system's.
     ///   - timeZone: The time zone in which a day begins. The default is the device's.
     public convenience init(
@@ -103,7 +103,7 @@ public final class HostBook: Sendable {
             timeZone: timeZone)
     }
 
-    /// Creates a book with a selector that was made for it.
+    /// Creates a book with a selector of its own.
     package convenience init(
         bundled: HostList? = nil, file path: String? = nil, policy: HostListPolicy = .standard,
         selector: HostSelector, clock: LayerClock = .system, timeZone: TimeZone = .current
@@ -139,22 +139,23 @@ public final class HostBook: Sendable {
 
     /// The list in use; `nil` if there is none.
     public var list: HostList? { state.withLock { $0.list } }
-    /// Where the list in use came from; `nil` if there is none.
+    /// The origin of the list in use; `nil` if there is none.
     package var source: Source? { state.withLock { $0.source } }
-    /// When the list in use was fetched; `nil` for a bundled one.
+    /// The date at which the list in use was fetched; `nil` for a bundled list.
     public var fetched: Date? { state.withLock { $0.fetched } }
 
-    /// Why measurements of earlier launches were not read, or why new ones could not be stored; `nil` if neither
+    /// The reason why measurements of earlier launches were not read, or new ones could not be stored; `nil` if neither
     /// happened.
     public var measurementsError: NetworkError? { memory?.error }
 
-    /// The smoothed latency of an address on the current network; `nil` if none was measured.
+    /// Returns the smoothed latency of an address on the current network; `nil` if none was measured.
     public func latency(of address: IPAddress, of host: String) -> Duration? { selector.latency(of: address, of: host) }
 
-    /// How much longer an address of a host is not dialled because it failed; `nil` if it is not banned.
+    /// Returns the remaining time for which an address of a host is not dialled because it failed; `nil` if it is not
+    /// banned.
     public func ban(of address: IPAddress, of host: String) -> Duration? { selector.ban(of: address, of: host) }
 
-    /// The addresses of a host that calls of a scheme may be sent to.
+    /// Returns the addresses of a host that calls of a scheme may be sent to.
     package func addresses(of host: String, scheme: String) -> [IPAddress] {
         guard scheme == "https" || policy.coversPlainHTTP else { return [] }
         return list?.addresses(of: host) ?? []
@@ -166,11 +167,11 @@ public final class HostBook: Sendable {
     /// Fetches a list from a service if one is due, and uses it from then on.
     ///
     /// - Parameters:
-    ///   - network: The layer that fetches it.
+    ///   - network: The layer that fetches the list.
     ///   - service: The service that serves the list.
     ///   - path: The path of the list below the service's base URL. The default is `hosts`.
     /// - Returns: Whether a list was fetched.
-    /// - Throws: As ``refreshIfDue(over:from:)``.
+    /// - Throws: The errors of ``refreshIfDue(over:from:)``.
     @discardableResult
     public func refreshIfDue<Service: APIService>(
         over network: NetworkLayer, from service: Service.Type, path: EndpointPath = "hosts"
@@ -181,11 +182,11 @@ public final class HostBook: Sendable {
     /// Fetches a list by an endpoint of the app if one is due, and uses it from then on.
     ///
     /// - Parameters:
-    ///   - network: The layer that fetches it.
+    ///   - network: The layer that fetches the list.
     ///   - endpoint: The endpoint whose response is the list.
     /// - Returns: Whether a list was fetched.
-    /// - Throws: What the call throws; ``NetworkError/Kind/invalidResponse`` for an invalid list,
-    ///   ``NetworkError/Kind/storage`` for a list that can't be stored, though it is used. After a failure no refresh
+    /// - Throws: The error of the call; ``NetworkError/Kind/invalidResponse`` for an invalid list;
+    ///   ``NetworkError/Kind/storage`` for a list that can't be stored, although it is used. After a failure no refresh
     ///   is started for five minutes.
     @discardableResult
     public func refreshIfDue(
@@ -216,7 +217,7 @@ public final class HostBook: Sendable {
     /// Uses a list that a server sent, and stores it on disk. Both happen off the caller's actor.
     ///
     /// - Throws: ``NetworkError/Kind/invalidResponse`` for an invalid list: the last one stays in use.
-    ///   ``NetworkError/Kind/storage`` for a list that can't be stored: it is used all the same.
+    ///   ``NetworkError/Kind/storage`` for a list that can't be stored: it is used nevertheless.
     @concurrent public func use(_ json: [UInt8]) async throws(NetworkError) {
         let list: HostList
         do {
@@ -262,9 +263,9 @@ struct HostListRequest<Service: APIService>: Endpoint {
     static var service: Service.Type { Service.self }
     /// The name, as records show it.
     static var name: String { "HostList" }
-    /// 1 MiB, above what any list may have.
+    /// 1 MiB, more than any list may have.
     static var maximumResponseByteCount: Int { 1 << 20 }
-    /// Nothing that a user waits for.
+    /// Low, since no user waits for the list.
     static var priority: CallPriority { .low }
 
     /// The path below the service's base URL.

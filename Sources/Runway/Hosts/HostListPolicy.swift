@@ -1,8 +1,8 @@
-/// What a list of addresses may contain, whoever sent it.
+/// The limits for a list of addresses from any source.
 public struct HostListPolicy: Sendable, Hashable {
-    /// Whether any host may have any address, for development and for networks of one's own. The default is `false`: an
-    /// address that is not public is allowed only for a name that is not: `localhost`, a name of one label, and names
-    /// below `localhost`, `local`, `internal`, `home.arpa` and `test`.
+    /// Whether any host may have any address, for development and for private networks. The default is `false`: an
+    /// address that is not public is allowed only for a name that is not public, that is `localhost`, a name of one
+    /// label, and names below `localhost`, `local`, `internal`, `home.arpa` and `test`.
     public let allowsPrivateAddresses: Bool
     /// Whether the list is used for plain `http`, too. The default is `false`: without TLS a wrong address would go
     /// unnoticed.
@@ -14,7 +14,7 @@ public struct HostListPolicy: Sendable, Hashable {
     /// The most addresses of a host. The default is 32.
     public let maximumAddressesPerHost: Int
 
-    /// Accepts lists within these bounds; see the properties for the defaults. Bounds below 1 are 1.
+    /// Creates a policy; see the properties for the defaults. Limits below 1 count as 1.
     public init(
         allowsPrivateAddresses: Bool = false, coversPlainHTTP: Bool = false, maximumByteCount: Int = 256 << 10,
         maximumHosts: Int = 256, maximumAddressesPerHost: Int = 32
@@ -29,7 +29,7 @@ public struct HostListPolicy: Sendable, Hashable {
     /// The default policy for lists from the network.
     public static let standard = HostListPolicy()
 
-    /// Whether a name is a public one.
+    /// Returns whether a name is public.
     static func isPublicName(_ name: String) -> Bool {
         let labels = name.split(separator: ".")
         guard labels.count > 1 else { return false }
@@ -37,8 +37,8 @@ public struct HostListPolicy: Sendable, Hashable {
         return !["localhost", "local", "internal", "test"].contains(labels.last)
     }
 
-    /// Whether a text is the name of one host: labels of letters, digits and hyphens (RFC 1123 §2.1), in lower case; no
-    /// wildcard, no address, no port.
+    /// Returns whether a text is the name of one host: labels of letters, digits and hyphens (RFC 1123 §2.1), in lower
+    /// case; no wildcard, no address, no port.
     static func isHostName(_ name: String) -> Bool {
         guard (1...253).contains(name.utf8.count), IPAddress(name) == nil else { return false }
         let labels = name.split(separator: ".", omittingEmptySubsequences: false)
@@ -52,7 +52,7 @@ public struct HostListPolicy: Sendable, Hashable {
                     default: false
                     }
                 }
-            // A name that ends in a number is read as an address by some (WHATWG URL, "ends in a number").
+            // Some parsers read a name that ends in a number as an address (WHATWG URL, "ends in a number").
         } && labels.last?.utf8.allSatisfy { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) } == false
     }
 }

@@ -35,12 +35,12 @@ package final class HostSelector: Sendable {
     /// Guards the records of the hosts, and the random generator.
     private let state: Mutex<State>
 
-    /// Creates a selector without measurements, or with those of a memory.
+    /// Creates a selector without measurements, or with the measurements in a memory.
     ///
     /// - Parameters:
-    ///   - limits: How it chooses and how many records it stores.
-    ///   - status: Reports the device's network. By default the transport reports every change of its layer's status to
-    ///     it; before the first change all networks count as one.
+    ///   - limits: Limits for its choice and for the number of its records.
+    ///   - status: Reports the device's network. By default the transport reports every change of its layer's status;
+    ///     before the first change all networks count as one.
     ///   - clock: Times the bans. The default is the system's.
     ///   - randomness: Randomises the ends of bans. The default is the system's; a test passes one with a seed.
     package convenience init(
@@ -69,29 +69,29 @@ package final class HostSelector: Sendable {
         state.withLock { $0.observation = observation }
     }
 
-    /// Reports that the device joined this network. A selector with a source of its own ignores it.
+    /// Reports that the device joined a network. A selector with a source of its own ignores it.
     package func follow(_ status: NetworkStatus) { followed?.set(status) }
 
-    /// The order in which to dial the addresses of a host, which come in the order in which their source prefers them.
+    /// Returns the order in which to dial the addresses of a host. `addresses` has the order that their source prefers.
     package func plan(_ addresses: [IPAddress], of host: String) -> HostPlan {
         let now = clock.now
         let key = key(of: host)
         return state.withLock { $0.change(key, orNew: { ranking(of: key) }) { $0.plan(addresses, at: now) } }
     }
 
-    /// Whether another address that is known to work would now be preferred to the address in use.
+    /// Returns whether another address that is known to work would now be preferred to the address in use.
     package func hasLost(_ address: IPAddress, among addresses: [IPAddress], of host: String) -> Bool {
         let (key, now) = (key(of: host), clock.now)
         return state.withLock { $0.rankings.peek(key)?.hasLost(address, among: addresses, at: now) ?? false }
     }
 
-    /// Whether a latency of an address was measured on this network within this time.
+    /// Returns whether a latency of an address was measured on this network within `age`.
     package func isMeasured(_ address: IPAddress, of host: String, within age: Duration) -> Bool {
         let now = clock.now
         return record(of: address, of: host).map { $0.latency != nil && now - $0.measured < age } ?? false
     }
 
-    /// Waits until the network is known, or for this long: a system reports it moments after a launch.
+    /// Waits until the network is known, or for `limit`: a system reports it moments after a launch.
     package func waitForNetwork(atMost limit: Duration) async {
         let status = status
         guard followed == nil, status.current.link == .unknown else { return }
@@ -101,21 +101,21 @@ package final class HostSelector: Sendable {
             try? await clock.sleep(until: clock.now + limit)
             continuation.finish()
         }
-        // It may have been reported before it was observed.
+        // The network may have been reported before it was observed.
         if status.current.link != .unknown { continuation.finish() }
         for await _ in changes {}
         timer.cancel()
         withExtendedLifetime(observation) {}
     }
 
-    /// Writes what is remembered between launches now.
+    /// Writes the measurements that are remembered between launches now.
     package func storeMeasurements() async { await memory?.store() }
 
     /// Records a result about an address.
     package func note(_ event: HostEvent, of address: IPAddress, of host: String) {
         let (key, now) = (key(of: host), clock.now)
         state.withLock { state in
-            // Every response is noted; only failures need a random number.
+            // Every response is recorded; only failures need a random number.
             let chance = if case .failed = event { Double.random(in: 0..<1, using: &state.randomness) } else { 0.0 }
             state.change(key, orNew: { ranking(of: key) }) { ranking in
                 ranking.note(event, of: address, at: now, chance: chance)
@@ -133,7 +133,7 @@ package final class HostSelector: Sendable {
         }
     }
 
-    /// The smoothed latency of an address on this network; `nil` if none was measured.
+    /// Returns the smoothed latency of an address on this network; `nil` if none was measured.
     package func latency(of address: IPAddress, of host: String) -> Duration? {
         record(of: address, of: host)?.score.map { .seconds($0) }
     }
@@ -143,12 +143,12 @@ package final class HostSelector: Sendable {
         return state.withLock { $0.rankings.peek(key) ?? ranking(of: key) }.record(of: address)
     }
 
-    /// The ranking of a host as it is at first: without records, or with those of the last launches.
+    /// Returns the initial ranking of a host: without records, or with the records of the last launches.
     private func ranking(of key: OriginKey) -> HostRanking {
         HostRanking(limits, memory?.records(of: key.host, on: key.network) ?? [:])
     }
 
-    /// How much longer an address of a host is not dialled; `nil` if it is not banned.
+    /// Returns the remaining time for which an address of a host is not dialled; `nil` if it is not banned.
     package func ban(of address: IPAddress, of host: String) -> Duration? {
         let (key, now) = (key(of: host), clock.now)
         guard let end = state.withLock({ $0.rankings.peek(key)?.record(of: address)?.bannedUntil }), now < end else {
@@ -166,13 +166,14 @@ package final class HostSelector: Sendable {
         }
     }
 
-    /// Read before the lock is taken, since the source of the status is foreign code.
+    /// Returns the key of a host on the current network. Called before the lock is taken, since the source of the
+    /// status is foreign code.
     private func key(of host: String) -> OriginKey {
         OriginKey(network: NetworkKey(status.current), host: host)
     }
 }
 
-/// What distinguishes networks whose latencies are stored apart.
+/// The identity of a network, by which latencies are stored separately.
 struct NetworkKey: Hashable, Sendable {
     var link: NetworkStatus.Link
     var generation: Int?

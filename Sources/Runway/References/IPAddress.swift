@@ -2,7 +2,7 @@ import Foundation
 
 /// The address of a machine: IPv4 or IPv6, without a port and without a zone.
 public struct IPAddress: Hashable, Sendable, CustomStringConvertible {
-    /// Which of the two protocols an address belongs to.
+    /// The protocol version of an address.
     package enum Family: String, Sendable, Hashable {
         /// IPv4, 32 bits.
         case v4
@@ -10,13 +10,13 @@ public struct IPAddress: Hashable, Sendable, CustomStringConvertible {
         case v6
     }
 
-    /// Which of the two protocols it belongs to.
+    /// The protocol version of the address.
     package let family: Family
     private let high: UInt64
     private let low: UInt64
 
-    /// Reads an address in its usual form: `203.0.113.7`, `2001:db8::7`; `nil` for anything else, as are brackets,
-    /// zones, octal numbers and names.
+    /// Reads an address in its usual form, such as `203.0.113.7` or `2001:db8::7`; `nil` for any other text, including
+    /// brackets, zones, octal numbers and names.
     public init?(_ text: String) {
         // A text with a zero byte would end there for the system's reader.
         guard text.utf8.count <= 45, !text.utf8.contains(0) else { return nil }
@@ -38,14 +38,14 @@ public struct IPAddress: Hashable, Sendable, CustomStringConvertible {
         low = family == .v4 ? number(bytes[...]) : number(bytes[8...])
     }
 
-    /// The address of IPv4 that these 32 bits are.
+    /// Creates the IPv4 address with these 32 bits.
     package init(v4 bits: UInt32) {
         family = .v4
         high = 0
         low = UInt64(bits)
     }
 
-    /// The bytes of the address, the first one first: 4 or 16.
+    /// The bytes of the address in network byte order: 4 or 16.
     public var bytes: [UInt8] {
         let words = (family == .v4 ? [] : [high]) + [low]
         return Array(
@@ -68,11 +68,11 @@ public struct IPAddress: Hashable, Sendable, CustomStringConvertible {
         return high == 0 && (low == 1 || (low >> 32 == 0xFFFF && low >> 24 & 0xFF == 127))
     }
 
-    /// Whether the address can be a server's on the internet: not the device itself, a neighbour's or a group's.
+    /// Whether the address can belong to a server on the internet: not to the device itself, a neighbour or a group.
     ///
-    /// Not public are loopback, private (RFC 1918, RFC 4193), shared (RFC 6598), link-local, multicast, unspecified and
-    /// reserved addresses, and IPv6 addresses that embed one of these IPv4 addresses. Addresses for documentation are
-    /// harmless, and count as public.
+    /// Loopback, private (RFC 1918, RFC 4193), shared (RFC 6598), link-local, multicast, unspecified and reserved
+    /// addresses are not public, nor are IPv6 addresses that embed such an IPv4 address. Addresses for documentation
+    /// are harmless, and count as public.
     public var isPublic: Bool {
         switch family {
         case .v4:
@@ -85,13 +85,13 @@ public struct IPAddress: Hashable, Sendable, CustomStringConvertible {
         }
     }
 
-    /// The address of IPv4 that is mapped into this one of IPv6 (RFC 4291 §2.5.5.2), or else this one. Both lead to the
-    /// same machine.
+    /// The IPv4 address that is mapped into this IPv6 address (RFC 4291 §2.5.5.2), or else this address. Both lead to
+    /// the same machine.
     package var unmapped: IPAddress {
         high == 0 && low >> 32 == 0xFFFF ? IPAddress(v4: UInt32(truncatingIfNeeded: low)) : self
     }
 
-    /// The address of IPv4 that one of IPv6 carries: mapped, translated (RFC 6052) or of 6to4 (RFC 3056).
+    /// The IPv4 address that an IPv6 address carries: mapped, translated (RFC 6052) or of 6to4 (RFC 3056).
     private var carried: IPAddress? {
         if unmapped != self { return unmapped }
         if high == 0x0064_FF9B_0000_0000, low >> 32 == 0 { return IPAddress(v4: UInt32(truncatingIfNeeded: low)) }
@@ -99,8 +99,8 @@ public struct IPAddress: Hashable, Sendable, CustomStringConvertible {
         return nil
     }
 
-    /// The blocks of IPv4 that are not of the internet (RFC 6890), by their first bits and how many those are. The last
-    /// is the address at which virtual machines of Azure reach their host.
+    /// The IPv4 blocks that are not on the internet (RFC 6890), by their first bits and the number of these bits. The
+    /// last is the address at which virtual machines of Azure reach their host.
     private static var specialV4: [(bits: UInt32, length: UInt64)] {
         [
             (0x0000_0000, 8), (0x0A00_0000, 8), (0x6440_0000, 10), (0x7F00_0000, 8), (0xA9FE_0000, 16),

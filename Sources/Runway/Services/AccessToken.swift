@@ -1,8 +1,8 @@
 public import struct Foundation.Date
 
-/// Proves to a service that a call is an account's, until it expires.
+/// Proves to a service that a call belongs to an account, until it expires.
 ///
-/// Neither its description nor its reflection shows a secret. It is `Codable` for token stores, and for them alone.
+/// Neither its description nor its reflection shows a secret. It is `Codable` only for token stores.
 ///
 /// ```swift
 /// let token = AccessToken(
@@ -11,24 +11,24 @@ public import struct Foundation.Date
 /// try await network.signIn(token, to: Listings.self)
 /// ```
 public struct AccessToken: Sendable, Codable {
-    /// The token, as it is sent.
+    /// The token as it is sent.
     public var value: String
-    /// Whose token it is: a name that the app chooses and that is the same at every sign-in, such as the number of the
-    /// user.
+    /// The owner of the token: a name that the app chooses and that is the same at every sign-in, such as the number of
+    /// the user.
     public var account: String
-    /// The date at which it ends; `nil` if the service names none.
+    /// The date at which the token expires; `nil` if the service names none.
     ///
     /// For a lifetime in seconds: `network.clock.date.addingTimeInterval(lifetime)`.
     public var expiry: Date?
     /// The token with which a new token is requested, if the service issues one.
     public var refreshToken: String?
 
-    /// A token as a sign-in or a renewal received it.
+    /// Creates a token as received from a sign-in or a renewal.
     ///
     /// - Parameters:
-    ///   - value: The token, as it is sent.
+    ///   - value: The token as it is sent.
     ///   - account: The account that the token belongs to.
-    ///   - expiry: The date at which it ends; `nil` if the service names none.
+    ///   - expiry: The date at which the token expires; `nil` if the service names none.
     ///   - refreshToken: The token with which a new token is requested.
     public init(_ value: String, account: String, expiry: Date? = nil, refreshToken: String? = nil) {
         self.value = value
@@ -39,7 +39,7 @@ public struct AccessToken: Sendable, Codable {
 }
 
 extension AccessToken: Equatable {
-    /// Whether two tokens are equal. The time that it takes does not depend on where secrets differ.
+    /// Whether two tokens are equal. The time of the comparison does not depend on where secrets differ.
     public static func == (lhs: AccessToken, rhs: AccessToken) -> Bool {
         let areValuesEqual = lhs.value.isEqualInConstantTime(to: rhs.value)
         let areRefreshTokensEqual = (lhs.refreshToken ?? "").isEqualInConstantTime(to: rhs.refreshToken ?? "")
@@ -49,18 +49,18 @@ extension AccessToken: Equatable {
 }
 
 extension AccessToken: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
-    /// Whose token it is, without its secrets.
+    /// The owner of the token, without its secrets.
     public var description: String { "AccessToken of \(account), \(Redaction.placeholder)" }
 
-    /// Whose token it is, without its secrets.
+    /// The owner of the token, without its secrets.
     public var debugDescription: String { description }
 
-    /// Whose token it is and until when, without its secrets.
+    /// The owner and the expiry of the token, without its secrets.
     public var customMirror: Mirror { Mirror(self, children: ["account": account, "expiry": expiry as Any]) }
 }
 
 extension String {
-    /// Whether two texts are the same, in a time that depends on their lengths alone.
+    /// Whether two texts are equal. The time of the comparison depends only on their lengths.
     fileprivate func isEqualInConstantTime(to other: String) -> Bool {
         let (own, others) = (Array(utf8), Array(other.utf8))
         var difference: UInt8 = own.count == others.count ? 0 : 1

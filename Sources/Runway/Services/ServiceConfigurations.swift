@@ -2,14 +2,14 @@ import Synchronization
 
 /// The configurations of a layer's services, and the sessions of their accounts.
 ///
-/// The account of a service, and whether its last session has ended, change together, under one lock.
+/// The account of a service and the end of its last session change together, under one lock.
 final class ServiceConfigurations: Sendable {
     private struct Entry {
         var configuration: ServiceConfiguration
         /// The session of calls that are made while nobody is signed in.
         var anonymous: AccountSession
         /// The sessions that are not over, by account. They are weak: calls, configurations and tokens in memory hold
-        /// them, which bounds their number.
+        /// them, which limits their number.
         var sessions: [String: WeakSession] = [:]
 
         /// Returns the session of an account: the one that has not ended, or a new one.
@@ -33,19 +33,19 @@ final class ServiceConfigurations: Sendable {
 
     init(_ accounts: SignedInAccounts) { self.accounts = accounts }
 
-    /// The transports that services have of their own.
+    /// The transports of services that have their own.
     var transports: [any Transport] {
         entries.withLock { $0.values.compactMap(\.configuration.settings.transport) }
     }
 
-    /// What calls that are made now use. If it could not be read who was signed in when the app ended, it is read
-    /// again.
+    /// Returns the configuration for calls that are made now. If the account that was signed in at the app's last end
+    /// could not be read, it is read again.
     func configuration<Service: APIService>(of service: Service.Type) -> ServiceConfiguration {
         let key = ObjectIdentifier(service)
         let known = entries.withLock { $0[key]?.configuration }
         if let known, known.accountProblem == nil { return known }
-        // Made outside the lock, since a service's description and a token store are code of the app; of two that are made at once the
-        // first counts.
+        // Created outside the lock, since a service's description and a token store are code of the app. If two are
+        // created at once, the first counts.
         var settings = known?.settings ?? ServiceSettings(service)
         let problem = restoreAccount(of: service, in: &settings)
         if let known {
@@ -85,7 +85,7 @@ final class ServiceConfigurations: Sendable {
 
     /// Sets the account that was signed in to a service when the app ended, in the environment of the settings.
     ///
-    /// - Returns: Why it can't be read; `nil` if it was.
+    /// - Returns: The reason why it can't be read; `nil` if it was.
     private func restoreAccount(
         of service: any APIService.Type, in settings: inout ServiceSettings
     ) -> NetworkError? {
@@ -101,7 +101,7 @@ final class ServiceConfigurations: Sendable {
             ?? AccountSession(account: account)
     }
 
-    /// Makes an account's session that of the calls from now on, and of the next launch.
+    /// Uses an account's session for later calls, and stores the account for the next launch.
     ///
     /// - Returns: The pending change of the store; `nil` if the session has ended.
     func enter<Service: APIService>(
@@ -123,17 +123,17 @@ final class ServiceConfigurations: Sendable {
         return nil
     }
 
-    /// Ends the session of the account that is signed in to a service; `nil` if nobody is. Nobody is signed in at the
-    /// next launch.
+    /// Ends the session of the account that is signed in to a service; returns `nil` if none is. No account is signed
+    /// in at the next launch.
     ///
-    /// - Returns: The configuration of the calls until now, and the pending change of the store.
+    /// - Returns: The configuration of calls so far, and the pending change of the store.
     func leave<Service: APIService>(
         _ service: Service.Type, cancellingCalls: Bool
     ) -> (configuration: ServiceConfiguration, write: Task<Result<Void, any Error>, Never>?)? {
         var write: Task<Result<Void, any Error>, Never>?
         while true {
             let known = configuration(of: service)
-            // Whoever is signed in by what can't be read is not restored later either.
+            // An account that can't be read is not restored later either.
             guard known.settings.account != nil || known.accountProblem != nil else { return nil }
             var settings = known.settings
             settings.account = nil
@@ -149,13 +149,13 @@ final class ServiceConfigurations: Sendable {
         }
     }
 
-    /// Stores for the next launch who is signed in. Called under the lock, so that the store has the changes in their
-    /// order.
+    /// Stores the signed-in account for the next launch. Called under the lock, so that the changes reach the store in
+    /// their order.
     private func storeAccount(of changed: ServiceConfiguration) -> Task<Result<Void, any Error>, Never> {
         accounts.store(changed.settings.account, changed.service.name, changed.settings.environment.name)
     }
 
-    /// Replaces a configuration; returns `false` if it is not in use any more, or the session of the new one has ended.
+    /// Replaces a configuration; returns `false` if it is no longer in use, or the session of the new one has ended.
     private func replace(
         _ known: ServiceConfiguration, by changed: ServiceConfiguration, anonymous: AccountSession? = nil,
         ending ended: AccountSession? = nil, cancellingCalls: Bool = false, then store: () -> Void = {}

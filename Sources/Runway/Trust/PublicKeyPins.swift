@@ -12,24 +12,25 @@ public import struct Foundation.Date
 ///         "sha256/AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA=",
 ///         "sha256/BBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBA=",
 ///     ],
+///
 ///     expiry: Date(timeIntervalSince1970: 1_893_456_000))
 /// ```
 ///
 /// Pass them to ``URLSessionTransport/init(configuration:pins:onPinReport:)``, or to the `trustPolicy` of a
 /// `NIOTransport`, which needs the package trait `Pins` for them.
 ///
-/// **Backup.** At least two different pins are required, so that a key that is lost or stolen can be replaced: one of
-/// them should be of a key that is in no certificate yet.
+/// **Backup.** At least two different pins are required, so that a lost or stolen key can be replaced: one of them
+/// should belong to a key that is in no certificate yet.
 ///
-/// **Expiry.** After ``expiry`` the pins are not enforced any more: an app that was never updated falls back to the
-/// usual verification, and the report is ``PinReport/Outcome/expired``. If all sets of a host have expired, it is
-/// treated as a host without pins.
+/// **Expiry.** After ``expiry`` the pins are no longer enforced: an app that was never updated falls back to the usual
+/// verification, and the report is ``PinReport/Outcome/expired``. If all sets of a host have expired, the host is
+/// treated like one without pins.
 public struct PublicKeyPins: Sendable, Hashable {
-    /// What happens to a connection whose chain has none of the keys.
+    /// The treatment of a connection whose chain contains none of the keys.
     public enum Mode: Sendable, Hashable {
         /// The connection is refused.
         case enforced
-        /// The connection is used, and the report says that it would have been refused.
+        /// The connection is used, and the report states that it would have been refused.
         case reportOnly
     }
 
@@ -39,19 +40,19 @@ public struct PublicKeyPins: Sendable, Hashable {
     public let includesSubdomains: Bool
     /// The keys: each the SHA-256 of a `SubjectPublicKeyInfo` in DER (RFC 7469 §2.4).
     public let pins: Set<PublicKeyPin>
-    /// When the pins expire; `nil` is never.
+    /// The date at which the pins expire; `nil` means never.
     public let expiry: Date?
-    /// What happens to a connection whose chain has none of the keys.
+    /// The treatment of a connection whose chain contains none of the keys.
     public let mode: Mode
 
     /// Pins a host to a set of public keys, which is validated.
     ///
     /// - Parameters:
     ///   - host: The host, as in URLs, without a port.
-    ///   - includesSubdomains: Whether the pins apply to all its subdomains, too. The default is `false`.
-    ///   - pins: The keys, at least two and at most 32, each as ``PublicKeyPin/init(_:)`` reads it.
-    ///   - expiry: When the pins expire. The default, `nil`, is never.
-    ///   - mode: What happens with a chain without any of the keys. The default is ``Mode/enforced``.
+    ///   - includesSubdomains: Whether the pins also apply to all subdomains of `host`. The default is `false`.
+    ///   - pins: The keys, at least two and at most 32, in the form that ``PublicKeyPin/init(_:)`` reads.
+    ///   - expiry: The date at which the pins expire. The default, `nil`, means never.
+    ///   - mode: The treatment of a chain that contains none of the keys. The default is ``Mode/enforced``.
     /// - Throws: `NetworkError.Kind.invalidConfiguration` that names the problem.
     public init(
         host: String, includesSubdomains: Bool = false, pins: [String], expiry: Date? = nil, mode: Mode = .enforced
@@ -79,11 +80,11 @@ public struct PublicKeyPins: Sendable, Hashable {
     /// The most keys of one set.
     public static let maximumPinCount = 32
 
-    /// Whether the pins apply to a host.
+    /// Returns whether the pins apply to a host.
     package func areFor(_ host: String) -> Bool {
         HostPattern(host: self.host, includesSubdomains: includesSubdomains).matches(host)
     }
 
-    /// Whether the pins have expired at a date.
+    /// Returns whether the pins have expired at a date.
     func hasExpired(at date: Date) -> Bool { expiry.map { $0 <= date } ?? false }
 }

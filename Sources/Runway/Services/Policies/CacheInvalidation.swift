@@ -1,17 +1,18 @@
-/// Names stored responses that a change makes wrong; see ``Endpoint/invalidates``.
+/// Names stored responses that a change makes outdated; see ``Endpoint/invalidates``.
 ///
 /// ```swift
 /// struct PriceChange: Endpoint {
 ///     static let service = Estate.self
 ///     static let method = HTTPRequest.Method.put
 ///     var path: EndpointPath { "homes/\(id)/price" }
+///
 ///     @Unencoded var id: Int
 ///     var price: Int
 ///     var invalidates: [CacheInvalidation] { [.endpoint(HomesNearby.self), .call(HomeDetails(id: id))] }
 /// }
 /// ```
 public struct CacheInvalidation: Sendable {
-    /// What is named.
+    /// The responses that are named.
     enum Subject: Sendable {
         case service(any APIService.Type)
         case endpoint(any Endpoint.Type)
@@ -25,19 +26,20 @@ public struct CacheInvalidation: Sendable {
         CacheInvalidation(subject: .service(service))
     }
 
-    /// All responses of an endpoint, whatever its parameters and whoever they are for.
+    /// All responses of an endpoint, for all parameters and accounts.
     ///
-    /// Responses stored by ``CachePolicy/http(onDisk:)`` belong to targets and not to endpoints, so that those of the
-    /// whole service are removed with them.
+    /// Responses stored by ``CachePolicy/http(onDisk:)`` belong to targets and not to endpoints: those of the whole
+    /// service are removed.
     public static func endpoint<E: Endpoint>(_ endpoint: E.Type) -> CacheInvalidation {
         CacheInvalidation(subject: .endpoint(endpoint))
     }
 
-    /// The response of one call, in the environment and for the account of the change; under
-    /// ``CachePolicy/http(onDisk:)`` all responses of its target.
+    /// The response of one call, in the environment and for the account of the change. Under
+    /// ``CachePolicy/http(onDisk:)`` all responses of the call's target.
     ///
-    /// The call is completed as if it was made, and passes no interceptor: if one changes the parameters of the
-    /// endpoint, name the whole endpoint. If no request can be made of it, all responses of its endpoint are removed.
+    /// The call is completed as if it were made, but passes no interceptor: if an interceptor changes the endpoint's
+    /// parameters, name the whole endpoint. If no request can be made for the call, all responses of its endpoint are
+    /// removed.
     public static func call<E: Endpoint>(_ endpoint: E) -> CacheInvalidation {
         CacheInvalidation(subject: .call(endpoint))
     }

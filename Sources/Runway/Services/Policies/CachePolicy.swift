@@ -4,18 +4,18 @@
 /// static let cache = CachePolicy.timeToLive(.seconds(60), staleIfError: .seconds(3600))
 /// ```
 ///
-/// Only a response that the service and the endpoint's own check accepted is stored; under ``http(onDisk:)``,
-/// whatever the server allows, such as a 404 with a lifetime. It is returned to calls of the same service,
-/// environment, account, endpoint and parameters, and to no others.
+/// Only a response that the service and the endpoint's own check accepted is stored. Under ``http(onDisk:)`` the server
+/// decides, and may allow others, such as a 404 with a lifetime. A stored response is returned only to calls of the
+/// same service, environment, account, endpoint and parameters.
 ///
-/// If a response to GET or HEAD has a validator, an `ETag` or `Last-Modified`, it is validated after its lifetime: a
-/// 304 makes the stored response as fresh as a new one.
+/// A response to GET or HEAD with a validator (`ETag` or `Last-Modified`) is revalidated after its lifetime: a 304
+/// makes the stored response fresh again.
 ///
-/// Whole responses to GET, HEAD and QUERY can be stored. By a time to live or until evicted, so can those to POST,
-/// which some APIs use for reading: such a policy declares that the endpoint changes nothing. Streams, and responses to
-/// all other methods, are never stored.
+/// Whole responses to GET, HEAD and QUERY can be stored. Policies by time and until evicted also store responses to
+/// POST, which some APIs use for reading: such a policy declares that the endpoint changes nothing. Streams, and
+/// responses to all other methods, are never stored.
 public struct CachePolicy: Sendable, Hashable {
-    /// Who decides how long a response is fresh.
+    /// The party that decides how long a response is fresh.
     package enum Rule: Sendable, Hashable {
         /// Nothing is stored.
         case none
@@ -27,38 +27,40 @@ public struct CachePolicy: Sendable, Hashable {
         case http
     }
 
-    /// Who decides how long a response is fresh.
+    /// The party that decides how long a response is fresh.
     package let rule: Rule
     /// The tiers of the rules other than ``Rule/timeToLive``.
     private let untimedTiers: CacheTiers
-    /// How long a response in memory is fresh under ``timeToLive(_:onDisk:staleWhileRevalidate:staleIfError:)``;
-    /// `.zero` stores none there. The default is three minutes; in all other policies it is `.zero` and has no effect.
+    /// The freshness lifetime in memory under ``timeToLive(_:onDisk:staleWhileRevalidate:staleIfError:)``; `.zero`
+    /// stores no response in memory. The default is three minutes; in all other policies it is `.zero` and has no
+    /// effect.
     public var memoryLifetime: Duration = .zero
-    /// How long a response on disk is fresh under ``timeToLive(_:diskLifetime:staleWhileRevalidate:staleIfError:)``.
-    /// The default, `.zero`, stores none there.
+    /// The freshness lifetime on disk under ``timeToLive(_:diskLifetime:staleWhileRevalidate:staleIfError:)``. The
+    /// default, `.zero`, stores no response on disk.
     public var diskLifetime: Duration = .zero
-    /// How long after its freshness a response may land while a fresh one is fetched, under
-    /// ``timeToLive(_:onDisk:staleWhileRevalidate:staleIfError:)``. The default is not at all.
+    /// The time after its freshness lifetime for which a stale response may land while a fresh one is fetched, under
+    /// ``timeToLive(_:onDisk:staleWhileRevalidate:staleIfError:)``. The default is zero.
     public var staleWhileRevalidate: Duration = .zero
-    /// How long after its freshness a response may land if no fresh one is available, under
-    /// ``timeToLive(_:onDisk:staleWhileRevalidate:staleIfError:)``. The default is not at all.
+    /// The time after its freshness lifetime for which a stale response may land if no fresh one is available, under
+    /// ``timeToLive(_:onDisk:staleWhileRevalidate:staleIfError:)``. The default is zero.
     public var staleIfError: Duration = .zero
     /// Whether ``http(onDisk:)`` may store a response that sets cookies. The default is `true`: `Set-Cookie` does not
     /// forbid storing, and the server marks private responses itself (RFC 9111 §7.3). Set it to `false` if several
-    /// users share a layer, as in a proxy: a cookie that was set for one user is then never returned to another.
+    /// users share a layer, as in a proxy: a user then never receives a cookie that was set for another.
     public var storesSetCookie = true
 
-    /// Nothing is stored.
+    /// No response is stored.
     public static let off = CachePolicy(rule: .none, tiers: [])
 
     /// The client decides by time.
     ///
     /// - Parameters:
-    ///   - lifetime: How long a response is fresh. The default is three minutes.
-    ///   - onDisk: Whether it is also stored on disk. The default is `false`.
-    ///   - staleWhileRevalidate: How long after that it may land while a fresh one is fetched. The default is not at
-    ///     all.
-    ///   - staleIfError: How long after that it may land if no fresh one is available. The default is not at all.
+    ///   - lifetime: The freshness lifetime. The default is three minutes.
+    ///   - onDisk: Whether responses are also stored on disk. The default is `false`.
+    ///   - staleWhileRevalidate: The time after that for which a stale response may land while a fresh one is fetched.
+    ///     The default is zero.
+    ///   - staleIfError: The time after that for which a stale response may land if no fresh one is available. The
+    ///     default is zero.
     public static func timeToLive(
         _ lifetime: Duration = .seconds(180), onDisk: Bool = false, staleWhileRevalidate: Duration = .zero,
         staleIfError: Duration = .zero
@@ -68,14 +70,16 @@ public struct CachePolicy: Sendable, Hashable {
             staleIfError: staleIfError)
     }
 
-    /// The client decides by time, and a response on disk is fresh for a time of its own.
+    /// The client decides by time, with a separate freshness lifetime on disk.
     ///
     /// - Parameters:
-    ///   - lifetime: How long a response in memory is fresh. The default is three minutes; `.zero` stores none there.
-    ///   - diskLifetime: How long a response on disk is fresh; `.zero` stores none there.
-    ///   - staleWhileRevalidate: How long after that it may land while a fresh one is fetched. The default is not at
-    ///     all.
-    ///   - staleIfError: How long after that it may land if no fresh one is available. The default is not at all.
+    ///   - lifetime: The freshness lifetime in memory. The default is three minutes; `.zero` stores no response in
+    ///     memory.
+    ///   - diskLifetime: The freshness lifetime on disk; `.zero` stores no response on disk.
+    ///   - staleWhileRevalidate: The time after that for which a stale response may land while a fresh one is fetched.
+    ///     The default is zero.
+    ///   - staleIfError: The time after that for which a stale response may land if no fresh one is available. The
+    ///     default is zero.
     public static func timeToLive(
         _ lifetime: Duration = .seconds(180), diskLifetime: Duration, staleWhileRevalidate: Duration = .zero,
         staleIfError: Duration = .zero
@@ -88,26 +92,26 @@ public struct CachePolicy: Sendable, Hashable {
         return policy
     }
 
-    /// A response is fresh until it is evicted. For what never changes, such as images.
+    /// A response is fresh until it is evicted. For content that never changes, such as images.
     ///
     /// - Parameters:
-    ///   - inMemory: Whether it is stored in memory. The default is `true`.
-    ///   - onDisk: Whether it is stored on disk. The default is `false`.
+    ///   - inMemory: Whether responses are stored in memory. The default is `true`.
+    ///   - onDisk: Whether responses are stored on disk. The default is `false`.
     public static func untilEvicted(inMemory: Bool = true, onDisk: Bool = false) -> CachePolicy {
         CachePolicy(rule: .untilEvicted, tiers: CacheTiers(memory: inMemory, disk: onDisk))
     }
 
-    /// The server decides, by the header fields of HTTP caching (RFC 9111), RFC 5861's and RFC 8246's among them.
+    /// The server decides, by the header fields of HTTP caching (RFC 9111), including those of RFC 5861 and RFC 8246.
     ///
-    /// What is stored on disk is used through memory: a response that the bounds of memory refuse is fetched again.
-    /// Partial responses, and those whose `Cache-Control` names fields in `no-cache`, are stored in memory alone.
+    /// Responses on disk are used through memory: a response that exceeds the limits of memory is fetched again.
+    /// Partial responses, and those whose `Cache-Control` names fields in `no-cache`, are stored only in memory.
     ///
     /// - Parameter onDisk: Whether responses are also stored on disk. The default is `false`.
     public static func http(onDisk: Bool = false) -> CachePolicy {
         CachePolicy(rule: .http, tiers: CacheTiers(memory: true, disk: onDisk))
     }
 
-    /// Where responses are stored.
+    /// The tiers in which responses are stored.
     package var tiers: CacheTiers {
         guard rule == .timeToLive else { return untimedTiers }
         return CacheTiers(memory: memoryLifetime > .zero, disk: diskLifetime > .zero)
@@ -136,13 +140,13 @@ package struct CacheTiers: OptionSet, Sendable, Hashable {
     package static let disk = CacheTiers(rawValue: 2)
 }
 
-/// How one call uses stored responses.
+/// The use of stored responses by one call.
 public enum CacheUse: Sendable, Hashable {
     /// A fresh response is returned, as the policy allows.
     case standard
-    /// No stored response is used, and no validator of one is sent; the new response replaces it.
+    /// No stored response is used or revalidated; the new response replaces it.
     case refresh
-    /// A stored response is returned, fresh or stale, and nothing is sent; if none is stored, the call fails as
+    /// A stored response is returned, fresh or stale, and no request is sent; if none is stored, the call fails as
     /// ``NetworkError/Kind/notCached``.
     case onlyIfCached
 }

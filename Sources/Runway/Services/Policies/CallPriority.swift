@@ -1,8 +1,8 @@
-/// Which calls get a concurrency slot first if there are more calls than slots.
+/// The priority of a call when there are more calls than concurrency slots.
 public enum CallPriority: Int, Sendable, Hashable, Comparable {
     /// For calls that no user waits for: a prefetch, a report.
     case low
-    /// For nearly everything.
+    /// For nearly all calls.
     case normal
     /// For calls that the user waits for.
     case high

@@ -2,25 +2,27 @@ import HTTPTypes
 
 import struct Foundation.UUID
 
-/// Which failures of an endpoint cause a further attempt, how many are made, and how long the backoff between them is.
+/// The failures of an endpoint that cause a further attempt, the number of attempts, and the backoff between them.
 ///
 /// ```swift
 /// static let retry = RetryPolicy(maximumAttempts: 5, longestWait: .seconds(30))
 /// ```
 ///
-/// A request is sent again only if that is safe: its method is idempotent (RFC 9110 §9.2.2), or it certainly never
-/// reached the wire, or it carries an `Idempotency-Key`, or the policy declares it ``isRepeatable``; and its body can
-/// be sent twice. These failures cause a further attempt: no network, an attempt that the transport timed out, a
-/// service that reports overload, and the statuses of ``statuses``. Status 500 is not among them by default: it mostly
-/// indicates a fault that the same request meets again, and work that may be half done.
+/// A request is sent again only if its body can be sent twice and repeating it is safe: its method is idempotent (RFC
+/// 9110 §9.2.2), it certainly never reached the wire, it has an `Idempotency-Key`, or the policy declares it
+/// ``isRepeatable``.
+///
+/// These failures cause a further attempt: no network, an attempt that the transport timed out, a service that reports
+/// overload, and the statuses in ``statuses``. Status 500 is not among them by default: it mostly indicates a fault
+/// that the same request meets again, and work that may be half done.
 ///
 /// The wait before attempt *n* + 1 is chosen uniformly between zero and `baseWait` · 2ⁿ⁻¹, at most `longestWait`
-/// (exponential backoff with full jitter). If the server named a time in `Retry-After`, that is added. No wait ends
-/// after the call's deadline: if it would, the call fails at once with the server's response.
+/// (exponential backoff with full jitter). A time that the server named in `Retry-After` is added. No wait ends after
+/// the call's deadline: if it would, the call fails at once with the server's response.
 public struct RetryPolicy: Sendable, Hashable {
-    /// The most attempts of one call, the first among them. The default is 3; less than 1 is 1.
+    /// The most attempts of one call, including the first. The default is 3; less than 1 counts as 1.
     public var maximumAttempts: Int
-    /// The most that is waited before the second attempt. The default is 250 ms.
+    /// The longest backoff before the second attempt. The default is 250 ms.
     public var baseWait: Duration
     /// The longest backoff before any attempt, without `Retry-After`. The default is 10 s.
     public var longestWait: Duration
@@ -28,26 +30,26 @@ public struct RetryPolicy: Sendable, Hashable {
     ///
     /// Statuses 429 and 503 count by default as a report of overload, which causes a further attempt by itself.
     public var statuses: Set<Int>
-    /// Whether a request may be sent again whatever its method is and however it failed: for a search by POST. The
+    /// Whether a request may be sent again whatever its method and its failure, for example a search by POST. The
     /// default is `false`.
     public var isRepeatable: Bool
 
     /// The statuses of a server that may accept the same request later: 408, 425, 502, 503 and 504.
     public static let transientStatuses: Set<Int> = [408, 425, 502, 503, 504]
 
-    /// Three attempts within the bounds above.
+    /// Three attempts, with the default backoff.
     public static let standard = RetryPolicy()
     /// One attempt.
     public static let off = RetryPolicy(maximumAttempts: 1)
 
-    /// Repeats a call that failed for a passing reason; see the properties for the defaults.
+    /// Creates a policy for temporary failures; see the properties for the defaults.
     ///
     /// - Parameters:
     ///   - maximumAttempts: The most attempts of one call, including the first.
     ///   - baseWait: The longest backoff before the second attempt.
     ///   - longestWait: The longest backoff before any attempt.
     ///   - statuses: The statuses of refused requests that cause a further attempt.
-    ///   - isRepeatable: Whether a request may be sent again whatever its method is and however it failed.
+    ///   - isRepeatable: Whether a request may be sent again whatever its method and its failure.
     public init(
         maximumAttempts: Int = 3, baseWait: Duration = .milliseconds(250), longestWait: Duration = .seconds(10),
         statuses: Set<Int> = transientStatuses, isRepeatable: Bool = false
@@ -59,10 +61,10 @@ public struct RetryPolicy: Sendable, Hashable {
         self.isRepeatable = isRepeatable
     }
 
-    /// The most that is waited after an attempt, counted from 1.
+    /// Returns the longest backoff after an attempt, counted from 1.
     func ceiling(after attempt: Int) -> Duration {
         var wait = max(.zero, min(baseWait, longestWait))
-        // Doubled step by step up to the bound, so that nothing overflows.
+        // Doubled step by step up to the limit, so that no sum overflows.
         for _ in 1..<max(1, attempt) {
             if wait >= longestWait || wait == .zero { break }
             wait = wait > longestWait / 2 ? longestWait : wait * 2
@@ -70,7 +72,7 @@ public struct RetryPolicy: Sendable, Hashable {
         return wait
     }
 
-    /// The cause of a further attempt after an error; `nil` if there is none.
+    /// Returns the cause of a further attempt after an error; `nil` if none follows.
     func cause(of error: NetworkError) -> RetryCause? {
         switch error.kind {
         case .noNetwork: .noNetwork(error.sending)
@@ -80,7 +82,7 @@ public struct RetryPolicy: Sendable, Hashable {
         }
     }
 
-    /// The cause of a further attempt after a response; `nil` if there is none.
+    /// Returns the cause of a further attempt after a response; `nil` if none follows.
     func cause(of response: Response) -> RetryCause? {
         switch response.verdict?.value {
         case .overloaded: .overloaded
@@ -90,7 +92,7 @@ public struct RetryPolicy: Sendable, Hashable {
         }
     }
 
-    /// Whether a request may be sent again after a cause.
+    /// Returns whether a request may be sent again after a cause.
     func allows(_ request: Request, after cause: RetryCause) -> Bool {
         isRepeatable || cause.sending == .notSent || request.head.method.isIdempotent
             || HTTPField.Name.idempotencyKey.map(request.head.headerFields.contains) ?? false
@@ -108,7 +110,7 @@ package enum RetryCause: Sendable, Hashable, CustomStringConvertible {
     /// The response had this status.
     case status(Int)
 
-    /// Whether any of the request reached the wire.
+    /// Whether any byte of the request reached the wire.
     package var sending: SendState {
         switch self {
         case .noNetwork(let sending), .timedOut(let sending): sending
@@ -137,7 +139,7 @@ extension HTTPField.Name {
 
 extension HTTPResponse {
     /// Whether this is the stored response to an earlier request with the same `Idempotency-Key`, as
-    /// `IdempotencyMiddleware` of `RunwayServer` says it: the server has processed the key, and repeats how that ended.
+    /// `IdempotencyMiddleware` of `RunwayServer` marks it: the server has processed the key, and repeats the outcome.
     package var isReplayed: Bool { HTTPField.Name.idempotencyReplayed.map { headerFields[$0] == "true" } ?? false }
 }
 
@@ -147,10 +149,10 @@ extension UUID {
 }
 
 extension Request {
-    /// Adds an `Idempotency-Key` that no other call has, if the endpoint uses them and the request has none.
+    /// Adds a unique `Idempotency-Key`, if the endpoint uses keys and the request has none.
     ///
-    /// Its 122 random bits come from the system's generator and not from the layer's: if a seed repeated a key, the
-    /// server would respond to a new call with an old response.
+    /// The key's 122 random bits come from the system's generator and not from the layer's: if a seed repeated a key,
+    /// the server would respond to a new call with an old response.
     mutating func addIdempotencyKey(for endpoint: any Endpoint.Type) {
         guard endpoint.sendsIdempotencyKey, let name = HTTPField.Name.idempotencyKey,
             !head.headerFields.contains(name)
@@ -160,7 +162,8 @@ extension Request {
 }
 
 extension HTTPResponse.Status {
-    /// Whether the same request may be accepted later: ``RetryPolicy/transientStatuses``, 429, and every server error.
+    /// Whether the same request may be accepted later: the status is in ``RetryPolicy/transientStatuses``, is 429, or
+    /// is a server error.
     ///
     /// A retry policy is stricter about server errors, see ``RetryPolicy/statuses``.
     package var mayBeAcceptedLater: Bool {

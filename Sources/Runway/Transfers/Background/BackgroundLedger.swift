@@ -1,17 +1,18 @@
 import Foundation
 
-/// What an app handed over to the system, and what became of it: a value, which is stored after each change.
+/// The transfers that an app handed over to the system, and their outcomes: a value, which is stored after each change.
 ///
-/// A transfer is in the ledger from before its task is made until the app has received its end.
+/// A transfer is in the ledger before its task is created, and until the app has received its end.
 struct BackgroundLedger: Codable, Equatable, Sendable {
-    /// What a transfer is.
+    /// The kind of a transfer.
     enum Kind: Codable, Equatable, Sendable {
         /// A download to this path, which is relative to the app's home folder if it does not begin with a slash.
         case download(path: String)
         /// An upload.
         case upload
 
-        /// A download to a file. Below the home folder its path is relative: an update of the app may move that folder.
+        /// Returns the kind of a download to a file. Below the home folder its path is relative: an update of the app
+        /// may move that folder.
         static func download(to path: String, home: String = NSHomeDirectory()) -> Kind {
             for home in spellings(of: home) where path.hasPrefix(home + "/") {
                 return .download(path: String(path.dropFirst(home.count + 1)))
@@ -19,13 +20,14 @@ struct BackgroundLedger: Codable, Equatable, Sendable {
             return .download(path: path)
         }
 
-        /// The path of a download's file in the home folder of this launch; `nil` for an upload.
+        /// Returns the path of a download's file in the home folder of this launch; `nil` for an upload.
         func filePath(home: String = NSHomeDirectory()) -> String? {
             guard case .download(let path) = self else { return nil }
             return path.hasPrefix("/") ? path : "\(home)/\(path)"
         }
 
-        /// The home folder as iOS names it, with and without the folder that `/var` is a link to.
+        /// Returns the path of the home folder with and without the folder that the link `/var` leads to, as iOS uses
+        /// both.
         private static func spellings(of home: String) -> [String] {
             if home.count < 2 || home.hasSuffix("/") { return [] }
             let link = "/private"
@@ -33,26 +35,26 @@ struct BackgroundLedger: Codable, Equatable, Sendable {
         }
     }
 
-    /// How a transfer ended.
+    /// The end of a transfer.
     enum Ending: Codable, Equatable, Sendable {
-        /// With a response; the body is that of an upload's response.
+        /// The transfer ended with a response. `body` is the body of an upload's response.
         case response(status: Int, body: Data)
         case failed(FailureReason, detail: String)
     }
 
-    /// Why a transfer has no response, or no file.
+    /// The reason why a transfer has no response, or no file.
     enum FailureReason: String, Codable, Sendable {
         case cancelled, network, storage, untrusted
-        /// The system has no task for it, and reported no end of it between two launches.
+        /// The system has no task for the transfer, and reported no end of it between two launches.
         case lost
     }
 
     enum State: Codable, Equatable, Sendable {
-        /// Handed over.
+        /// The transfer is handed over.
         case started
-        /// Handed over, and without a task when the app was last launched: its end may still be reported.
+        /// The transfer is handed over, but had no task when the app was last launched: its end may still be reported.
         case missing
-        /// Over, and the app has not received that yet.
+        /// The transfer has ended, and the app has not received its end yet.
         case ended(Ending)
     }
 
@@ -73,7 +75,7 @@ struct BackgroundLedger: Codable, Equatable, Sendable {
 
     init() {}
 
-    /// Reads a file; returns `nil` for bytes that are not one.
+    /// Reads a ledger's file; returns `nil` for malformed bytes.
     init?(json: [UInt8]) {
         guard let ledger = try? JSONDecoder().decode(Self.self, from: Data(json)), ledger.version == 1 else {
             return nil
@@ -102,10 +104,10 @@ struct BackgroundLedger: Codable, Equatable, Sendable {
         }
     }
 
-    /// Enters a transfer before its task is made.
+    /// Adds a transfer before its task is created.
     ///
-    /// - Throws: ``NetworkError/Kind/invalidParameters`` for an id that is in use, ``NetworkError/Kind/overloaded`` for
-    ///   more than ``maximumCount`` transfers.
+    /// - Throws: ``NetworkError/Kind/invalidParameters`` for an id that is in use, ``NetworkError/Kind/overloaded``
+    ///   beyond ``maximumCount`` transfers.
     mutating func start(_ id: String, _ kind: Kind) throws(NetworkError) {
         guard entries[id] == nil else { throw Self.idInUse(id) }
         guard entries.count < Self.maximumCount else {
@@ -114,15 +116,15 @@ struct BackgroundLedger: Codable, Equatable, Sendable {
         entries[id] = Entry(kind: kind)
     }
 
-    /// The error of a transfer whose id another has.
+    /// Returns the error of a transfer whose id is in use.
     static func idInUse(_ id: String) -> NetworkError {
         NetworkError(.invalidParameters, in: .preparing, "There is a background transfer with the id \(id).")
     }
 
     /// Compares the transfers of earlier launches with the tasks that the system has.
     ///
-    /// The system reports the end of a task after a launch, and no more has the task then. So a transfer is lost only
-    /// if it has no task at two launches and no end was reported in between.
+    /// The system reports the end of a task after a launch, when the task is no longer listed. A transfer is therefore
+    /// lost only if it has no task at two launches and no end was reported in between.
     ///
     /// - Parameters:
     ///   - running: The ids of the tasks.
@@ -148,6 +150,6 @@ struct BackgroundLedger: Codable, Equatable, Sendable {
         return true
     }
 
-    /// Removes a transfer whose end the app has received, or whose task could not be made.
+    /// Removes a transfer whose end the app has received, or whose task could not be created.
     mutating func remove(_ id: String) { entries[id] = nil }
 }

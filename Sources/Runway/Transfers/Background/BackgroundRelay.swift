@@ -2,27 +2,27 @@
     import Foundation
     import Synchronization
 
-    /// The delegate of a background session: enters the ends of transfers into the ledger, and passes them to the app.
+    /// The delegate of a background session: records the ends of transfers in the ledger, and passes them to the app.
     final class BackgroundRelay: NSObject, Sendable {
         private struct State {
             /// The bodies of uploads' responses, by the ids of their transfers.
             var bodies: [String: Data] = [:]
-            /// The downloads whose file could not be put in its place.
+            /// The downloads whose file could not be moved to its target.
             var unplaced: [String: FileError] = [:]
-            /// Why the servers of transfers are not trusted.
+            /// The reasons why the servers of transfers are not trusted, by the transfers' ids.
             var refusals: [String: ServerRefused] = [:]
-            /// What carries the progress of transfers to the app, by their ids.
+            /// The relays that pass the progress of transfers to the app, by the transfers' ids.
             var progress: [String: ProgressRelay] = [:]
             /// The ends that the app is receiving.
             var delivered: Set<String> = []
-            /// When the system's completion handlers are called.
+            /// Decides when the system's completion handlers are called.
             var reports = BackgroundReports<Handler>()
         }
 
         /// A completion handler of the system.
         typealias Handler = @MainActor @Sendable () -> Void
 
-        /// Where the session calls its delegate: one call after the other.
+        /// The queue on which the session calls its delegate, one call after the other.
         let queue: OperationQueue
         private let ledger: BackgroundLedgerFile
         private let folder: String
@@ -30,7 +30,7 @@
         private let trust: PinnedTrust
         private let onProgress: BackgroundTransfers.ProgressReport?
         private let receive: BackgroundTransfers.Receive
-        /// Guards what the tasks have reported so far, and the ends that the app receives.
+        /// Guards the reports of the tasks so far, and the ends that the app is receiving.
         private let state = Mutex(State())
 
         init(
@@ -47,14 +47,14 @@
             self.receive = receive
         }
 
-        /// The file with the body of an upload.
+        /// Returns the path of the file with the body of an upload.
         func bodyFile(of id: String) -> String {
             var hash = SHA256Hash()
             hash.update(Array(id.utf8))
             return "\(folder)/\(Array(hash.digest.prefix(16)).hexadecimal).body"
         }
 
-        /// Calls the system's completion handler when everything was reported and received.
+        /// Calls the system's completion handler when all ends were reported and received.
         func finish(_ handler: @escaping Handler) {
             call(state.withLock { $0.reports.add(handler, at: clock.now) })
         }
@@ -80,7 +80,7 @@
                 if case .upload? = ledger.current.entries[transfer.id]?.kind {
                     try? FileManager.default.removeItem(atPath: bodyFile(of: transfer.id))
                 }
-                // If it can't be written, the end comes again at the next launch.
+                // If the ledger can't be written, the end is delivered again at the next launch.
                 try? ledger.change { $0.remove(transfer.id) }
                 let handlers = state.withLock { state in
                     state.delivered.remove(transfer.id)
@@ -102,7 +102,7 @@
                 )
             }
             let host = task.originalRequest?.url?.host
-            // The session reports a server that was refused as a cancellation.
+            // The session reports a refused server as a cancellation.
             if let refusal { return .failed(.untrusted, detail: NetworkError(session: refusal, from: host).detail) }
             if let error {
                 let known = NetworkError(session: error, from: host)
@@ -167,12 +167,12 @@
 
         /// Reports progress to the app.
         ///
-        /// - Parameter total: Negative for an unknown length (`NSURLSessionTransferSizeUnknown`).
+        /// - Parameter total: The length; negative if it is unknown (`NSURLSessionTransferSizeUnknown`).
         private func report(_ byteCount: Int64, of total: Int64, for task: URLSessionTask) {
             guard let onProgress, let id = task.taskDescription else { return }
             let relay = state.withLock { state -> ProgressRelay? in
                 if let known = state.progress[id] { return known }
-                // Only the delivery of an end removes what carries progress, and other transfers have none.
+                // Only the delivery of an end removes a progress relay, and other transfers have none.
                 guard ledger.current.isInProgress(id) else { return nil }
                 let relay = ProgressRelay(clock: clock) { onProgress(id, $0) }
                 state.progress[id] = relay
@@ -187,7 +187,7 @@
         func urlSession(_ session: URLSession, task: URLSessionTask, didCompleteWithError error: (any Error)?) {
             guard let id = task.taskDescription else { return }
             let ending = ending(of: task, id, error)
-            // If it can't be written, the app receives it in this process all the same.
+            // If the ledger can't be written, the app receives the end in this process nevertheless.
             _ = try? ledger.change { $0.end(id, ending) }
             deliver()
         }

@@ -2,11 +2,11 @@
     public import Foundation
     import HTTPTypes
 
-    /// Downloads and uploads that the system performs, also while the app is suspended or does not run.
+    /// Downloads and uploads that the system performs, even while the app is suspended or not running.
     ///
-    /// Make one object for each identifier at every launch, as early as possible: it learns what the system did
-    /// meanwhile. Retain it until the process ends: the session of an object that was released continues until its
-    /// transfers have ended, and a second session of one identifier beside it is an error of the program.
+    /// Create one object for each identifier at every launch, as early as possible: it learns what the system did
+    /// meanwhile. Retain it until the process ends: the session of a released object continues until its transfers have
+    /// ended, and a second session with its identifier at that time is a programming error.
     ///
     /// ```
     /// let transfers = try BackgroundTransfers("com.example.films", folder: folder, over: network) { transfer in
@@ -17,33 +17,36 @@
     /// transfers.handleEvents(completionHandler)
     /// ```
     ///
-    /// A request passes the hooks of interceptors before and after its start and all stages before it is handed over,
-    /// and is sent with the access token and the cookies of that moment. From then on it is up to the system: it
-    /// retries while the network is absent, follows redirects with the request's header fields, and waits for as long
-    /// as seven days. What the layer does with responses does not happen: no hook of success or failure, no renewal of
-    /// tokens, no retries of ours, no deadline, no cookies, no cache, no verdict of the service. A status from 200 to
-    /// 299 is a success, and any other a failure.
+    /// Before a request is handed over, it passes all stages, and the interceptors' hooks before and after its start.
+    /// It is sent with the access token and the cookies of that moment. From then on the system decides: it retries
+    /// while the network is absent, follows redirects with the request's header fields, and waits for as long as seven
+    /// days.
+    ///
+    /// The layer does not process responses: no hook of success or failure, no renewal of tokens, no retries of its
+    /// own, no deadline, no cookies, no cache, no verdict of the service. A status from 200 to 299 is a success, and
+    /// any other a failure.
     ///
     /// The system follows a redirect to any host, and sends it the header fields of the request: hand over calls with
-    /// credentials only to servers that redirect to none but their own hosts.
+    /// credentials only to servers that redirect only to their own hosts.
     public final class BackgroundTransfers: Sendable {
-        /// Receives the end of each transfer. When it returns, the transfer is forgotten and its id is free. An end
-        /// comes once in a process; if the process ends while the app is receiving it, it comes again at the next
+        /// Receives the end of each transfer. When the function returns, the transfer is forgotten and its id is free.
+        /// An end is delivered once in a process; if the process ends meanwhile, it is delivered again at the next
         /// launch.
         public typealias Receive = @Sendable (BackgroundTransfer) async -> Void
 
-        /// Receives how far the transfer with an id is, while the app runs: at most thirty times a second for each
-        /// transfer, and for the last time before its end is received. Of reports that come faster, the newest counts.
+        /// Receives the progress of the transfer with an id while the app runs: at most thirty times a second for each
+        /// transfer, and for the last time before its end is received. If reports arrive faster, only the newest
+        /// counts.
         public typealias ProgressReport = @MainActor @Sendable (_ id: String, _ progress: TransferProgress) -> Void
 
         /// The networks that a transfer may use. The system waits until the device has one of them.
         public struct Networks: Sendable, Hashable {
-            /// Whether it may use networks whose bytes may cost money, such as mobile ones and hotspots.
+            /// Whether the transfer may use networks whose bytes may cost money, such as mobile ones and hotspots.
             public var allowsExpensive: Bool
-            /// Whether it may use networks in Low Data Mode.
+            /// Whether the transfer may use networks in Low Data Mode.
             public var allowsConstrained: Bool
 
-            /// Networks of some kinds; the default is any network.
+            /// Allows networks of some kinds; the default is any network.
             public init(allowsExpensive: Bool = true, allowsConstrained: Bool = true) {
                 (self.allowsExpensive, self.allowsConstrained) = (allowsExpensive, allowsConstrained)
             }
@@ -64,17 +67,17 @@
         /// Reconnects to the transfers of earlier launches, and reports those that have ended.
         ///
         /// - Parameters:
-        ///   - identifier: The name of the session, one for the app and all its launches. Two objects with the same
-        ///     must not exist at a time.
-        ///   - folder: A folder that nobody else uses, for the ledger and the bodies of uploads, such as one in
-        ///     Application Support. It is made if there is none, for the user alone. It is excluded from backups, and
-        ///     can be read as soon as the device was unlocked once.
+        ///   - identifier: The name of the session, the same in all launches of the app. Two objects with the same
+        ///     identifier must not exist at a time.
+        ///   - folder: A folder for the ledger and the bodies of uploads, for example in Application Support. It must
+        ///     have no other use. It is created if it does not exist, readable only by its user. It is excluded from
+        ///     backups, and can be read as soon as the device was unlocked once.
         ///   - network: The layer that makes the requests.
         ///   - pins: The public keys of hosts; see ``URLSessionTransport/init(configuration:pins:onPinReport:)``, whose
-        ///     pins do not hold here. The default is empty: the system alone decides which servers are trusted.
+        ///     pins do not apply here. The default is empty: only the system decides which servers are trusted.
         ///   - isDiscretionary: Whether the system waits for Wi-Fi and power. The default is `false`.
-        ///   - onProgress: Receives progress while the app runs. The default, `nil`, reports none.
-        ///   - receive: Receives the ends.
+        ///   - onProgress: Receives progress while the app runs. The default, `nil`, reports no progress.
+        ///   - receive: Receives the ends of transfers.
         /// - Throws: ``NetworkError/Kind/storage`` if the folder or the ledger in it can't be used.
         public init(
             _ identifier: String, folder: URL, over network: NetworkLayer, pins: [PublicKeyPins] = [],
@@ -95,13 +98,13 @@
             session.getAllTasks { [relay, ledger, handOvers] tasks in
                 handOvers.betweenStarts { Self.settle(tasks, of: known) }
                 let running = Set(tasks.compactMap(\.taskDescription))
-                // A ledger that can't be written is compared again at the next launch.
+                // If the ledger can't be written, it is compared again at the next launch.
                 try? ledger.change { $0.compare(running: running, among: known) }
                 relay.deliver()
             }
         }
 
-        /// Makes the folder, and protects it as an app's other folders are that calls in the background read.
+        /// Creates the folder, and protects it like the other folders of an app that calls in the background read.
         private static func prepare(_ folder: URL) throws(NetworkError) {
             do throws(FileError) {
                 try PrivateFile.makeFolder(folder.path, below: folder.path)
@@ -121,27 +124,27 @@
                 if let id = task.taskDescription {
                     if task.state == .suspended, known.contains(id) { task.resume() }
                 } else {
-                    // Nobody knows which transfer it is of.
+                    // It is unknown which transfer the task belongs to.
                     task.cancel()
                 }
             }
         }
 
-        /// Ends the object, and not the transfers: the session reports their ends, and is released after the last.
+        /// Ends the object, but not the transfers: the session reports their ends, and is released after the last.
         deinit { session.finishTasksAndInvalidate() }
 
         /// The ids of the transfers whose end the app has not received.
         public var ids: Set<String> { Set(ledger.current.entries.keys) }
 
-        /// Hands a download over. Returns when the system has it.
+        /// Hands a download over to the system, and returns when the system has accepted it.
         ///
         /// - Parameters:
-        ///   - endpoint: What to fetch, by a request without a body.
-        ///   - file: The file to write, on the volume of the app's files; its folder has to exist. It replaces a file
-        ///     that is there, and has mode 0600.
+        ///   - endpoint: The endpoint to fetch, by a request without a body.
+        ///   - file: The file to write, on the volume of the app's files; its folder has to exist. It replaces an
+        ///     existing file, and has mode 0600.
         ///   - id: The app's name for the transfer.
-        ///   - networks: The networks that it may use. The default is any network.
-        ///   - options: Overrides for this call what its endpoint specifies.
+        ///   - networks: The networks that the transfer may use. The default is any network.
+        ///   - options: Settings of this call that override those of its endpoint.
         /// - Throws: The error of a call that can't be made; ``NetworkError/Kind/invalidParameters`` for an id that is
         ///   in use; ``NetworkError/Kind/cancelled`` after ``cancel(_:)``.
         public func download<E: Endpoint>(
@@ -159,14 +162,14 @@
             try await handOver(id, .download(to: file.absoluteURL.path), request, body: nil, on: networks)
         }
 
-        /// Hands an upload over. Its body is written to a file first, which the system sends. Returns when the system
-        /// has it.
+        /// Hands an upload over to the system, and returns when the system has accepted it. The body is first written
+        /// to a file, which the system sends.
         ///
         /// - Parameters:
-        ///   - endpoint: What to call; see ``RequestBody/file(_:)``.
+        ///   - endpoint: The endpoint to call; see ``RequestBody/file(_:)``.
         ///   - id: The app's name for the transfer.
-        ///   - networks: The networks that it may use. The default is any network.
-        ///   - options: Overrides for this call what its endpoint specifies.
+        ///   - networks: The networks that the transfer may use. The default is any network.
+        ///   - options: Settings of this call that override those of its endpoint.
         /// - Throws: The error of a call that can't be made; ``NetworkError/Kind/invalidParameters`` for an id that is
         ///   in use; ``NetworkError/Kind/storage`` if the body can't be read or written;
         ///   ``NetworkError/Kind/cancelled`` after ``cancel(_:)``.
@@ -179,9 +182,9 @@
             try await handOver(id, .upload, request, body: relay.bodyFile(of: id), on: networks)
         }
 
-        /// Cancels a transfer, whose end is then reported as ``NetworkError/Kind/cancelled``. One that is being handed
-        /// over is not started: ``download(_:to:id:on:options:)`` or ``upload(_:id:on:options:)`` throws that error.
-        /// Does nothing for one that has ended.
+        /// Cancels a transfer, whose end is then reported as ``NetworkError/Kind/cancelled``. A transfer that is being
+        /// handed over is not started: ``download(_:to:id:on:options:)`` or ``upload(_:id:on:options:)`` throws that
+        /// error. Does nothing for a transfer that has ended.
         public func cancel(_ id: String) {
             handOvers.cancel(id)
             session.getAllTasks { tasks in
@@ -189,9 +192,10 @@
             }
         }
 
-        /// Takes what the system passes to `application(_:handleEventsForBackgroundURLSession:completionHandler:)`. It
-        /// is called on the main actor when the app has received every end that the system reports for it; what was
-        /// reported more than 30 s before does not count.
+        /// Accepts the completion handler that the system passes to
+        /// `application(_:handleEventsForBackgroundURLSession:completionHandler:)`. The handler is called on the main
+        /// actor when the app has received every end that the system reports for it. Ends that were reported more than
+        /// 30 s before do not count.
         @MainActor public func handleEvents(_ completionHandler: @escaping () -> Void) {
             relay.finish { completionHandler() }
         }
@@ -199,7 +203,7 @@
         private func handOver(
             _ id: String, _ kind: BackgroundLedger.Kind, _ request: Request, body: String?, on networks: Networks
         ) async throws(NetworkError) {
-            // Before the task: one without an entry would end unnoticed.
+            // Before the task: a task without an entry would end unnoticed.
             try ledger.change { ledger throws(NetworkError) in try ledger.start(id, kind) }
             do {
                 if let body { try await request.body.write(to: body) }
@@ -235,7 +239,7 @@
         public let status: Int?
         /// The body of an upload's response: at most its first 64 KiB.
         public let body: [UInt8]
-        /// Why the transfer failed; `nil` if it succeeded.
+        /// The reason why the transfer failed; `nil` if it succeeded.
         public let error: NetworkError?
 
         init(_ id: String, _ kind: BackgroundLedger.Kind, _ ending: BackgroundLedger.Ending) {

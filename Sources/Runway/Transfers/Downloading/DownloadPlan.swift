@@ -1,25 +1,25 @@
 import HTTPTypes
 
-/// Decides what a download requests next, and what it does with each response: a state machine without I/O.
+/// Decides the next request of a download, and the treatment of each response: a state machine without I/O.
 struct DownloadPlan: Sendable {
-    /// How much more than ever before has to come of an attempt for it to count as none: 256 KiB.
+    /// The progress that makes an attempt not count: 256 KiB more than were ever received before.
     static let stepByteCount = 256 << 10
-    /// How often the download starts over when responses contradict each other.
+    /// The most times that the download starts over because responses contradict each other.
     static let maximumFreshStarts = 2
 
-    /// The largest file that is taken.
+    /// The largest file that is accepted.
     let maximumByteCount: Int
-    /// Whether parts may be requested: for GET alone (RFC 9110 §14.2).
+    /// Whether parts may be requested: only for GET (RFC 9110 §14.2).
     let mayResume: Bool
 
-    /// The representation that the partial file begins.
+    /// The representation that the partial file belongs to.
     private(set) var representation: Representation?
-    /// How many bytes of it are there.
+    /// The number of its bytes in the partial file.
     private(set) var byteCount = 0
-    /// How many bytes there have ever been.
+    /// The most bytes that there have ever been.
     private var mark = 0
     private var freshStarts = 0
-    /// Where the body that is being read ends; `nil` if the response does not say.
+    /// The position at which the body that is being read ends; `nil` if the response does not state it.
     private var end: Int?
 
     /// Starts with the partial file of an earlier download.
@@ -34,32 +34,32 @@ struct DownloadPlan: Sendable {
         mark = byteCount
     }
 
-    /// The rest that is requested; `nil` if the whole file is.
+    /// The range to request; `nil` to request the whole file.
     var range: (start: Int, validator: String)? {
         guard mayResume, byteCount > 0, let representation, let validator = representation.validator else { return nil }
         // For a complete file the last byte is requested again: if it is returned, the file has not changed.
         return (byteCount == representation.byteCount ? byteCount - 1 : byteCount, validator)
     }
 
-    /// What the download does with a response.
+    /// The treatment of a response by the download.
     enum Action: Sendable, Equatable {
-        /// Its body is written to the partial file, from this position on.
+        /// The response's body is written to the partial file, from this position on.
         case append(at: Int)
-        /// Its body is the whole file.
+        /// The response's body is the whole file.
         case replace
-        /// It can't be used.
+        /// The response can't be used.
         case reject(Rejection)
     }
 
-    /// What the download does after a response that can't be used.
+    /// The continuation of the download after a response that can't be used.
     enum Rejection: Sendable, Equatable {
-        /// The next request asks for less or for all.
+        /// The next request asks for a smaller part or for the whole file.
         case requestAgain(TransferDecision.Mismatch)
         /// The download fails: the response can't be used.
         case fail(String)
     }
 
-    /// Takes the head of a response that the service judged fine, or of one of status 416.
+    /// Processes the head of a response that the service judged a success, or of one with status 416.
     mutating func take(_ head: HTTPResponse, isDecoded: Bool, now: HTTPDate) -> Action {
         switch head.status.code {
         case 206: takePart(head, isDecoded: isDecoded)
@@ -99,7 +99,7 @@ struct DownloadPlan: Sendable {
     }
 
     private mutating func takeUnsatisfied(_ head: HTTPResponse) -> Action {
-        // The complete length, which may have been unknown: perhaps no byte is missing.
+        // The response states the complete length, which may have been unknown: perhaps no byte is missing.
         let complete = head.headerFields[.contentRange].flatMap { value in
             value.hasPrefix("bytes */") ? ByteRange.position(value.dropFirst(8)) : nil
         }
@@ -110,7 +110,7 @@ struct DownloadPlan: Sendable {
         return .reject(.requestAgain(.complete))
     }
 
-    /// Discards the partial file, and requests all of it.
+    /// Discards the partial file, and requests the whole file.
     mutating func restart(_ mismatch: TransferDecision.Mismatch) -> Rejection {
         representation = nil
         byteCount = 0
@@ -127,7 +127,7 @@ struct DownloadPlan: Sendable {
 
     /// Records a part of the body.
     ///
-    /// - Returns: What follows if the part is invalid; `nil` if it is valid.
+    /// - Returns: The continuation if the part is invalid; `nil` if it is valid.
     mutating func take(partOf count: Int) -> Rejection? {
         guard count <= (end ?? .max) - byteCount else { return restart(.surplus) }
         guard count <= maximumByteCount - byteCount else { return tooLarge }
@@ -137,11 +137,11 @@ struct DownloadPlan: Sendable {
 
     /// The result of a body's end.
     enum Ending: Sendable, Equatable {
-        /// All is there.
+        /// The file is complete.
         case complete
-        /// The server sent what it announced, and there is more.
+        /// The server sent all bytes that it announced, and the file has more.
         case partial
-        /// The server sent less than it announced.
+        /// The server sent fewer bytes than it announced.
         case short
     }
 
@@ -156,7 +156,7 @@ struct DownloadPlan: Sendable {
         return byteCount == whole ? .complete : .partial
     }
 
-    /// Whether considerably more bytes than ever before were received; called after an attempt ended early.
+    /// Returns whether considerably more bytes than ever before were received. Called after an attempt ended early.
     mutating func hasAdvanced() -> Bool {
         guard byteCount - mark >= Self.stepByteCount else { return false }
         mark = byteCount
@@ -165,6 +165,6 @@ struct DownloadPlan: Sendable {
 }
 
 extension HTTPFields {
-    /// Whether a body with these fields is in a content coding.
+    /// Whether a body with these header fields has a content coding.
     var isCoded: Bool { !contentCodings.isEmpty }
 }

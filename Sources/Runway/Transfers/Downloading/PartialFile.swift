@@ -8,12 +8,11 @@ import Foundation
     import Musl
 #endif
 
-/// The bytes of a download that were received so far, in a file beside the target, with metadata that names the
-/// representation.
+/// The received bytes of a download, in a file beside the target, with metadata that names the representation.
 ///
-/// Both are the user's own, of mode 0600. The file is locked as long as this value lives, so that no two downloads
-/// write to it; where files are not locked (``AppGroup``), ``FileClaims`` still has one download of a layer at a time
-/// write a file.
+/// Both files belong to the user, with mode 0600. The partial file is locked for as long as this value lives, so that
+/// no two downloads write to it. Where files are not locked (``AppGroup``), ``FileClaims`` still lets only one download
+/// of a layer write a file at a time.
 final class PartialFile: Sendable {
     let target: String
     private let file: OpenFile
@@ -28,14 +27,14 @@ final class PartialFile: Sendable {
         self.file = file
     }
 
-    // Not left to the close of the last descriptor: the queue releases the file a moment after it has finished, and a process
-    // that is being started holds a copy.
+    // The last descriptor may be closed too late: the queue releases the file a moment after it has finished, and a
+    // process that is being started holds a copy.
     deinit { close() }
 
-    /// Lets other downloads have the file. It is not written to afterwards.
+    /// Releases the file for other downloads. It must not be written afterwards.
     func close() { file.unlock() }
 
-    /// Opens the partial file of a target, creating it if there is none.
+    /// Opens the partial file of a target, or creates it.
     static func open(for target: String) async throws(FileError) -> PartialFile {
         try await DiskQueue().run { () throws(FileError) in try openNow(target) }
     }
@@ -56,12 +55,12 @@ final class PartialFile: Sendable {
             guard file.lock() else {
                 throw FileError(path, "can't be used", reason: "another download to the same file is in progress")
             }
-            // Another download may have moved or removed it before it was locked.
+            // Another download may have moved or removed the file before it was locked.
             if try file.isInPlace() { return PartialFile(target, file) }
         }
     }
 
-    /// What an earlier download of this source left; `nil` if nothing reliable is left.
+    /// Returns the remains of an earlier download from this source; `nil` if there are no reliable ones.
     func remains(of source: String) async throws(FileError) -> (representation: Representation, byteCount: Int)? {
         let (file, metadataPath) = (file, metadataPath)
         return try await queue.run { () throws(FileError) in
@@ -80,7 +79,7 @@ final class PartialFile: Sendable {
     func begin(_ representation: Representation, of source: String) async throws(FileError) {
         let (file, metadataPath) = (file, metadataPath)
         try await queue.run { () throws(FileError) in
-            // In this order, no crash leaves bytes with the metadata of others.
+            // In this order, a crash never leaves bytes with the metadata of other bytes.
             try file.truncate(to: 0)
             if representation.validator == nil {
                 try OpenFile.remove(metadataPath)
@@ -93,7 +92,7 @@ final class PartialFile: Sendable {
         }
     }
 
-    /// Flushes the bytes written so far to the disk, and records how many they are.
+    /// Flushes the bytes written so far to the disk, and records their number.
     func checkpoint(_ representation: Representation, of source: String, byteCount: Int) async throws(FileError) {
         let (file, metadataPath) = (file, metadataPath)
         try await queue.run { () throws(FileError) in
@@ -106,13 +105,13 @@ final class PartialFile: Sendable {
         }
     }
 
-    /// Writes bytes to a place.
+    /// Writes bytes at an offset.
     func write(_ bytes: [UInt8], at offset: Int) async throws(FileError) {
         let file = file
         try await queue.run { () throws(FileError) in try file.write(bytes, at: offset) }
     }
 
-    /// Reads bytes of the file; fewer than requested at its end.
+    /// Reads bytes at an offset; fewer than `count` at the end of the file.
     func read(_ count: Int, at offset: Int) async throws(FileError) -> [UInt8] {
         let file = file
         return try await queue.run { () throws(FileError) in try file.read(count, at: offset) }
@@ -127,7 +126,7 @@ final class PartialFile: Sendable {
                 throw FileError(path, "can't be moved", reason: "somebody has moved or removed it")
             }
             try file.truncate(to: byteCount)
-            // A replaced file passes on its permissions.
+            // The permissions of a replaced file are kept.
             if let status = try OpenFile.status(at: target), status.isPlainFile {
                 try file.setMode(status.mode & 0o777)
             }
@@ -144,7 +143,7 @@ final class PartialFile: Sendable {
         try await queue.run { () throws(FileError) in try Self.remove(target) }
     }
 
-    /// Removes the partial file of a target; does nothing if there is none.
+    /// Removes the partial file of a target; does nothing if it does not exist.
     static func remove(_ target: String) throws(FileError) {
         try OpenFile.remove(metadataPath(of: target))
         try OpenFile.remove(path(of: target))

@@ -1,19 +1,19 @@
 import HTTPTypes
 
-/// One representation of the downloaded resource, as the head of a response describes it.
+/// One representation of the downloaded resource, as described by the head of a response.
 struct Representation: Codable, Equatable, Sendable {
-    /// The value for `If-Range`: a strong validator (RFC 9110 §13.1.5); `nil` if the server sent none, so that nothing
-    /// can be resumed.
+    /// The value for `If-Range`: a strong validator (RFC 9110 §13.1.5); `nil` if the server sent none, so that the
+    /// download can't be resumed.
     var validator: String?
-    /// The number of bytes; `nil` if the server did not send it.
+    /// The number of bytes; `nil` if the server did not state it.
     var byteCount: Int?
     /// The digests of all bytes, as the server sent them (RFC 9530 §3).
     var digest: String?
 
     /// Reads the head of a complete response.
     ///
-    /// - Parameter isCoded: Whether the body is in a content coding, or was before the transport undid it. Its bytes
-    ///   are then not those that a range would count.
+    /// - Parameter isCoded: Whether the body has a content coding, or had one that the transport undid. Positions in
+    ///   its bytes then differ from those that a range would count.
     init(_ head: HTTPResponse, isCoded: Bool, now: HTTPDate) {
         let fields = head.headerFields
         byteCount = isCoded ? nil : fields[.contentLength].flatMap { ByteRange.position($0) }
@@ -22,10 +22,10 @@ struct Representation: Codable, Equatable, Sendable {
         validator = isCoded || refusesRanges ? nil : Self.validator(fields, now: now)
     }
 
-    /// The strong validator that the fields of a response hold.
+    /// Returns the strong validator in the fields of a response.
     private static func validator(_ fields: HTTPFields, now: HTTPDate) -> String? {
         if let value = fields[.eTag] {
-            // Beside a tag, weak or strong, a date may not be sent.
+            // Beside a tag, weak or strong, a date must not be sent.
             guard let tag = EntityTag(value), !tag.isWeak, tag.opaque.isQuoted else { return nil }
             return tag.text
         }
@@ -36,7 +36,7 @@ struct Representation: Codable, Equatable, Sendable {
         return text
     }
 
-    /// Whether the head of a partial response can be of this representation.
+    /// Returns whether the head of a partial response can belong to this representation.
     func admits(_ head: HTTPResponse, _ range: ContentRange) -> Bool {
         if let byteCount, let complete = range.completeLength, byteCount != complete { return false }
         guard let validator, let own = EntityTag(validator), own.opaque.isQuoted else {
@@ -48,7 +48,7 @@ struct Representation: Codable, Equatable, Sendable {
 }
 
 extension String {
-    /// Whether it is in quotation marks, as an entity tag has to be (RFC 9110 §8.8.3).
+    /// Whether the text is in quotation marks, as required for an entity tag (RFC 9110 §8.8.3).
     fileprivate var isQuoted: Bool { utf8.count >= 2 && hasPrefix("\"") && hasSuffix("\"") }
 }
 

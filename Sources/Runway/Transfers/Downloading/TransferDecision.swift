@@ -1,4 +1,4 @@
-/// What a download did with a response, for the record.
+/// A decision of a download about a response, for the record.
 package enum TransferDecision: StageDecision, Equatable {
     /// The download resumes where an earlier one ended.
     case resuming(at: Int)
@@ -10,25 +10,25 @@ package enum TransferDecision: StageDecision, Equatable {
     ///
     /// - Parameters:
     ///   - name: The name of the file, without its folder.
-    ///   - byteCount: Its size.
-    ///   - resumed: How many of its bytes had been received before the last response.
+    ///   - byteCount: The size of the file.
+    ///   - resumed: The number of its bytes that had been received before the last response.
     case saved(name: String, byteCount: Int, resumed: Int)
 
-    /// Why a response does not continue the partial file.
+    /// The reason why a response does not continue the partial file.
     package enum Mismatch: String, Sendable, CustomStringConvertible {
         /// The server sent the whole file: it has changed, or the server supports no ranges.
         case whole
         /// The part is not the requested one.
         case range
-        /// The part is of another state of the file.
+        /// The part belongs to another state of the file.
         case validator
-        /// The part is in a content coding.
+        /// The part has a content coding.
         case coding
         /// The server has no such part.
         case unsatisfied
         /// More bytes were received than announced.
         case surplus
-        /// The digest that the server sent is not that of the received bytes.
+        /// The digest that the server sent does not match the received bytes.
         case digest
         /// The server reports that the file is complete; its last byte is requested again to confirm that.
         case complete

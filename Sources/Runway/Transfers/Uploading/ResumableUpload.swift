@@ -1,9 +1,9 @@
 import HTTPTypes
 import Synchronization
 
-/// Sends one file, and the rest of it after each interruption, as the draft on resumable uploads describes.
+/// Sends one file, and the rest of it after each interruption, as defined by the draft on resumable uploads.
 struct ResumableUpload: Sendable {
-    /// The request as the endpoint describes it.
+    /// The request of the endpoint.
     let request: Request
     let flight: Flight
     let byteCount: Int
@@ -42,8 +42,7 @@ struct ResumableUpload: Sendable {
         source = flight.sourceName(of: request)
     }
 
-    /// Sends the file, and returns the response that `check` accepts. A call for the same file that was cancelled ends
-    /// first.
+    /// Sends the file, and returns the response that `check` accepts. A cancelled call for the same file ends first.
     @concurrent func run(
         _ check: @Sendable (Response) throws(NetworkError) -> RawData
     ) async throws(NetworkError) -> RawData {
@@ -65,7 +64,7 @@ struct ResumableUpload: Sendable {
         return try result.get()
     }
 
-    /// - Parameter sending: Is set to what was sent in all.
+    /// - Parameter sending: Set to whether any bytes were sent in all requests together.
     private func send(
         _ check: @Sendable (Response) throws(NetworkError) -> RawData, _ sending: inout SendState
     ) async throws(NetworkError) -> RawData {
@@ -80,10 +79,11 @@ struct ResumableUpload: Sendable {
         while true {
             let step = plan.step
             let sent = SentCount()
-            // The request that completes an upload whose bytes the server has.
+            // The request that completes an upload when the server has all of its bytes.
             if case .append(let rest) = step, rest.isEmpty { await pass(upTo: rest.upperBound) }
             let message = message(step, counting: sent)
-            // Before the request, so that no network is missed that comes between its refusal and the wait for the circuit.
+            // Read before the request, so that a change of the network between its refusal and the wait for the circuit
+            // is noticed.
             let generation = network.admission.networkGeneration
             let response: Response
             do throws(NetworkError) {
@@ -91,12 +91,12 @@ struct ResumableUpload: Sendable {
                 sending = .sent
             } catch {
                 sending = sending.and(error.sending)
-                // The draft wants an upload that is too large to end at once, and to be cancelled.
+                // The draft asks to end an upload that is too large at once, and to cancel it.
                 if let reason = plan.refusalOfSize, !Task.isCancelled { throw await contradicted(reason) }
                 await saveRecord()
                 guard mayContinue(after: error) else { throw error }
                 if let openTime = circuitTime(of: error) {
-                    // Nothing was sent, so what the server has is known as well as before.
+                    // No byte was sent: the server's offset is known as well as before.
                     try await waitForCircuit(openTime, since: generation, attempt, failing: error)
                     continue
                 }
@@ -132,7 +132,7 @@ struct ResumableUpload: Sendable {
                 progress.restart(at: 0)
                 try await wait(&attempt, after: .status(response.head.status.code), sent, failing: response.uploadError)
             case .land where plan.location == nil && response.verdict != .fine:
-                // As without the policy: the whole request is made again, if that is allowed.
+                // Without the policy the same happens: the whole request is made again, if that is allowed.
                 guard let cause = flight.retryPolicy.cause(of: response) else { return try check(response) }
                 try await wait(&attempt, after: cause, sent, failing: response.uploadError, response.delay(in: flight))
                 progress.restart(at: 0)
@@ -167,12 +167,12 @@ struct ResumableUpload: Sendable {
         if case .success = landed { progress.end() }
     }
 
-    /// Stores where the upload continues, once that is known. Returns after all earlier states are stored, including
-    /// one that was passed by the task that reads the body of a failed request.
+    /// Stores the position at which the upload continues, once it is known. Returns after all earlier states are
+    /// stored, including one that the task passed that reads the body of a failed request.
     private func saveRecord() async {
         guard let record else { return }
         let (plan, source, byteCount, file) = (plan, source, byteCount, file)
-        // Read when it is its turn to be written, so that no earlier state replaces a later one.
+        // Read when it is written, so that no earlier state replaces a later one.
         await record.save {
             plan.takeUnsaved().map { location, passed in
                 UploadRecord(source: source, location: location, byteCount: byteCount, passed: passed, file: file)
@@ -180,8 +180,8 @@ struct ResumableUpload: Sendable {
         }
     }
 
-    /// All bytes of the file before `offset` are about to be passed to the wire. What a later call must know of it is
-    /// stored before.
+    /// Called before all bytes of the file up to `offset` are passed to the wire. Stores the state that a later call
+    /// needs.
     private func pass(upTo offset: Int) async {
         plan.update { $0.pass(upTo: offset) }
         // Most parts of a file change nothing.
@@ -193,8 +193,8 @@ struct ResumableUpload: Sendable {
         return error.step != .authorizing && isPassing && !Task.isCancelled && flight.clock.now < flight.ownDeadline
     }
 
-    /// For how long a circuit refuses the requests of an upload that the server knows; `nil` if the error has another
-    /// cause.
+    /// Returns how long a circuit refuses the requests of an upload that the server knows; `nil` if the error has
+    /// another cause.
     private func circuitTime(of error: NetworkError) -> Duration? {
         guard error.step == .admission, [.unavailable, .noNetwork].contains(error.kind), plan.location != nil else {
             return nil
@@ -202,16 +202,16 @@ struct ResumableUpload: Sendable {
         return error.retryAfter
     }
 
-    /// Waits until the circuit may let the next request pass, or another network has come, if the call's policy allows
-    /// another attempt and the deadline the wait. The wait is no attempt and costs the host's budget nothing, since no
-    /// request was sent.
+    /// Waits until the circuit may let the next request pass, or the device has joined another network, if the call's
+    /// policy allows another attempt and the deadline allows the wait. The wait does not count as an attempt and does
+    /// not use the host's budget, since no request was sent.
     ///
     /// - Throws: `error`, if no request follows.
     private func waitForCircuit(
         _ openTime: Duration, since generation: UInt64, _ attempt: Int, failing error: NetworkError
     ) async throws(NetworkError) {
         let policy = flight.retryPolicy
-        // With jitter, since several uploads may have been interrupted at once, and one of them passes first.
+        // With jitter, since several uploads may have been interrupted at once, and only one of them passes first.
         let wait = openTime + network.retries.jitter(upTo: policy.ceiling(after: attempt))
         guard policy.maximumAttempts > 1, flight.clock.now + wait < flight.deadline else { throw error }
         flight.note(UploadDecision.heldByCircuit(at: plan.offset, wait: wait))
@@ -227,7 +227,7 @@ struct ResumableUpload: Sendable {
         _ attempt: inout Int, after cause: RetryCause, _ sent: SentCount, failing error: NetworkError,
         _ retryAfter: Duration? = nil
     ) async throws(NetworkError) {
-        // Of an upload that the server knows, only its state is requested.
+        // For an upload that the server knows, the next request only asks for its state.
         var probe = request
         if plan.location != nil { probe.head.method = .head }
         let hasAdvanced = plan.location != nil && sent.value >= UploadPlan.stepByteCount
@@ -259,7 +259,7 @@ struct ResumableUpload: Sendable {
         return NetworkError(.invalidResponse, in: .checking, reason, status: status)
     }
 
-    /// Cancels the upload on the server, as far as that is possible.
+    /// Cancels the upload on the server, if possible.
     private func cancel() async {
         guard let location = plan.location, let deletion = request.deletingUpload(at: location, policy) else { return }
         _ = try? await network.send(deletion, in: flight)
@@ -267,7 +267,7 @@ struct ResumableUpload: Sendable {
 }
 
 extension ResumableUpload {
-    /// The request of a step.
+    /// Returns the request of a step.
     private func message(_ step: UploadPlan.Step, counting sent: SentCount) -> Request {
         var message = request
         if case .create = step {
@@ -285,7 +285,7 @@ extension ResumableUpload {
             }
         case .retrieve:
             message.head.method = .head
-            // A streamed response is shared with nobody.
+            // A streamed response is never shared.
             message.delivery = .streamed
         case .append(let bytes):
             message.head.method = .patch
@@ -296,7 +296,7 @@ extension ResumableUpload {
         }
         if step != .retrieve {
             message.onInterim = { head, sentHead in take(interim: head, to: sentHead) }
-            // A server that got all of the body and does not respond fails as any other.
+            // If a server received the whole body and does not respond, the request fails like any other.
             message.isLossHarmless = { [plan] in
                 plan.location != nil && sent.value >= UploadPlan.stepByteCount && sent.value < step.bytes.count
             }
@@ -304,14 +304,14 @@ extension ResumableUpload {
         return message
     }
 
-    /// A part of the file, whose bytes extend the deadline and are reported as the wire takes them.
+    /// Returns a part of the file as a body. Its bytes extend the deadline and are reported when the wire takes them.
     private func body(_ part: Range<Int>, counting sent: SentCount) -> RequestBody {
         let (file, flight, progress, plan) = (file, flight, progress, plan)
         var counted = BodyStream {
             var parts = file.stream(part).makeAsyncIterator()
             var taken = 0
             return {
-                // A consumer that asks for another part has consumed the ones before.
+                // A consumer that asks for another part has consumed the earlier ones.
                 progress.report(sent: part.lowerBound + taken)
                 if taken > 0 { flight.extendDeadline() }
                 if let reason = plan.refusalOfSize { throw NetworkError(.invalidResponse, in: .transporting, reason) }
@@ -328,7 +328,7 @@ extension ResumableUpload {
 
     private func take(interim head: HTTPResponse, to sent: HTTPRequest) {
         let fields = head.headerFields
-        // The draft demands that an interim response of another version is ignored.
+        // The draft requires that an interim response of another version is ignored.
         guard head.status.code == 104, fields[UploadFields.versionName] == String(policy.interopVersion) else { return }
         let state = UploadFields(fields)
         plan.take(interim: state, location: location(in: head, of: sent))
@@ -338,7 +338,7 @@ extension ResumableUpload {
         }
     }
 
-    /// The URL in a response, if it is of the origin of the call: to no other are its credentials sent.
+    /// Returns the URL in a response, if it has the origin of the call: credentials are sent to no other origin.
     private func location(in response: HTTPResponse, of head: HTTPRequest) -> String? {
         guard let text = response.headerFields[.location], text.utf8.count <= UploadRecord.maximumLocationByteCount,
             let target = try? HTTPTarget(URIReference(text.utf8), from: head)
@@ -355,24 +355,24 @@ private enum IsContinuedByNext: StageValueKey {
 }
 
 extension Flight {
-    /// Whether a later call with the same request would continue what this one sent.
+    /// Whether a later call with the same request would continue this upload.
     var isContinuedByNext: Bool { remembered(IsContinuedByNext.self, or: false) }
-    /// A later call would continue what this one sent.
+    /// Records that a later call would continue this upload.
     fileprivate func setContinuedByNext() { _ = remembered(IsContinuedByNext.self, or: true) }
 }
 
 extension UploadRecord {
-    /// Whether it is of this file, unchanged, and of the same request of the same account.
+    /// Whether the record belongs to this file, unchanged, and to the same request of the same account.
     func matches(_ source: String, _ file: BodyStream.FilePart, byteCount: Int) -> Bool {
         self.source == source && self.byteCount == byteCount && modified == file.modified && number == file.number
     }
 }
 
 extension Response {
-    /// The wait that the server demands; `nil` if it demands none.
+    /// Returns the wait that the server demands; `nil` if it demands none.
     fileprivate func delay(in flight: Flight) -> Duration? { retryAfter(now: flight.clock.date) }
 
-    /// The error of an upload that ends with this response.
+    /// The error of an upload that this response ends.
     fileprivate var uploadError: NetworkError {
         refusal
             ?? NetworkError(

@@ -1,11 +1,11 @@
-/// What a resumable upload did after a response or an interruption, for the record.
+/// A decision of a resumable upload after a response or an interruption, for the record.
 package enum UploadDecision: StageDecision, Equatable {
     /// The server has this many bytes of the upload; the rest is sent.
     case resuming(at: Int)
     /// The connection broke, or the server failed; the upload continues after a wait.
     case interrupted(at: Int, wait: Duration, cause: RetryCause)
-    /// A circuit is open, so that the next request was not sent; the upload continues after this wait, or
-    /// when another network has come.
+    /// A circuit is open, so that the next request was not sent; the upload continues after this wait, or when the
+    /// device has joined another network.
     case heldByCircuit(at: Int, wait: Duration)
     /// The server no longer has the upload, which is sent from its start.
     case startedOver

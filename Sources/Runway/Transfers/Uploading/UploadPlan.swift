@@ -1,10 +1,10 @@
 import HTTPTypes
 
-/// Decides what a resumable upload sends next, and what it does with each response: a state machine without I/O.
+/// Decides the next request of a resumable upload, and the treatment of each response: a state machine without I/O.
 struct UploadPlan: Sendable {
-    /// How much more than ever before the server has to have for an attempt to count as none: 256 KiB.
+    /// The progress that makes an attempt not count: the server has 256 KiB more than ever before.
     static let stepByteCount = 256 << 10
-    /// How often the upload starts over when the server no longer has it.
+    /// The most times that the upload starts over because the server no longer has it.
     static let maximumFreshStarts = 2
 
     let byteCount: Int
@@ -13,17 +13,17 @@ struct UploadPlan: Sendable {
 
     /// The URL of the upload on the server.
     private(set) var location: String?
-    /// How many bytes the server has, as far as is known.
+    /// The number of bytes that the server has, as far as is known.
     private(set) var offset = 0
     /// Whether the offset has to be retrieved before bytes are appended.
     private var isOffsetUnknown = false
-    /// The most bytes that the server takes in one request.
+    /// The most bytes that the server accepts in one request.
     private var maximumAppendByteCount: Int?
-    /// The most bytes that the server takes in all.
+    /// The most bytes that the server accepts in all.
     private var maximumByteCount: Int?
-    /// How many bytes the server had when an attempt last counted as none.
+    /// The number of bytes that the server had when an attempt last did not count.
     private var mark = 0
-    /// How many bytes the server reported while it received them.
+    /// The number of bytes that the server reported while it received them.
     private var reported = 0
     private var freshStarts = 0
     /// Whether all bytes of the upload were passed to the wire, so that it may have taken effect.
@@ -46,7 +46,7 @@ struct UploadPlan: Sendable {
         /// `PATCH`.
         case append(Range<Int>)
 
-        /// The bytes that the request has.
+        /// The range of bytes in the request.
         var bytes: Range<Int> {
             switch self {
             case .create(let end): 0..<end
@@ -56,7 +56,7 @@ struct UploadPlan: Sendable {
         }
     }
 
-    /// Why the server takes no upload of this size; `nil` if it may take it.
+    /// The reason why the server does not accept an upload of this size; `nil` if it may.
     var refusalOfSize: String? {
         guard let maximumByteCount, byteCount > maximumByteCount else { return nil }
         return "The server takes uploads of at most \(maximumByteCount) bytes, and the file has \(byteCount)."
@@ -66,32 +66,32 @@ struct UploadPlan: Sendable {
     var step: Step {
         guard location != nil else { return .create(upTo: min(byteCount, maximumAppendByteCount ?? .max)) }
         if isOffsetUnknown { return .retrieve }
-        // The rest is compared, and not the sum: a server may name a limit up to the largest `Int`.
+        // The rest is compared, and not the sum: a server may state a limit up to the largest `Int`.
         let rest = byteCount - offset
         return .append(offset..<offset + min(rest, maximumAppendByteCount ?? rest))
     }
 
-    /// What the upload does after a request.
+    /// The continuation of an upload after a request.
     enum Action: Sendable, Equatable {
-        /// It sends the next request.
+        /// Send the next request.
         case proceed
-        /// It sends the next request after a wait, if another attempt is allowed.
+        /// Send the next request after a wait, if another attempt is allowed.
         case wait
-        /// It starts over: the server no longer has what it had.
+        /// Start over: the server no longer has the upload.
         case startOver
-        /// The response is that of the call.
+        /// Return the response as that of the call.
         case land
         /// The upload is complete, and its response was lost.
         case landWithoutResponse
-        /// It fails with the error, or with the response.
+        /// Fail with the error, or with the response.
         case fail
-        /// It is cancelled on the server, and fails.
+        /// Cancel the upload on the server, and fail.
         case contradict(String)
     }
 
-    /// Takes an interim response.
+    /// Processes an interim response.
     ///
-    /// - Parameter location: The URL of the upload; `nil` if the response has none that may be used.
+    /// - Parameter location: The URL of the upload; `nil` if the response has no usable one.
     mutating func take(interim fields: UploadFields, location: String?) {
         takeLimit(fields)
         if let offset = fields.offset, offset <= byteCount { reported = max(reported, offset) }
@@ -100,15 +100,15 @@ struct UploadPlan: Sendable {
         isOffsetUnknown = true
     }
 
-    /// All bytes before `offset` are passed to the wire.
+    /// Records that all bytes before `offset` are passed to the wire.
     mutating func pass(upTo offset: Int) {
         if offset == byteCount { mayHaveEffect = true }
     }
 
-    /// Takes the end of a request without a response. Another request follows after a wait.
+    /// Records the end of a request without a response. Another request follows after a wait.
     mutating func takeFailure() { isOffsetUnknown = location != nil }
 
-    /// Takes the response to a request.
+    /// Processes the response to a request.
     mutating func take(
         _ status: HTTPResponse.Status, _ fields: UploadFields, location: String?, to step: Step
     ) -> Action {
@@ -170,7 +170,7 @@ struct UploadPlan: Sendable {
         case _ where status.kind == .successful:
             if bytes.upperBound < byteCount {
                 let action = continued(at: fields.offset ?? bytes.upperBound)
-                // A server that accepts parts and has no more than before would be sent them for ever.
+                // Otherwise a server that accepts parts without storing them would be sent parts for ever.
                 return action == .proceed && offset == bytes.lowerBound ? .wait : action
             }
             if fields.isComplete == nil { return .land }
@@ -208,7 +208,8 @@ struct UploadPlan: Sendable {
 
     private mutating func takeLimit(_ fields: UploadFields) {
         if let limit = fields.maximumAppendByteCount, limit > 0 {
-            // It never rises: a server that refuses parts with a low limit, and then names a higher one, would be sent parts for ever.
+            // The limit never rises: a server that refuses parts with a low limit, and then states a higher one, would
+            // be sent parts for ever.
             maximumAppendByteCount = min(limit, maximumAppendByteCount ?? limit)
         }
         if let limit = fields.maximumByteCount { maximumByteCount = limit }
@@ -216,7 +217,7 @@ struct UploadPlan: Sendable {
 
     private func isLimited(to count: Int) -> Bool { maximumAppendByteCount.map { $0 < count } ?? false }
 
-    /// Whether the server has considerably more bytes than ever before, as far as is known.
+    /// Returns whether the server has considerably more bytes than ever before, as far as is known.
     mutating func hasAdvanced() -> Bool {
         guard max(offset, reported) - mark >= Self.stepByteCount else { return false }
         mark = max(offset, reported)

@@ -1,7 +1,7 @@
 import Foundation
 import Synchronization
 
-/// What is known of an upload that is not complete, stored beside its file, so that a later call can continue it.
+/// The facts about an incomplete upload, stored beside its file, so that a later call can continue it.
 struct UploadRecord: Codable, Equatable, Sendable {
     /// The largest record that is read, in bytes.
     static let maximumByteCount = 16 << 10
@@ -13,17 +13,16 @@ struct UploadRecord: Codable, Equatable, Sendable {
     /// The URL of the upload. Whoever has it may append to the upload.
     var location: String
     var byteCount: Int
-    /// How much of the file was passed to the wire, or was about to be.
+    /// The part of the file that was passed to the wire, or was about to be.
     var passed: Extent
-    /// When the file was last changed, in nanoseconds since 1970, and its number on its disk.
+    /// The time of the file's last change, in nanoseconds since 1970, and its number on its disk.
     var modified: Int64
     var number: UInt64
 
-    /// A part of the bytes of a file, or all of them. Both cases are one digit, so that a record has the same length
-    /// with either.
+    /// Some or all of the bytes of a file. Both cases are one digit, so that a record has the same length with either.
     enum Extent: Int, Codable { case part, whole }
 
-    /// The record as it is stored: a line with the digest of what follows, and JSON.
+    /// Returns the stored form of the record: a line with the digest of the rest, and JSON.
     func text() -> [UInt8]? {
         guard let json = try? JSONEncoder().encode(self) else { return nil }
         return Array(Self.firstLine(of: Array(json)).utf8) + [UInt8(ascii: "\n")] + json
@@ -38,7 +37,7 @@ struct UploadRecord: Codable, Equatable, Sendable {
         number = file.number
     }
 
-    /// Reads a record; `nil` if it is truncated, damaged, or of another form.
+    /// Reads a record; `nil` if it is truncated, damaged, or has another form.
     init?(_ text: [UInt8]) {
         guard let end = text.firstIndex(of: UInt8(ascii: "\n")) else { return nil }
         let json = Array(text[(end + 1)...])
@@ -55,15 +54,15 @@ struct UploadRecord: Codable, Equatable, Sendable {
     }
 }
 
-/// The file with the record of an upload. As long as it is open it is claimed and locked, so that no other call
-/// continues the same upload: of no process, or of this layer where files are not locked (``AppGroup``).
+/// The file with the record of an upload. While it is open it is claimed and locked, so that no other call continues
+/// the same upload: none of any process, or where files are not locked (``AppGroup``) none of this layer.
 ///
-/// What can't be read counts as absent, and what can't be written is not stored: the upload then only continues within
-/// its call.
+/// A record that can't be read counts as absent, and one that can't be written is not stored: the upload then continues
+/// only within its call.
 final class UploadRecordFile: Sendable {
     private struct State {
         var file: OpenFile?
-        /// Whether nothing is stored: another call has the file, or this one has ended and another may have it.
+        /// Whether no record is stored: another call has the file, or this call has ended and another may have it.
         var isTaken = false
         /// Whether the task of the call was cancelled.
         var isCancelled = false
@@ -84,14 +83,14 @@ final class UploadRecordFile: Sendable {
 
     deinit { release() }
 
-    /// Waits as long as a call that was cancelled has the record, so that this call continues what that one leaves.
+    /// Waits while a cancelled call has the record, so that this call continues where that one ended.
     ///
     /// - Throws: ``NetworkError/Kind/cancelled`` or ``NetworkError/Kind/timedOut`` if the call ends while it waits.
     func waitForCancelled(in flight: Flight) async throws(NetworkError) {
         try await claims.waitForCancelled(path, in: flight)
     }
 
-    /// The call was cancelled: the next one waits until this one lets it have the record.
+    /// Records that the call was cancelled: the next call waits until this one releases the record.
     func cancel() {
         state.withLock { state in
             state.isCancelled = true
@@ -115,7 +114,7 @@ final class UploadRecordFile: Sendable {
         }
     }
 
-    /// Stores a record, which is made when the ones before are stored; `nil` if nothing is to be stored.
+    /// Stores a record. `makeRecord` is called when the earlier records are stored, and returns `nil` to store none.
     func save(_ makeRecord: @escaping @Sendable () -> UploadRecord?) async {
         try? await queue.run { () throws(FileError) in
             // The task that reads the body may save after the close, which leaves in the file what was stored before.
@@ -165,7 +164,8 @@ final class UploadRecordFile: Sendable {
         }
     }
 
-    /// Claims and locks a file, and keeps it open; returns `false` if it is another's, or open to others.
+    /// Claims and locks a file, and keeps it open; returns `false` if it belongs to another user, or is accessible to
+    /// others.
     private func take(_ file: OpenFile) throws(FileError) -> Bool {
         let status = try file.status()
         let isOwn = status.isPlainFile && status.isPrivate && claims.claim(path)

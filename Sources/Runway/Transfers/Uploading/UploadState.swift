@@ -5,7 +5,7 @@ import Synchronization
 final class UploadState: Sendable {
     private struct State {
         var plan: UploadPlan
-        /// Whether what a later call needs to continue has changed, and was not taken to be stored.
+        /// Whether the state that a later call needs has changed since it was last taken to be stored.
         var isUnsaved = false
     }
 
@@ -44,10 +44,10 @@ final class UploadState: Sendable {
         update { $0.take(interim: fields, location: location) }
     }
 
-    /// Whether there is something to store for a later call.
+    /// Whether there is a state to store for a later call.
     var isUnsaved: Bool { state.withLock { $0.isUnsaved && $0.plan.location != nil } }
 
-    /// What a later call needs to continue, once after it has changed.
+    /// Returns the state that a later call needs to continue; only once after each change.
     func takeUnsaved() -> (location: String, passed: UploadRecord.Extent)? {
         state.withLock { state in
             guard state.isUnsaved, let location = state.plan.location else { return nil }
@@ -57,7 +57,7 @@ final class UploadState: Sendable {
     }
 }
 
-/// How many bytes of one request were passed to the wire.
+/// Counts the bytes of one request that were passed to the wire.
 final class SentCount: Sendable {
     private let count = Atomic(0)
     var value: Int { count.load(ordering: .relaxed) }
@@ -65,7 +65,7 @@ final class SentCount: Sendable {
 }
 
 /// Reports the progress of a resumable upload: the bytes that the server has, if it reports them while it receives
-/// them, and otherwise those that were passed to the wire since its last report.
+/// them, and otherwise the bytes that were passed to the wire since its last report.
 final class UploadProgress: Sendable {
     private struct State {
         /// Whether the server reports how many bytes it has while it receives them.
@@ -75,7 +75,7 @@ final class UploadProgress: Sendable {
 
     private let reporter: ProgressReporter?
     private let byteCount: Int
-    /// Guards what was reported.
+    /// Guards the reported progress.
     private let state = Mutex(State())
 
     init(_ reporter: ProgressReporter?, byteCount: Int) {
@@ -83,7 +83,7 @@ final class UploadProgress: Sendable {
         self.byteCount = byteCount
     }
 
-    /// The wire has taken this many bytes of the file.
+    /// Records that the wire has taken the bytes of the file up to `offset`.
     func report(sent offset: Int) {
         let isShown = state.withLock { state in
             if state.isConfirmed || offset < state.shown { return false }
@@ -93,7 +93,7 @@ final class UploadProgress: Sendable {
         if isShown { reporter?.report(offset, of: byteCount, isUrgent: offset == 0) }
     }
 
-    /// The server reports, while it receives them, that it has this many bytes.
+    /// Records the server's report, while it receives bytes, that it has the bytes up to `offset`.
     func report(stored offset: Int) {
         let isShown = state.withLock { state in
             state.isConfirmed = true
@@ -104,12 +104,12 @@ final class UploadProgress: Sendable {
         if isShown { reporter?.report(offset, of: byteCount) }
     }
 
-    /// The server has this many bytes, and receives none now.
+    /// Records that the server has the bytes up to `offset`, and receives none now.
     func restart(at offset: Int) {
         state.withLock { $0.shown = offset }
         reporter?.report(offset, of: byteCount, isUrgent: true)
     }
 
-    /// The server has all of the file.
+    /// Records that the server has the whole file.
     func end() { restart(at: byteCount) }
 }
