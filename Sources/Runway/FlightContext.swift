@@ -1,6 +1,6 @@
 import Synchronization
 
-/// What all flights of a layer use, whichever stages they pass.
+/// The parts of a layer that all its flights use, whichever stages they pass.
 final class FlightContext: Sendable {
     /// The name of the layer.
     let network: String
@@ -12,9 +12,9 @@ final class FlightContext: Sendable {
     let cookieJars: CookieJars
     let services: ServiceConfigurations
     let redaction: Redaction
-    /// Carries records to the sinks.
+    /// Passes records to the sinks.
     let events: EventQueue
-    /// Has the system's time for calls that send a request; `nil` if the app provides none.
+    /// Obtains the system's time in the background for calls that send a request; `nil` if the app provides none.
     let grace: GraceControl?
     private let flightCount = Atomic<UInt64>(0)
 
@@ -43,8 +43,8 @@ final class FlightContext: Sendable {
         _ endpoint: E.Type, _ options: CallOptions, retainedLayer: any AnyObject & Sendable
     ) -> Flight {
         let service = E.Service.self
-        // Read before the session: a sign-out in between then has a later sequence number, and no response of this call is
-        // stored after it.
+        // Read before the session: a sign-out in between then has a later sequence number, and no response to this call
+        // is stored after it.
         let start = cache.lastSequenceNumber
         let renewals = RenewalScope.scopes(of: self)
         let configuration =

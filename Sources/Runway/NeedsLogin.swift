@@ -1,7 +1,7 @@
 public import struct Foundation.Notification
 public import class Foundation.NotificationCenter
 
-/// What the app is notified of when calls need the user to log in.
+/// The content of the notification that calls need the user to log in.
 ///
 /// ```swift
 /// let observer = NotificationCenter.default.addObserver(
@@ -12,9 +12,9 @@ public import class Foundation.NotificationCenter
 /// }
 /// ```
 ///
-/// The notification is posted on the main actor, so an observer needs no queue. On Linux one with the queue `.main`
-/// would wait for itself for ever. The calls have failed as ``NetworkError/Kind/needsLogin``. After the login,
-/// ``resume()`` makes those of managers again.
+/// The notification is posted on the main actor, so that an observer needs no queue. On Linux an observer with the
+/// queue `.main` would wait for itself for ever. The calls have failed as ``NetworkError/Kind/needsLogin``. After the
+/// login, ``resume()`` repeats those that managers made.
 public struct NeedsLogin: Sendable {
     /// The layer.
     public let network: NetworkLayer
@@ -22,7 +22,7 @@ public struct NeedsLogin: Sendable {
     public let service: any APIService.Type
     /// The environment that the service is in.
     public let environment: ServiceEnvironment
-    /// The account whose token is not valid any more; `nil` if nobody was signed in.
+    /// The account whose token is no longer valid; `nil` if none was signed in.
     public let account: String?
     /// The names of the endpoints that were called, without duplicates, in the order of their calls.
     public let endpoints: [String]
@@ -44,13 +44,13 @@ public struct NeedsLogin: Sendable {
         self = need
     }
 
-    /// Makes the calls again that failed until now because the account was not logged in, each by its manager, with its
-    /// own parameters and options. Call it after ``NetworkLayer/signIn(_:to:)``; while nobody is signed in it does
-    /// nothing.
+    /// Repeats the calls that failed until now because the account was not logged in, each by its manager, with its own
+    /// parameters and options. Call the function after ``NetworkLayer/signIn(_:to:)``; it does nothing while no account
+    /// is signed in.
     ///
-    /// These are the calls of ``flights`` that managers made, those that failed after the notification, and those that
+    /// It repeats the calls of ``flights`` that managers made, those that failed after the notification, and those that
     /// failed as ``NetworkError/Kind/needsAccessToken``; for the latter two no notification is posted. Calls that
-    /// failed because the network was lost are not among them. The bounds, 10 minutes and 100 calls by default, and the
+    /// failed because the network was lost are not repeated. The limits, 10 minutes and 100 calls by default, and the
     /// rule for calls when another account is signed in are those of ``NetworkLayer/resumeCalls(of:)``.
     ///
     /// - Returns: The numbers of the new calls.
@@ -84,9 +84,9 @@ public struct NeedsLogin: Sendable {
 }
 
 extension NetworkLayer {
-    /// Posted on the main actor when calls failed because the user has to log in. Its object is the layer; read it with
-    /// ``NeedsLogin``.
+    /// Posted on the main actor when calls failed because the user has to log in. Its object is the layer; read the
+    /// notification with ``NeedsLogin``.
     ///
-    /// It is posted once for each account until the next ``signIn(_:to:)``, however many calls fail.
+    /// Posted only once for each account until the next ``signIn(_:to:)``, even if many calls fail.
     public static let needsLoginNotification = Notification.Name("RunwayNeedsLogin")
 }

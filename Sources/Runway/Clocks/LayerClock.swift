@@ -19,7 +19,7 @@ public struct LayerClock: Sendable {
     /// The date and time of day.
     public var date: Date { readWall() }
 
-    /// What both clocks show at the same time.
+    /// The readings of both clocks at the same time.
     struct Reading {
         let now: Duration
         let date: Date
@@ -34,7 +34,7 @@ public struct LayerClock: Sendable {
     /// The system's clocks: `ContinuousClock`, which continues while the device sleeps, and `Date`.
     public static var system: LayerClock { LayerClock(ContinuousClock()) }
 
-    /// Reads the time of any clock, such as one that a test advances.
+    /// Creates a clock that reads the time of any clock, for example one that a test advances.
     ///
     /// - Parameters:
     ///   - clock: The monotonic clock.

@@ -3,13 +3,13 @@ import Synchronization
 /// Work that several calls wait for: the first call for a key leads it, and later calls follow while it is in flight.
 ///
 /// The work runs in a task of its own, so that it outlives the leader's cancellation. Each waiter leaves at its own
-/// deadline or cancellation. ``SharedWorkRules`` say whether the work is cancelled or completed when the last waiter
-/// leaves. The outcome is passed to the waiters when the work ends. It is retained for later calls only if the work
-/// asks for it, until ``release(_:)``.
+/// deadline or cancellation. ``SharedWorkRules`` determine whether the work is cancelled or completed when the last
+/// waiter leaves. The outcome is passed to the waiters when the work ends. It is retained for later calls, until
+/// ``release(_:)``, only if the work asks for it.
 final class SharedWork<Key: Hashable & Sendable, Value: Sendable>: Sendable {
     typealias Outcome = Result<Value, NetworkError>
 
-    /// What a call is to the work of a key, as ``enter(_:for:isJoinable:endsInTime:)`` returns it.
+    /// The role of a call in the work for a key, as ``enter(_:for:isJoinable:endsInTime:)`` returns it.
     enum Role {
         /// The call starts the work, with ``lead(_:_:)``.
         case leader(Lease)
@@ -27,10 +27,10 @@ final class SharedWork<Key: Hashable & Sendable, Value: Sendable>: Sendable {
         fileprivate let waiter: Waiter
     }
 
-    /// What a work returns.
+    /// The result of a work.
     struct Completion: Sendable {
         var value: Value
-        /// Whether calls that come after the end of the work receive the value too, until it is released.
+        /// Whether calls that enter after the end of the work also receive the value, until it is released.
         var isRetained = false
     }
 
@@ -52,8 +52,8 @@ final class SharedWork<Key: Hashable & Sendable, Value: Sendable>: Sendable {
     private struct State {
         var table: SharedWorkTable<Key, Waiter>
         var running: [UInt64: Running] = [:]
-        /// Completed works that were not released yet. For each there is a call that waited for it and has not ended,
-        /// so that there are never more of them than calls.
+        /// Completed works that were not released yet. For each, one of the calls that waited for it has not ended, so
+        /// that there are never more such works than calls.
         var retained: [Key: Retained] = [:]
     }
 
@@ -63,7 +63,7 @@ final class SharedWork<Key: Hashable & Sendable, Value: Sendable>: Sendable {
         let outcome: Outcome
     }
 
-    /// Guards the waiters and the tasks that work. Nothing is called while it is held.
+    /// Guards the waiters and the tasks that work. No foreign code is called while it is held.
     private let state: Mutex<State>
     private let step: FlightStep
     private let onStart: @Sendable (Flight, UInt64) -> Void
@@ -73,7 +73,7 @@ final class SharedWork<Key: Hashable & Sendable, Value: Sendable>: Sendable {
     ///
     /// - Parameters:
     ///   - step: The stage that the works are part of.
-    ///   - rules: Its bounds.
+    ///   - rules: The limits, and the behaviour at the limits.
     ///   - onStart: Called with the leader and the number of the work before the work starts.
     ///   - onEnd: Called with the leader when the work ends, before any waiter is notified. Called a second time if the
     ///     work ended before it could start.
@@ -92,7 +92,7 @@ final class SharedWork<Key: Hashable & Sendable, Value: Sendable>: Sendable {
     /// immediately.
     ///
     /// - Parameters:
-    ///   - isJoinable: Whether others may share the work with this call.
+    ///   - isJoinable: Whether other calls may share the work with this call.
     ///   - endsInTime: Whether the work ends soon after it was cancelled.
     /// - Throws: ``NetworkError/Kind/cancelled`` if the task is cancelled, and ``NetworkError/Kind/overloaded`` if too
     ///   many calls wait and the rules allow no second work.
@@ -118,8 +118,8 @@ final class SharedWork<Key: Hashable & Sendable, Value: Sendable>: Sendable {
 
     /// Starts the work and waits for its outcome.
     ///
-    /// - Throws: What the work threw; ``NetworkError/Kind/timedOut`` or ``NetworkError/Kind/cancelled`` if the call
-    ///   left before its end.
+    /// - Throws: The error of the work; ``NetworkError/Kind/timedOut`` or ``NetworkError/Kind/cancelled`` if the call
+    ///   left before the end.
     func lead(
         _ lease: Lease, _ work: @escaping @Sendable () async throws(NetworkError) -> Completion
     ) async throws(NetworkError) -> Value {
@@ -132,17 +132,17 @@ final class SharedWork<Key: Hashable & Sendable, Value: Sendable>: Sendable {
 
     /// Waits for the outcome of a work that another call leads.
     ///
-    /// - Throws: As ``lead(_:_:)``.
+    /// - Throws: The errors of ``lead(_:_:)``.
     func follow(_ lease: Lease) async throws(NetworkError) -> Value {
         try await withDeadline(lease) { () async throws(NetworkError) in try await outcome(lease) }
     }
 
-    /// The flights that wait for a work, in the order in which they came.
+    /// Returns the flights that wait for a work, in the order in which they entered.
     func flights(waitingFor work: UInt64) -> [Flight] {
         state.withLock { $0.table.members(of: work) }.map(\.flight)
     }
 
-    /// The number of calls that wait for all works together.
+    /// The number of calls that wait for any work.
     var waitingCount: Int { state.withLock { $0.table.memberCount } }
 
     /// Whether no work is in flight and no outcome is retained.
@@ -152,7 +152,7 @@ final class SharedWork<Key: Hashable & Sendable, Value: Sendable>: Sendable {
         }
     }
 
-    /// Lets no later call join the works of some keys. They continue for those that wait.
+    /// Prevents later calls from joining the works of some keys. The works continue for their waiters.
     func close(where isClosed: @Sendable (Key) -> Bool) {
         state.withLock { state in
             state.table.close(where: isClosed)
@@ -160,9 +160,9 @@ final class SharedWork<Key: Hashable & Sendable, Value: Sendable>: Sendable {
         }
     }
 
-    /// Removes the retained outcome of a work: it is stored elsewhere, or was rejected.
+    /// Removes the retained outcome of a work: the outcome is stored elsewhere, or was rejected.
     ///
-    /// Every call that waited for a retained outcome releases it when it ends. The first to do so is enough.
+    /// Every call that waited for a retained outcome releases it when the call ends. The first release removes it.
     func release(_ work: UInt64) {
         state.withLock { state in
             guard let key = state.retained.first(where: { $0.value.work == work })?.key else { return }
@@ -182,7 +182,8 @@ final class SharedWork<Key: Hashable & Sendable, Value: Sendable>: Sendable {
     func end(_ work: UInt64, with outcome: Outcome, isRetained: Bool = false) -> Bool {
         let (ending, running) = state.withLock { state in
             let running = state.running.removeValue(forKey: work)
-            // In the same turn in which the work ends, so that a caller always finds either the work in flight or its outcome.
+            // In the same turn in which the work ends, so that a caller always finds either the work in flight or its
+            // outcome.
             if isRetained, let running, state.table.work(for: running.key) == work,
                 !state.table.members(of: work).isEmpty
             {
@@ -222,7 +223,8 @@ extension SharedWork {
 
     private func start(_ lease: Lease, _ work: @escaping @Sendable () async throws(NetworkError) -> Completion) {
         let number = lease.work
-        // The work may have ended, at a deadline for instance, before `onStart` was called. `onEnd` was called too early then.
+        // The work may have ended, for example at a deadline, before `onStart` was called. `onEnd` was called too early
+        // then.
         guard state.withLock({ $0.running[number] != nil }) else { return onEnd(lease.waiter.flight) }
         let task = Task { @concurrent () async -> Void in
             do throws(NetworkError) {
@@ -241,7 +243,7 @@ extension SharedWork {
         if !isWanted { task.cancel() }
     }
 
-    /// Removes a waiter that waits no longer.
+    /// Removes a waiter that no longer waits.
     private func leave(_ id: SharedWorkTable<Key, Waiter>.MemberID, _ error: NetworkError) {
         let (outcome, left) = state.withLock { state -> (Deferred<Outcome>?, Running?) in
             switch state.table.leave(id) {
@@ -263,23 +265,23 @@ extension SharedWork {
     }
 }
 
-/// How many calls may share work, and what happens at the limits.
+/// Limits for calls that share work, and the behaviour at the limits.
 struct SharedWorkRules: Sendable {
-    /// What happens to a call for work that already has its maximum number of members.
+    /// The treatment of a call for work that already has its maximum number of members.
     enum OverflowRule {
         case startsAnother
-        /// It fails; the detail of its error names what too many calls wait for.
+        /// The call fails; the detail of its error names the work that too many calls wait for.
         case isRefused(detail: String)
     }
-    /// What happens to work that no member waits for any more.
+    /// The treatment of work that its last member has left.
     enum Abandonment { case isCancelled, isCompleted }
 
-    /// The most works that calls can join at a time. A further one starts unlisted: no other call can join it.
+    /// The most works that calls can join at a time. A further work starts unlisted: no other call can join it.
     var maximumListed: Int
     /// The most members of one work; at least 1.
     var maximumMembers: Int
-    /// What happens to a call beyond the maximum of members.
+    /// The treatment of a call beyond the maximum of members.
     var overflow: OverflowRule
-    /// What happens to work that its last member has left.
+    /// The treatment of work that its last member has left.
     var abandonment: Abandonment
 }

@@ -1,7 +1,7 @@
-/// Which calls wait for which work: the state machine of ``SharedWork``, without tasks and locks.
+/// The calls that wait for each work: the state machine of ``SharedWork``, without tasks and locks.
 ///
-/// A work is listed under its key from its start until it ends, or until the last member leaves if that ends it. While
-/// it is listed, calls for its key join it.
+/// A work is listed under its key from its start to its end, or until its last member leaves if that ends the work.
+/// Calls for the key join a listed work.
 struct SharedWorkTable<Key: Hashable, Member> {
     /// Identifies one member of one work.
     struct MemberID: Hashable, Sendable {
@@ -47,16 +47,16 @@ struct SharedWorkTable<Key: Hashable, Member> {
     /// Creates an empty table.
     init(_ rules: SharedWorkRules) { self.rules = rules }
 
-    /// How many works have not ended.
+    /// The number of works that have not ended.
     var workCount: Int { works.count }
-    /// How many members all works have together.
+    /// The number of members of all works together.
     var memberCount: Int { works.values.reduce(0) { $0 + $1.members.count } }
-    /// How many works can be joined.
+    /// The number of works that can be joined.
     var listedCount: Int { listed.count }
 
     /// Adds a call for the work of a key.
     ///
-    /// - Parameter isJoinable: Whether others may share the work with this call.
+    /// - Parameter isJoinable: Whether other calls may share the work with this call.
     mutating func enter(_ member: Member, for key: Key, isJoinable: Bool) -> Entry {
         if isJoinable, let number = listed[key], let work = works[number] {
             if work.members.count < max(1, rules.maximumMembers) {
@@ -72,7 +72,7 @@ struct SharedWorkTable<Key: Hashable, Member> {
         return .begins(MemberID(work: count, number: 0))
     }
 
-    /// Removes a member that waits no longer.
+    /// Removes a member that no longer waits.
     mutating func leave(_ id: MemberID) -> Removal {
         guard let work = works[id.work], let place = work.members.firstIndex(where: { $0.number == id.number })
         else { return .wasOver }
@@ -84,7 +84,7 @@ struct SharedWorkTable<Key: Hashable, Member> {
         return .wasLast(member)
     }
 
-    /// Ends a work; returns its leader and its members in the order in which they came, or `nil` if it has ended
+    /// Ends a work. Returns its leader and its members in the order in which they entered, or `nil` if it has ended
     /// already.
     mutating func end(_ number: UInt64) -> (leader: Member, members: [Member])? {
         guard let work = works.removeValue(forKey: number) else { return nil }
@@ -92,13 +92,13 @@ struct SharedWorkTable<Key: Hashable, Member> {
         return (work.leader, work.members.map(\.member))
     }
 
-    /// The work that a call for this key joins.
+    /// Returns the work that a call for a key joins; `nil` if there is none.
     func work(for key: Key) -> UInt64? { listed[key] }
 
-    /// The members of a work, in the order in which they came.
+    /// Returns the members of a work, in the order in which they entered.
     func members(of number: UInt64) -> [Member] { works[number]?.members.map(\.member) ?? [] }
 
-    /// Unlists the works of some keys: no call joins them any more. They continue for their members.
+    /// Unlists the works of some keys: no call can join them any more. They continue for their members.
     mutating func close(where isClosed: (Key) -> Bool) {
         listed = listed.filter { !isClosed($0.key) }
     }

@@ -7,19 +7,19 @@ package struct MediaType: Sendable, Hashable, CustomStringConvertible {
     /// The value of the `charset` parameter, in lower case; `nil` if there is none.
     package let charset: String?
 
-    /// Whether it is JSON: `application/json`, `text/json` or a subtype that ends in `+json` (RFC 6839 §3.1).
+    /// Whether the type is JSON: `application/json`, `text/json` or a subtype that ends in `+json` (RFC 6839 §3.1).
     package var isJSON: Bool { subtype == "json" || subtype.hasSuffix("+json") }
 
-    /// Whether it is XML (RFC 7303 §4.2, §9).
+    /// Whether the type is XML (RFC 7303 §4.2, §9).
     package var isXML: Bool { subtype == "xml" || subtype.hasSuffix("+xml") }
-    /// Whether it is HTML.
+    /// Whether the type is HTML.
     package var isHTML: Bool { subtype == "html" }
 
     /// Reads the value of a `Content-Type` field; `nil` if it has no type and subtype.
     ///
-    /// Of repeated `charset` parameters the first counts. Its value is read as servers write it: quoted or not, in
-    /// single quotation marks, without the closing one, with blanks around the equals sign, or before the comma of a
-    /// second value of the field. Other malformed parameters are ignored.
+    /// If the `charset` parameter is repeated, the first counts. Its value is read in all forms that servers write:
+    /// quoted or not, in single quotation marks, without the closing mark, with blanks around the equals sign, or
+    /// before the comma of a second value of the field. Other malformed parameters are ignored.
     package init?(_ text: String) {
         let parts = MediaType.split(text)
         let essence = parts[0].utf8.split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false)

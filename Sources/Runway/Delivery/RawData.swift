@@ -10,26 +10,26 @@ import Synchronization
 /// let price: Int = try raw["data"]["price"].require()         // throws an error that names the place
 /// ```
 ///
-/// Nothing is parsed before it is needed; the first access to the JSON indexes the document, once, in whatever task.
+/// The JSON is not parsed before it is needed; the first access indexes the document, once, in the task of that access.
 public struct RawData: Sendable {
     /// The body, with transfer and content codings undone.
     public var bytes: [UInt8] { content.bytes }
     /// Status and header fields.
     public var response: HTTPResponse { content.response }
-    /// The file that holds the body, if the call was a download of a ``DownloadManager``; ``bytes`` is empty then.
+    /// The file that holds the body, if the call was a download of a ``DownloadManager``; ``bytes`` is then empty.
     public var file: DownloadedFile? { content.file }
-    /// Where the response came from.
+    /// The source of the response.
     public internal(set) var source: ResponseSource = .network
 
-    /// One object, since a response is copied many times, and a head alone has a dozen strings to retain.
+    /// One object, since a response is copied many times, and a head by itself has a dozen strings to retain.
     private var content: Content
 
-    /// A response of these bytes, for tests and previews. The default of its head is status 200 without fields.
+    /// Creates a response, for tests and previews. The default of its head is status 200 without fields.
     public init(_ bytes: [UInt8], response: HTTPResponse = HTTPResponse(status: .ok)) {
         content = Content(bytes: bytes, response: response, document: LazyDocument())
     }
 
-    /// The response of a download, whose body is in a file.
+    /// Creates the response of a download, whose body is in a file.
     init(_ file: DownloadedFile) {
         content = Content(bytes: [], response: file.response, document: LazyDocument(), file: file)
     }
@@ -47,30 +47,29 @@ public struct RawData: Sendable {
     /// The media type of the response; `nil` if it names none, or a malformed one.
     package var mediaType: MediaType? { response.headerFields[.contentType].flatMap { MediaType($0) } }
 
-    /// The body as text, by the WHATWG Encoding Standard.
+    /// The body as text, decoded by the WHATWG Encoding Standard.
     ///
-    /// It is decoded in the encoding that is named by a byte order mark, by the charset of `Content-Type`, or by an XML
-    /// or HTML document itself; U+FFFD stands for what is malformed. If nothing names an encoding that is known, it is
-    /// read as UTF-8.
+    /// The encoding is named by a byte order mark, by the charset of `Content-Type`, or by an XML or HTML document
+    /// itself; malformed bytes become U+FFFD. If no known encoding is named, the body is read as UTF-8.
     ///
-    /// `nil` if nothing names an encoding and the bytes are not UTF-8, or if the system has no table of the encoding:
-    /// glibc may be installed with few of them.
+    /// `nil` if no encoding is named and the bytes are not UTF-8, or if the system has no table for the encoding: glibc
+    /// may be installed with only a few.
     public var text: String? {
         guard let encoding else { return String(validating: bytes, as: UTF8.self) }
         return encoding.text(bytes)
     }
 
-    /// The encoding that is named for the body; `nil` if nothing names one.
+    /// The encoding that is named for the body; `nil` if none is named.
     private var encoding: TextEncoding? { TextEncoding(of: bytes, typed: mediaType) }
 
-    /// Whether the body is text in an encoding that is named and is not UTF-8.
+    /// Whether the body is text in a named encoding other than UTF-8.
     package var isTranscoded: Bool { encoding.map { $0 != .utf8 } ?? false }
 
     /// The root of the body as JSON.
     ///
-    /// If the body is not JSON, or exceeds `JSONLimits.default`, every lookup in this value finds nothing, and every
-    /// `require` throws the error of the body. For other limits create a `JSONDocument` of ``bytes``. A body that is
-    /// not JSON in UTF-8 is read in the encoding that is named for ``text``.
+    /// If the body is not JSON, or exceeds `JSONLimits.default`, every lookup in this value returns an absent value,
+    /// and every `require` throws the error of the body. For other limits create a `JSONDocument` from ``bytes``. A
+    /// body that is not JSON in UTF-8 is read in the encoding that is named for ``text``.
     public var json: JSONValue {
         content.document.value {
             do throws(JSONError) {
@@ -84,15 +83,15 @@ public struct RawData: Sendable {
         }
     }
 
-    /// Indexes the JSON before it is needed, so that the main actor need not; does nothing for other bodies.
+    /// Indexes the JSON before it is needed, to relieve the main actor; does nothing for other bodies.
     func index() {
         if looksLikeJSON { _ = json }
     }
 
-    /// How many bytes the index of the JSON takes; 0 if there is none yet.
+    /// The bytes of the JSON's index; 0 if there is no index yet.
     var indexByteCount: Int { content.document.indexByteCount }
 
-    /// Whether the body is JSON by its media type or, since many servers name another, by its first byte.
+    /// Whether the body is JSON by its media type or, since many servers name another type, by its first byte.
     private var looksLikeJSON: Bool {
         if mediaType?.isJSON == true { return true }
         let first = bytes.first { ![0x20, 0x09, 0x0A, 0x0D].contains($0) }
@@ -109,7 +108,7 @@ public struct RawData: Sendable {
     public subscript(index: Int) -> JSONValue { json[index] }
 }
 
-/// What all copies of a response share.
+/// The content that all copies of a response share.
 private final class Content: Sendable {
     let bytes: [UInt8]
     let response: HTTPResponse
@@ -124,9 +123,9 @@ private final class Content: Sendable {
     }
 }
 
-/// The index of a body, made at its first use.
+/// The index of a body, created at its first use.
 private final class LazyDocument: Sendable {
-    /// Guards the root; it is held while the index is made, so that it is made once.
+    /// Guards the root. It is held while the index is created, so that it is created only once.
     private let root = Mutex<JSONValue?>(nil)
 
     var isMade: Bool { root.withLock { $0 != nil } }
@@ -142,7 +141,7 @@ private final class LazyDocument: Sendable {
     }
 }
 
-/// Where a response came from. A switch needs a `default`, since later versions may add sources.
+/// The source of a response. A switch needs a `default`, since later versions may add sources.
 public struct ResponseSource: Sendable, Hashable, CustomStringConvertible {
     private enum Code: String { case network, cache, staleCache }
 
@@ -150,14 +149,14 @@ public struct ResponseSource: Sendable, Hashable, CustomStringConvertible {
 
     private init(_ code: Code) { self.code = code }
 
-    /// A server sent it for this call.
+    /// A server sent the response for this call.
     public static let network = ResponseSource(.network)
-    /// The cache, which stored it for an earlier call; it is fresh.
+    /// The cache stored the response for an earlier call; it is fresh.
     public static let cache = ResponseSource(.cache)
-    /// The cache, which stored it for an earlier call; it is stale.
+    /// The cache stored the response for an earlier call; it is stale.
     public static let staleCache = ResponseSource(.staleCache)
 
-    /// The source in one word, which stays the same from release to release.
+    /// The source in one word, which is the same in all releases.
     public var name: String { code.rawValue }
 
     /// The source in one word.

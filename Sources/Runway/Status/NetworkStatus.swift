@@ -1,6 +1,6 @@
 /// The kind and the properties of the network that the device uses.
 public struct NetworkStatus: Sendable, Hashable, CustomStringConvertible {
-    /// How the device is connected to the network.
+    /// The way in which the device is connected to the network.
     public enum Link: String, Sendable, Hashable {
         /// A cable.
         case wired
@@ -8,20 +8,20 @@ public struct NetworkStatus: Sendable, Hashable, CustomStringConvertible {
         case wifi
         /// A mobile network.
         case cellular
-        /// Nothing: no host can be reached.
+        /// No link: no host can be reached.
         case none
         /// The link is not known. Hosts are assumed to be reachable.
         case unknown
     }
 
-    /// How the device is connected to the network.
+    /// The way in which the device is connected to the network.
     public var link: Link
     /// Whether bytes may cost the user money, as those of a mobile network may.
     public var isExpensive: Bool
     /// Whether the user wants little data to be sent, as in Low Data Mode.
     public var isConstrained: Bool
-    /// What distinguishes this network from others of its kind, such as the address of its gateway; `nil` if unknown.
-    /// Measurements of the addresses of hosts are stored for each network separately.
+    /// An identifier that distinguishes this network from others of its kind, such as the address of its gateway; `nil`
+    /// if it is not known. Measurements of the addresses of hosts are stored for each network separately.
     public var identity: String?
 
     /// The generation of a mobile network, from 2 to 5; `nil` for any other link, or if the system does not report it.
@@ -29,13 +29,13 @@ public struct NetworkStatus: Sendable, Hashable, CustomStringConvertible {
     /// network: connections stay in use.
     public var generation: Int?
 
-    /// Describes a network, for a test or a source of the app's own.
+    /// Creates the status of a network, for a test or a source of the app's own.
     ///
     /// - Parameters:
-    ///   - link: How the device is connected to the network.
+    ///   - link: The way in which the device is connected to the network.
     ///   - isExpensive: Whether bytes may cost the user money.
     ///   - isConstrained: Whether the user wants little data to be sent.
-    ///   - identity: What distinguishes this network from others of its kind.
+    ///   - identity: An identifier that distinguishes this network from others of its kind.
     ///   - generation: The generation of a mobile network.
     public init(
         _ link: Link, isExpensive: Bool = false, isConstrained: Bool = false, identity: String? = nil,
@@ -56,7 +56,7 @@ public struct NetworkStatus: Sendable, Hashable, CustomStringConvertible {
     public static let cellular = NetworkStatus(.cellular, isExpensive: true)
     /// No network.
     public static let none = NetworkStatus(.none)
-    /// A network that is not known.
+    /// An unknown network.
     public static let unknown = NetworkStatus(.unknown)
 
     /// Whether a call may reach its host: `false` only if there is no network.

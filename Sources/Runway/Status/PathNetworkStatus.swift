@@ -5,13 +5,15 @@
 
     /// The network status that Apple's systems report.
     ///
-    /// Until the system has reported for the first time, moments after it was made, the status is unknown. Networks are
-    /// distinguished by gateway and interface, mobile ones by interface, and on iOS by their generation. Two networks
-    /// with the same gateway on the same interface, as many at home have, count as one: the system reports more only to
-    /// apps with access to the location. On watchOS, where the system reports no network to most apps whatever there
-    /// is, an absent network is unknown.
+    /// The status is unknown until the system reports for the first time, moments after the object was created. On
+    /// watchOS the system reports no network to most apps, even if there is one: an absent network is therefore
+    /// unknown.
     ///
-    /// A layer over another transport than ``URLSessionTransport`` has it if it is passed:
+    /// Networks are distinguished by gateway and interface, mobile ones by interface, and on iOS by their generation.
+    /// Two networks with the same gateway on the same interface, like many home networks, count as one: the system
+    /// reports more only to apps with access to the location.
+    ///
+    /// A layer over ``URLSessionTransport`` has this status by default. Pass it to a layer over another transport:
     ///
     /// ```swift
     /// let status = PathNetworkStatus()
@@ -29,7 +31,7 @@
         public init() {
             let queue = DispatchQueue(label: "runway.network-status")
             #if os(iOS) && !targetEnvironment(macCatalyst)
-                // Weak: the monitor retains its handler, and that the radio.
+                // Weak, since the monitor retains its handler, and the handler retains the radio.
                 let radio = CellularRadio { [weak monitor] in
                     // On the queue of the paths, so that no older status is set after a newer one.
                     queue.async { [monitor] in if let monitor { monitor.pathUpdateHandler?(monitor.currentPath) } }
@@ -48,10 +50,10 @@
 
         deinit { monitor.cancel() }
 
-        /// The status that the system reported last.
+        /// The last status that the system reported.
         public var current: NetworkStatus { status.current }
 
-        /// Calls `onChange` after every report that differs from the one before, on a queue of its own.
+        /// Calls `onChange` after every report that differs from the previous one, on a queue of its own.
         public func observe(_ onChange: @escaping @Sendable () -> Void) -> NetworkStatusObservation {
             status.observe(onChange)
         }
@@ -68,7 +70,7 @@
             #endif
         }
 
-        /// The status of a path. A path that a connection would have to establish first counts as reachable.
+        /// Creates the status of a path. A path that a connection would have to establish first counts as reachable.
         fileprivate init(_ path: NWPath) {
             let kinds: [(type: NWInterface.InterfaceType, link: Link)] = [
                 (.wiredEthernet, .wired), (.wifi, .wifi), (.cellular, .cellular),
@@ -80,7 +82,7 @@
                 isConstrained: path.isConstrained, identity: kind.flatMap { Self.identity(of: path, over: $0.type) })
         }
 
-        /// What distinguishes the network of a path from others that are joined in the same way.
+        /// Returns an identifier that distinguishes the network of a path from others of the same kind.
         private static func identity(of path: NWPath, over type: NWInterface.InterfaceType) -> String? {
             guard let interface = path.availableInterfaces.first(where: { $0.type == type }) else { return nil }
             // A mobile network may change its gateway from one place to the next.
@@ -88,7 +90,7 @@
             let gateways = path.gateways.compactMap { endpoint -> NWEndpoint.Host? in
                 if case .hostPort(let host, _) = endpoint { host } else { nil }
             }
-            // That of IPv6 is often known later than that of IPv4, and is the same network.
+            // The IPv6 gateway is often known later than the IPv4 gateway of the same network.
             let gateway = gateways.first { if case .ipv4 = $0 { true } else { false } } ?? gateways.first
             return gateway.map { "\($0) on \(interface.name)" } ?? interface.name
         }

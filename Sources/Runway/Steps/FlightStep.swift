@@ -1,7 +1,7 @@
-/// A step in the path of one call: a stage of the pipeline, or what comes before and after the stages.
+/// A step in the path of one call: a stage of the pipeline, or a step before or after the stages.
 ///
 /// Errors and decisions name the step that they come from; ``RequestPipeline`` names its places, so that an app's own
-/// stage can stand before or after any of them. A later version may add steps: a switch over them needs a `default`.
+/// stage can stand before or after each of them. A later version may add steps: a switch over them needs a `default`.
 public struct FlightStep: Sendable, Hashable, CustomStringConvertible {
     private enum Code: Hashable {
         case preparing, validating, overlapping, assembling
@@ -15,23 +15,23 @@ public struct FlightStep: Sendable, Hashable, CustomStringConvertible {
 
     private init(_ code: Code) { self.code = code }
 
-    /// The step's name, as a record's JSON has it.
+    /// The step's name in the JSON of a record.
     public var description: String {
         if case .customStage(let name) = code { name } else { "\(code)" }
     }
 
-    /// The step's name in words, as texts for people show it: "offline queue". The name of an app's own stage is as it
-    /// is.
+    /// The step's name in words, for texts that people read: "offline queue". The name of an app's own stage is
+    /// unchanged.
     package var text: String {
         if case .customStage(let name) = code { return name }
         return "\(code)".map { $0.isUppercase ? " \($0.lowercased())" : "\($0)" }.joined()
     }
 
-    /// A stage of the app's own, by its name.
+    /// Returns the step of an app's own stage, by its name.
     public static func customStage(_ name: String) -> FlightStep { FlightStep(.customStage(name)) }
 }
 
-/// What comes before the stages.
+/// Steps before the stages.
 extension FlightStep {
     /// The endpoint completes its parameters; interceptors see them.
     public static let preparing = FlightStep(.preparing)
@@ -43,15 +43,16 @@ extension FlightStep {
     public static let assembling = FlightStep(.assembling)
 }
 
-/// The places of the pipeline, from the caller down to the wire. `DefaultStages.swift` lists which of them has a stage.
+/// The places of the pipeline, from the caller down to the wire. `DefaultStages.swift` lists which of them have a
+/// stage.
 extension FlightStep {
-    /// Bounds the whole call in time.
+    /// Limits the time of the whole call.
     public static let deadline = FlightStep(.deadline)
     /// Responds from the cache, and shares one request among identical reads in flight.
     public static let reading = FlightStep(.reading)
     /// Stores a change that was made without a network, to be sent later.
     public static let offlineQueue = FlightStep(.offlineQueue)
-    /// Refuses at once a call that cannot succeed now, and limits how many are in flight.
+    /// Refuses calls that cannot succeed now, and limits how many are in flight.
     public static let admission = FlightStep(.admission)
     /// Makes further attempts.
     public static let retrying = FlightStep(.retrying)
@@ -71,13 +72,13 @@ extension FlightStep {
     public static let hedging = FlightStep(.hedging)
     /// Chooses the address of the host.
     public static let routing = FlightStep(.routing)
-    /// Signs what is sent.
+    /// Signs the request as it is sent.
     public static let signing = FlightStep(.signing)
     /// The service judges the response.
     public static let judging = FlightStep(.judging)
 }
 
-/// What comes below and after the stages.
+/// Steps below and after the stages.
 extension FlightStep {
     /// Bytes are on the wire.
     public static let transporting = FlightStep(.transporting)
@@ -87,6 +88,6 @@ extension FlightStep {
     public static let checking = FlightStep(.checking)
     /// The manager stores the response and notifies its delegate.
     public static let landing = FlightStep(.landing)
-    /// A reformer converts the response into what a view shows.
+    /// A reformer converts the response into a value for a view.
     public static let reforming = FlightStep(.reforming)
 }

@@ -3,12 +3,12 @@
     import Foundation
     import Security
 
-    /// Decides about servers with public-key pins: the system verifies the chain, and its keys are compared with the
+    /// Evaluates servers with public-key pins: the system verifies the chain, and the keys in it are compared with the
     /// pins.
     struct PinnedTrust: Sendable {
-        /// What becomes of a challenge.
+        /// The decision on a challenge.
         enum Decision {
-            /// The host has no pins that have not expired: the system decides alone.
+            /// The host has no pins that have not expired: only the system decides.
             case system
             case trusted(URLCredential)
             case refused(ServerRefused)
@@ -17,10 +17,10 @@
         let pins: [PublicKeyPins]
         let onReport: (@Sendable (PinReport) -> Void)?
 
-        /// Decides about a challenge for server trust.
+        /// Decides on a challenge for server trust.
         ///
-        /// The system may look up certificates and revocations over the network for it, so it blocks a thread of its
-        /// own, and not the queue of the delegate, on which all calls of a session wait.
+        /// The system may look up certificates and revocations over the network for it. The evaluation therefore blocks
+        /// a thread of its own, and not the queue of the delegate, on which all calls of a session wait.
         ///
         /// - Parameter decide: Called once, on any thread.
         func evaluate(_ challenge: URLAuthenticationChallenge, then decide: @escaping @Sendable (Decision) -> Void) {
@@ -34,7 +34,8 @@
         }
 
         private func decision(on challenge: URLAuthenticationChallenge, by pins: HostPins) -> Decision {
-            // After a failure the system must not decide again: the second time it might trust the server, without pins.
+            // After a failure the system must not decide again: the second time it might trust the server, without
+            // pins.
             guard let trust = challenge.protectionSpace.serverTrust, SecTrustEvaluateWithError(trust, nil),
                 let chain = SecTrustCopyCertificateChain(trust) as? [SecCertificate]
             else { return .refused(ServerRefused(reason: "the system does not trust its certificates")) }

@@ -8,10 +8,10 @@ import Synchronization
 
 /// One request and its response over one task of a session.
 ///
-/// The session's delegate appends what comes; one reader consumes it. ``stop(_:)`` resumes the reader at once, before
-/// the task has ended.
+/// The session's delegate appends the received parts; one reader consumes them. ``stop(_:)`` resumes the reader at
+/// once, before the task has ended.
 final class URLSessionExchange: Sendable {
-    /// What the reader waits for.
+    /// The event that the reader waits for.
     private enum Milestone { case head, part, end }
 
     private struct State {
@@ -22,7 +22,7 @@ final class URLSessionExchange: Sendable {
         var parts: [[UInt8]] = []
         var unreadByteCount = 0
         var isSuspended = false
-        /// How the exchange ended; `nil` while it has not.
+        /// The way in which the exchange ended; `nil` before its end.
         var end: Result<Void, any Error>?
         var waiter: (milestone: Milestone, continuation: CheckedContinuation<Void, Never>)?
 
@@ -41,7 +41,7 @@ final class URLSessionExchange: Sendable {
     private let flight: Flight
     private let upload: Upload?
     private let maximumBufferedByteCount: Int
-    /// Guards what has come so far, and the waiting reader.
+    /// Guards the received parts and events, and the waiting reader.
     private let state = Mutex(State())
 
     init(
@@ -59,7 +59,7 @@ final class URLSessionExchange: Sendable {
 
     func start() { task.resume() }
 
-    /// Returns the response, whole or with a stream, as the request's delivery says.
+    /// Returns the response, whole or with a stream, according to the request's delivery.
     func response() async throws -> Response {
         switch request.delivery {
         case .whole:
@@ -113,7 +113,7 @@ final class URLSessionExchange: Sendable {
             state.unreadByteCount -= part.count
             if state.isSuspended, state.unreadByteCount <= maximumBufferedByteCount / 2 {
                 state.isSuspended = false
-                // Under the lock, as the suspension is: a resumption that came first would not undo it.
+                // Under the lock, like the suspension: a resumption that came first would not undo it.
                 task.resume()
             }
             return part
@@ -201,7 +201,7 @@ final class URLSessionExchange: Sendable {
         }
     }
 
-    /// Changes the state, and resumes the reader if it has what it waits for.
+    /// Changes the state, and resumes the reader if the event that it waits for has happened.
     @discardableResult
     private func change<Value: Sendable>(_ change: (inout State) -> Value) -> Value {
         let (value, waiter) = state.withLock { state -> (Value, CheckedContinuation<Void, Never>?) in
@@ -215,10 +215,10 @@ final class URLSessionExchange: Sendable {
     }
 
     #if canImport(Darwin)
-        /// The stream with the request's body, for one sending.
+        /// Returns a stream with the request's body, for one sending.
         func bodyStream() -> InputStream? { upload?.start { [weak self] error in self?.stop(error) } }
 
-        /// Passes an interim response (1xx) to what the request has for it.
+        /// Passes an interim response (1xx) to the request's handler.
         func receive(interim response: HTTPURLResponse) {
             request.onInterim?(HTTPResponse.reading(response).head, request.head)
         }
@@ -231,7 +231,7 @@ final class URLSessionExchange: Sendable {
     #endif
 }
 
-/// A reader of a streamed response fell too far behind on a system whose tasks can't be paused.
+/// A reader of a streamed response is too slow on a system whose tasks can't be paused.
 struct ReaderTooSlow: Error {
     let limit: Int
 }

@@ -3,28 +3,28 @@
     import HTTPTypes
     import Synchronization
 
-    /// One task of a session that is a WebSocket, from the handshake to its end: what the session's delegate reports,
-    /// and who waits for it.
+    /// One task of a session that is a WebSocket, from the handshake to its end: the reports of the session's delegate,
+    /// and the tasks that wait for them.
     final class URLSessionWebSocketLink: Sendable {
         private struct State {
-            /// The response to the handshake, and what it agreed on; `nil` before it came.
+            /// The response to the handshake, with `agreement` its result; `nil` before it arrives.
             var head: HTTPResponse?
             var agreement: WebSocketAgreement?
-            /// How the WebSocket ended; `nil` before.
+            /// The way in which the WebSocket ended; `nil` before its end.
             var end: Result<Void, any Error>?
-            /// What was received and not read, since its reader was cancelled.
+            /// Messages that were received and not read, since their reader was cancelled.
             var received: [WebSocketPayload] = []
             var isReceiving = false
-            /// Whether nothing more is received, not even what came before the end.
+            /// Whether no message is received any more, not even one that arrived before the end.
             var isStopped = false
-            /// Why receiving failed, which the end of the task explains.
+            /// The reason why receiving failed, which the end of the task explains.
             var failure: (any Error)?
             var waiter: CheckedContinuation<Void, Never>?
             var status = WebSocketStatus()
             var lastReceived: Duration
             var unsentByteCount = 0
 
-            /// How the WebSocket ended, as soon as no message from before the end can come.
+            /// The way in which the WebSocket ended, as soon as no message from before the end can arrive.
             var readableEnd: Result<Void, any Error>? { isReceiving && !isStopped ? nil : end }
         }
 
@@ -34,7 +34,7 @@
         private let request: Request
         private let offer: WebSocketOffer
         private let flight: Flight
-        /// Guards what has come so far, and the waiting reader.
+        /// Guards the received messages and events, and the waiting reader.
         private let state: Mutex<State>
 
         init(_ task: URLSessionWebSocketTask, for request: Request, _ offer: WebSocketOffer, in flight: Flight) {
@@ -45,13 +45,13 @@
             state = Mutex(State(lastReceived: flight.clock.now))
         }
 
-        /// What happened so far. The system shows messages and pongs alone, so that bytes are those of payloads.
+        /// The status so far. The system shows only messages and pongs, so that only bytes of payloads are counted.
         var status: WebSocketStatus {
             let now = flight.clock.now
             return state.withLock { state in
                 var status = state.status
                 status.silence = now - state.lastReceived
-                // Nothing is received while nobody reads.
+                // No message is received while none is read.
                 status.isHeldBack = !state.isReceiving && state.end == nil
                 return status
             }
@@ -59,7 +59,7 @@
 
         /// Waits for the response to the handshake.
         ///
-        /// - Throws: The session's error, `CancellationError`.
+        /// - Throws: The session's error; `CancellationError`.
         func handshake() async throws -> (head: HTTPResponse, agreement: WebSocketAgreement?) {
             await wait {
                 $0.head != nil
@@ -68,22 +68,22 @@
             }
             try Task.checkCancellation()
             return try state.withLock { state in
-                // A WebSocket that was opened and has ended since has its messages, and its end for who reads them.
+                // If a WebSocket was opened and has ended since, its reader still receives its messages and its end.
                 if let head = state.head { return (head, state.agreement) }
                 try state.end?.get()
                 throw URLError(.badServerResponse)
             }
         }
 
-        /// Waits for the next message; `nil` at the end.
+        /// Waits for the next message; returns `nil` at the end.
         ///
-        /// - Throws: The error of the end; `CancellationError`, which leaves the WebSocket open.
+        /// - Throws: The error that ended the WebSocket; `CancellationError`, which leaves the WebSocket open.
         func next() async throws -> WebSocketPayload? {
             while true {
                 try Task.checkCancellation()
                 let (payload, end, mayReceive) = state.withLock { state -> Receipt in
                     if !state.received.isEmpty { return (state.received.removeFirst(), state.end, false) }
-                    // After the end, too: the system may have messages that came before.
+                    // After the end, too: the system may have messages that arrived before.
                     let mayReceive = !state.isReceiving && state.failure == nil && !state.isStopped
                     if mayReceive { state.isReceiving = true }
                     return (nil, state.readableEnd, mayReceive)
@@ -108,9 +108,9 @@
             let limit = offer.maximumUnsentByteCount
             try state.withLock { state in
                 try state.end?.get()
-                // One message alone may be larger than the limit.
+                // A single message may be larger than the limit.
                 guard state.end == nil, state.status.sent == nil else { throw URLError(.networkConnectionLost) }
-                // Not their sum, which 32 bits may not hold.
+                // Their sum is not used, since 32 bits may not hold it.
                 guard state.unsentByteCount == 0 || byteCount <= limit - state.unsentByteCount else {
                     throw NetworkError(
                         .overloaded, in: .transporting, "More than \(limit) bytes wait to be sent already.",
@@ -125,7 +125,7 @@
                 self?.state.withLock { $0.unsentByteCount -= byteCount }
                 sending.resume(error.map { .failure($0) } ?? .success(()))
             }
-            // A message that waits to be sent can't be taken back; its sender can leave.
+            // A message that waits to be sent can't be withdrawn, but its sender can stop waiting.
             try await withTaskCancellationHandler {
                 try await sending.value()
             } onCancel: {
@@ -133,12 +133,12 @@
             }
         }
 
-        /// Asks the server for a pong, which shows that it is there.
+        /// Asks the server for a pong, which shows that the server is reachable.
         func ping() {
             task.sendPing { [weak self] error in if error == nil { self?.noteReceived(byteCount: 2) } }
         }
 
-        /// Sends a close frame, and cuts the connection if the server does not confirm it in time.
+        /// Sends a close frame, and closes the connection if the server does not confirm it in time.
         func close(_ close: WebSocketClose) {
             let isFirst = state.withLock { state in
                 guard state.end == nil, state.status.sent == nil else { return false }
@@ -151,7 +151,7 @@
             stop(URLError(.timedOut), after: offer.closeTimeout)
         }
 
-        /// Ends the WebSocket with an error, unless it has ended by then.
+        /// Ends the WebSocket with an error after a time, unless it has ended by then.
         private func stop(_ error: any Error, after time: Duration) {
             let (clock, deadline) = (flight.clock, flight.clock.now + time)
             Task { [weak self] in
@@ -160,7 +160,7 @@
             }
         }
 
-        /// Ends the WebSocket with an error, at once, unless it has ended. Nothing is received afterwards.
+        /// Ends the WebSocket with an error, at once, unless it has ended. No message is received afterwards.
         func stop(_ error: any Error) {
             let isFirst = change { state in
                 state.isStopped = true
@@ -194,7 +194,7 @@
             change { state in if state.head == nil { state.head = head } }
         }
 
-        /// The server's close frame came.
+        /// The server's close frame arrived.
         func closed(_ code: URLSessionWebSocketTask.CloseCode, _ reason: Data?) {
             // 0 and 1005 stand for a close frame without a code.
             let number = UInt16(exactly: code.rawValue).flatMap { $0 == 0 || $0 == 1005 ? nil : $0 }
@@ -212,11 +212,11 @@
             } else {
                 end(.failure(failure ?? error ?? URLError(.networkConnectionLost)))
             }
-            // Nothing says that the system still reports to who receives.
+            // It is not certain that the system still reports to waiting receivers.
             stop(URLError(.networkConnectionLost), after: offer.closeTimeout)
         }
 
-        /// What the system measured, at the end.
+        /// Records the system's measurements, at the end.
         func note(_ metrics: URLSessionTaskMetrics) {
             guard let last = metrics.transactionMetrics.last else { return }
             if let version = last.httpVersion { flight.noteHTTPVersion(version, of: request) }
@@ -246,7 +246,8 @@
                     state.failure = failure
                 }
                 if isTooLarge { task.cancel(with: .messageTooBig, reason: nil) }
-                // The end of the task says whether the server had closed the connection in order; the system may leave it open.
+                // The end of the task shows whether the server had closed the connection in order; the system may leave
+                // it open.
                 stop(failure, after: offer.closeTimeout)
             }
         }

@@ -6,8 +6,8 @@
     /// A body that is read while it is sent, through a pair of bound streams: the session reads one, a queue fills the
     /// other.
     ///
-    /// Each sending has a pair of its own, since the session sends a request again over another connection if it was
-    /// lost, or refused for absent credentials of a proxy.
+    /// Each sending has a pair of its own, since the session sends a request again over another connection if the first
+    /// was lost, or if it was refused because a proxy requires credentials.
     final class Upload: Sendable {
         private struct State {
             var pipe: BodyPipe?
@@ -18,7 +18,7 @@
         private let body: BodyStream
         private let byteCount: Int?
         private let isReplayable: Bool
-        /// Guards the sending in progress, and whether it was stopped.
+        /// Guards the present sending, and whether it was stopped.
         private let state = Mutex(State())
 
         init(_ body: BodyStream, byteCount: Int?, isReplayable: Bool) {
@@ -27,7 +27,7 @@
             self.isReplayable = isReplayable
         }
 
-        /// Starts to read the body; calls `fail` if that fails.
+        /// Starts to read the body. Calls `fail` if reading fails.
         ///
         /// - Returns: The stream that the session reads; `nil` if the upload was stopped, or was sent before and can't
         ///   be read again.
@@ -43,7 +43,7 @@
                         while let part = try await parts.next() { if await !pipe.write(part) { return } }
                         pipe.endBody()
                     } catch {
-                        // What a later sending cancelled is no failure of the call.
+                        // An error that a later sending caused by cancellation is no failure of the call.
                         if self?.isCurrent(pipe) == true { fail(error) }
                     }
                 }
@@ -52,20 +52,20 @@
             last.pipe?.close()
             last.task?.cancel()
             if isStarted { return input }
-            // An open stream would call its delegate after that is gone, since it does not retain it.
+            // An open stream would call its delegate after the delegate's release, since it does not retain it.
             pipe.close()
             return nil
         }
 
-        /// Whether the session reads this pipe, and not that of a later sending.
+        /// Returns whether the session reads this pipe, and not the pipe of a later sending.
         private func isCurrent(_ pipe: BodyPipe) -> Bool {
             state.withLock { $0.pipe === pipe && !$0.isStopped }
         }
 
         private typealias Sending = (pipe: BodyPipe?, task: Task<Void, Never>?)
 
-        /// Stops the reading. The streams stay open until the session has ended the task: to a session that has not,
-        /// their end would be that of the body.
+        /// Stops reading. The streams stay open until the session has ended the task: an earlier end of a stream would
+        /// look like the end of the body.
         func stop() {
             let (pipe, task) = state.withLock { state -> Sending in
                 state.isStopped = true
@@ -75,27 +75,27 @@
             task?.cancel()
         }
 
-        /// Stops the reading and closes the streams.
+        /// Stops reading and closes the streams.
         func finish() {
             stop()
             state.withLock(\.pipe)?.close()
         }
     }
 
-    /// The end of a pair of bound streams that is written, without blocking a thread while the other is not read.
-    // Unchecked: only `queue` uses the stream and what changes.
+    /// The writing end of a pair of bound streams. It does not block a thread while the other end is not read.
+    // Unchecked: only `queue` uses the stream and the variables.
     private final class BodyPipe: NSObject, StreamDelegate, @unchecked Sendable {
         /// The most bytes that the session has not read.
         private static let bufferByteCount = 1 << 16
 
         private let queue = DispatchQueue(label: "runway.upload")
         private let output: OutputStream
-        /// What is left of the part that is written.
+        /// The rest of the part that is being written.
         private var rest: ArraySlice<UInt8> = []
         private var writer: CheckedContinuation<Bool, Never>?
         private var isStopped = false
 
-        /// Returns the end that the session reads, and the other.
+        /// Returns the end that the session reads, and the writing end.
         static func makePair() -> (InputStream, BodyPipe) {
             var (input, output): (InputStream?, OutputStream?)
             Stream.getBoundStreams(withBufferSize: bufferByteCount, inputStream: &input, outputStream: &output)
@@ -148,7 +148,7 @@
             writer = nil
         }
 
-        /// Stops the writing, and leaves the stream open.
+        /// Stops writing, and leaves the stream open.
         func stop() {
             queue.async {
                 self.isStopped = true

@@ -15,8 +15,8 @@
     }
 
     extension WireRecord {
-        /// What the system measured of one request. The address is the one that the system connected to, after races
-        /// and proxies of its own.
+        /// Creates the record of one request from the system's measurements. The address is the one that the system
+        /// connected to, after races and proxies of its own.
         init(_ metrics: URLSessionTaskTransactionMetrics) {
             self.init()
             isReused = metrics.isReusedConnection

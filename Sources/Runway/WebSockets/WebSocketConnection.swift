@@ -1,17 +1,17 @@
-/// An open WebSocket, as a transport attaches it to the response that ended the handshake.
+/// An open WebSocket, which a transport attaches to the response that ended the handshake.
 ///
-/// The release of the last reference closes it.
+/// Releasing the last reference closes the connection.
 package protocol WebSocketConnection: AnyObject, Sendable {
-    /// What the handshake agreed on.
+    /// The result of the handshake.
     var agreement: WebSocketAgreement { get }
-    /// What happened on the connection so far.
+    /// The status of the connection so far.
     var status: WebSocketStatus { get }
 
-    /// Waits for the next message; `nil` after both sides have closed the connection in order. One reader may wait at a
-    /// time.
+    /// Waits for the next message; returns `nil` after both sides have closed the connection in order. Only one reader
+    /// may wait at a time.
     ///
-    /// - Throws: The error that ended the connection, after all messages that came before it;
-    ///   ``NetworkError/Kind/cancelled`` if the task is cancelled, which leaves the connection open.
+    /// - Throws: The error that ended the connection, after all earlier messages; ``NetworkError/Kind/cancelled`` if
+    ///   the task is cancelled, which leaves the connection open.
     func next() async throws(NetworkError) -> WebSocketPayload?
 
     /// Sends a message, and returns when the system has taken all of it.
@@ -23,11 +23,11 @@ package protocol WebSocketConnection: AnyObject, Sendable {
     /// Sends a ping. The pong counts in ``WebSocketStatus/receivedByteCount``. Returns at once.
     func ping()
 
-    /// Starts the closing handshake, and cuts the connection if the server does not complete it in time. Returns at
-    /// once; a second call changes nothing.
+    /// Starts the closing handshake, and closes the connection if the server does not complete the handshake in time.
+    /// Returns at once; a second call changes nothing.
     func close(_ close: WebSocketClose)
 
-    /// Cuts the connection at once. Its reader receives the error.
+    /// Closes the connection at once. Its reader receives the error.
     func abandon(_ error: NetworkError)
 }
 
@@ -36,7 +36,7 @@ package enum WebSocketPayload: Sendable, Equatable {
     case text(String)
     case binary([UInt8])
 
-    /// The number of bytes, of a text in UTF-8.
+    /// The number of bytes; for a text in UTF-8.
     package var byteCount: Int {
         switch self {
         case .text(let text): text.utf8.count
@@ -45,11 +45,11 @@ package enum WebSocketPayload: Sendable, Equatable {
     }
 }
 
-/// Why a connection is closed (RFC 6455 §7.1.5, §7.1.6).
+/// The reason why a connection is closed (RFC 6455 §7.1.5, §7.1.6).
 package struct WebSocketClose: Sendable, Equatable {
     /// The status code; `nil` if the close frame has none.
     package var code: UInt16?
-    /// The reason, of which at most 123 bytes in UTF-8 are sent.
+    /// The reason as text; at most 123 bytes of it in UTF-8 are sent.
     package var reason: String
 
     package init(_ code: UInt16?, _ reason: String = "") {
@@ -57,7 +57,7 @@ package struct WebSocketClose: Sendable, Equatable {
         self.reason = reason
     }
 
-    /// What of the reason fits into a close frame, in UTF-8.
+    /// The part of the reason that fits into a close frame, in UTF-8.
     package var reasonBytes: [UInt8] {
         var byteCount = 0
         // A control frame has at most 125 bytes (RFC 6455 §5.5), two of which are the code; no character is cut in two.
@@ -70,7 +70,7 @@ package struct WebSocketClose: Sendable, Equatable {
     }
 }
 
-/// What a handshake agreed on.
+/// The result of a handshake.
 package struct WebSocketAgreement: Sendable, Equatable {
     /// The subprotocol; `nil` if there is none.
     package var subprotocol: String?
@@ -83,23 +83,23 @@ package struct WebSocketAgreement: Sendable, Equatable {
     }
 }
 
-/// What happened on a connection so far.
+/// The status of a connection so far.
 package struct WebSocketStatus: Sendable, Equatable {
-    /// Bytes of frames in either direction, before TLS. Any byte that comes shows that the server is there. A WebSocket
-    /// may carry more than an `Int` of 32 bits can count.
+    /// Bytes of frames in each direction, before TLS. Any received byte shows that the server is reachable. A WebSocket
+    /// may carry more bytes than an `Int` of 32 bits can count.
     package var receivedByteCount: Int64 = 0
     package var sentByteCount: Int64 = 0
-    /// The time since the last byte came, or since the handshake.
+    /// The time since the last byte arrived, or since the handshake.
     package var silence = Duration.zero
-    /// Whole messages in either direction.
+    /// Whole messages in each direction.
     package var receivedMessageCount = 0
     package var sentMessageCount = 0
-    /// Whether the connection is not read, since its reader is slow: silence does not mean then that the server is
+    /// Whether the connection is not read, since its reader is slow: silence then does not mean that the server is
     /// gone.
     package var isHeldBack = false
-    /// The close frame of the server; `nil` before it came.
+    /// The close frame of the server; `nil` before it arrives.
     package var received: WebSocketClose?
-    /// The close frame that was sent; `nil` before.
+    /// The close frame that was sent; `nil` before it is sent.
     package var sent: WebSocketClose?
 
     package init() {}
@@ -110,7 +110,7 @@ private enum OpenConnection: StageValueKey {
     static var defaultValue: (any WebSocketConnection)? { nil }
 }
 
-/// Whether a server responded to a handshake in another way.
+/// Whether a server refused a handshake.
 private enum RefusedHandshake: StageValueKey {
     static var defaultValue: Bool { false }
 }
@@ -123,7 +123,7 @@ extension Response {
     }
 
     /// Whether a transport has sent the handshake of a WebSocket, and this is the response of a server that did not
-    /// open it. The default is `false`, such as of a transport that does not know WebSockets.
+    /// open it. The default is `false`, for example for a transport that does not support WebSockets.
     package var refusesWebSocket: Bool {
         get { values[RefusedHandshake.self] }
         set { values[RefusedHandshake.self] = newValue }

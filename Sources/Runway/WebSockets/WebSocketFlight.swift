@@ -3,14 +3,14 @@ import Synchronization
 
 /// A WebSocket that a call opened. The call's record ends with the connection.
 ///
-/// The release of the last reference ends the call as cancelled, and closes the connection.
+/// Releasing the last reference ends the call as cancelled, and closes the connection.
 package final class WebSocketFlight: Sendable {
     /// The response that ended the handshake.
     package let response: HTTPResponse
     /// The call, to which the owner of the connection reports its decisions.
     package let flight: Flight
     package let connection: any WebSocketConnection
-    /// Guards the deadline of the whole call, and its early end at a sign-out; `nil` after the end.
+    /// Guards the timer of the whole call's deadline and of its early end at a sign-out; `nil` after the end.
     private let token = Mutex<DeadlineTimer.Token?>(nil)
 
     init(_ response: HTTPResponse, _ connection: any WebSocketConnection, in flight: Flight) {
@@ -28,10 +28,10 @@ package final class WebSocketFlight: Sendable {
 
     deinit { finish(.cancelled) }
 
-    /// Waits for the next message; `nil` at the end. The end of the connection ends the call.
+    /// Waits for the next message; returns `nil` at the end. The end of the connection ends the call.
     ///
     /// - Throws: The error that ended the connection; ``NetworkError/Kind/cancelled`` if the task is cancelled, which
-    ///   closes it.
+    ///   closes the connection.
     package func next() async throws(NetworkError) -> WebSocketPayload? {
         do throws(NetworkError) {
             let payload = try await connection.next()
@@ -47,7 +47,7 @@ package final class WebSocketFlight: Sendable {
         }
     }
 
-    /// Ends the call because of an error, and cuts the connection.
+    /// Ends the call because of an error, and closes the connection at once.
     ///
     /// - Returns: The error with the request that it concerns.
     @discardableResult
@@ -57,7 +57,7 @@ package final class WebSocketFlight: Sendable {
         return flight.finish(failing: error)
     }
 
-    /// Ends the call as its caller wants, while the closing handshake continues.
+    /// Ends the call at its caller's request, while the closing handshake continues.
     package func close(_ close: WebSocketClose) {
         connection.close(close)
         finish(.succeeded)
@@ -68,7 +68,7 @@ package final class WebSocketFlight: Sendable {
         flight.finish(outcome)
     }
 
-    /// Records the end, once.
+    /// Records the end, only once.
     private func noteEnd() {
         guard let token = token.withLock({ $0.take() }) else { return }
         flight.context.deadlines.remove(token)
@@ -76,7 +76,7 @@ package final class WebSocketFlight: Sendable {
     }
 }
 
-/// What became of the connection of a WebSocket, for the record.
+/// An event of a WebSocket's connection, for the record.
 package enum WebSocketDecision: StageDecision, Equatable {
     /// The handshake is complete.
     case opened(WebSocketAgreement)

@@ -1,9 +1,9 @@
 /// Finds the encoding that a document declares in its first bytes, which are read as ASCII.
 enum DeclaredEncoding {
-    /// How many bytes are searched for a declaration.
+    /// The number of bytes that are searched for a declaration.
     private static let byteCount = 1024
 
-    /// The encoding of an XML declaration (XML 1.0 §4.3.3 and appendix F; HTML §13.2.3.2).
+    /// Returns the encoding of an XML declaration (XML 1.0 §4.3.3 and appendix F; HTML §13.2.3.2).
     static func xml(_ bytes: [UInt8]) -> TextEncoding? {
         if bytes.starts(with: [0x3C, 0, 0x3F, 0]) { return .utf16LE }
         if bytes.starts(with: [0, 0x3C, 0, 0x3F]) { return .utf16BE }
@@ -20,7 +20,7 @@ enum DeclaredEncoding {
         return scanner.quoted().flatMap { encoding($0) }
     }
 
-    /// The encoding of a `meta` element, by HTML's prescan of a byte stream (HTML §13.2.3.2).
+    /// Returns the encoding of a `meta` element, by HTML's prescan of a byte stream (HTML §13.2.3.2).
     static func html(_ bytes: [UInt8]) -> TextEncoding? {
         var scanner = ASCIIScanner(bytes.prefix(byteCount))
         while let byte = scanner.next {
@@ -60,7 +60,8 @@ enum DeclaredEncoding {
         return nil
     }
 
-    /// What was read as ASCII can't be UTF-16, and is read as UTF-8; `x-user-defined` is a mistake for Windows-1252.
+    /// Returns the encoding of a label that was read as ASCII. UTF-16 and UTF-32 are then impossible and count as
+    /// UTF-8; `x-user-defined` is a mistake for Windows-1252.
     private static func encoding(_ label: String) -> TextEncoding? {
         switch TextEncoding(label: label) {
         case .utf16LE, .utf16BE, .utf32, .utf32LE, .utf32BE: .utf8
@@ -79,7 +80,7 @@ private struct ASCIIScanner {
 
     var next: UInt8? { rest.first }
 
-    /// Whether a byte is a blank of HTML.
+    /// Returns whether a byte is a blank in HTML.
     static func isBlank(_ byte: UInt8) -> Bool { [0x09, 0x0A, 0x0C, 0x0D, 0x20].contains(byte) }
 
     private static func lowercased(_ byte: UInt8) -> UInt8 { (0x41...0x5A).contains(byte) ? byte | 0x20 : byte }
@@ -104,7 +105,7 @@ private struct ASCIIScanner {
         return String(decoding: taken.map(Self.lowercased), as: UTF8.self)
     }
 
-    /// Skips what comes before a word in lower case, and the word. Returns whether it was found.
+    /// Skips everything up to and including a word in lower case. Returns whether the word was found.
     mutating func skip(past word: String) -> Bool {
         while !rest.isEmpty {
             if take(word) { return true }
@@ -113,7 +114,7 @@ private struct ASCIIScanner {
         return false
     }
 
-    /// Takes a text in quotation marks of one kind; `nil` if it does not begin or end.
+    /// Takes a text in quotation marks of one kind; `nil` if a quotation mark is missing.
     mutating func quoted() -> String? {
         guard let mark = rest.first, mark == UInt8(ascii: "\"") || mark == UInt8(ascii: "'") else { return nil }
         drop()

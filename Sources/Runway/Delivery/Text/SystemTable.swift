@@ -6,14 +6,14 @@ import Foundation
     import Musl
 #endif
 
-/// A table of the system that maps the bytes of one character to Unicode: of Foundation on Apple's systems, elsewhere
-/// of iconv.
+/// A table of the system that maps the bytes of one character to Unicode: on Apple's systems by Foundation, elsewhere
+/// by iconv.
 final class SystemTable {
-    /// What the system calls a table.
+    /// The system's names of a table.
     struct Name: Hashable, Sendable {
         /// The name for iconv.
         let iconv: String
-        /// The number of CoreFoundation's external encodings.
+        /// The number among CoreFoundation's external encodings.
         let coreFoundation: UInt
 
         init(_ iconv: String, _ coreFoundation: UInt) { (self.iconv, self.coreFoundation) = (iconv, coreFoundation) }
@@ -28,7 +28,7 @@ final class SystemTable {
             if String(data: Data([0x41]), encoding: encoding) != "A" { return nil }
         }
 
-        /// The text of one character; `nil` if the table does not have it.
+        /// Returns the text of one character; `nil` if the table does not have it.
         func text(of character: ArraySlice<UInt8>) -> String? { String(data: Data(character), encoding: encoding) }
     #else
         private let descriptor: iconv_t
@@ -43,7 +43,7 @@ final class SystemTable {
 
         deinit { iconv_close(descriptor) }
 
-        /// The text of one character; `nil` if the table does not have it.
+        /// Returns the text of one character; `nil` if the table does not have it.
         func text(of character: ArraySlice<UInt8>) -> String? {
             var input = character.map { CChar(bitPattern: $0) }
             return withUnsafeTemporaryAllocation(of: CChar.self, capacity: 32) { output -> String? in

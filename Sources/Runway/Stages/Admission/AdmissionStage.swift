@@ -2,9 +2,9 @@ import HTTPTypes
 
 /// Refuses calls that can't succeed now, and limits how many requests are in flight: see ``AdmissionLimits``.
 ///
-/// It is below the cache: a cached response, and a call that shares the request of another, never reach it. Bodies pass
-/// unchanged; a streamed response holds its concurrency slot until it ends or is discarded, unless it is one that stays
-/// open.
+/// The stage is below the cache: a cached response, and a call that shares the request of another, never reach it.
+/// Bodies pass unchanged. A streamed response holds its concurrency slot until it ends or is discarded, unless it is
+/// meant to stay open.
 struct AdmissionStage: RequestStage {
     private let control: AdmissionControl
     private let connectivity: NetworkStatusMonitor
@@ -15,7 +15,7 @@ struct AdmissionStage: RequestStage {
     }
 
     var step: FlightStep { .admission }
-    /// Its waits end at the deadline and when the task is cancelled.
+    /// `true`: its waits end at the deadline and when the task is cancelled.
     var endsInTime: Bool { true }
 
     func respond(
@@ -26,7 +26,7 @@ struct AdmissionStage: RequestStage {
         let target = CircuitTarget(request.head, of: flight.endpoint)
         var entry = control.enter(
             identity, to: target, flight.priority, isBypassing: flight.options.bypassesCircuit, at: flight.clock.now)
-        // Who else waits for the request is looked up only if that matters.
+        // The other waiters of the request are looked up only if they matter.
         if case .refused(.circuitOpen) = entry, flight.bypassesCircuit {
             entry = control.enter(nil, to: target, flight.priority, isBypassing: true, at: flight.clock.now)
         }
@@ -110,20 +110,21 @@ struct AdmissionStage: RequestStage {
     }
 }
 
-/// Defines what counts as evidence of the health of a host and an endpoint.
+/// Defines which outcomes count as evidence of the health of a host and an endpoint.
 ///
 /// A circuit counts only the calls that it let pass, and only outcomes of its own host:
-/// - No connection is a failure of the host if the device has a network. A connection that was lost after any of the
-///   request may have been sent is one of the endpoint: the host was reached. It is not counted if the request says so
-///   (``Request/isLossHarmless``).
-/// - A timeout of the transport is a failure: of the host if nothing was sent, as with the connect timeout, and
-///   otherwise of the endpoint.
-/// - The deadline of the call is such a failure, too, if the host had at least half of the endpoint's time
+/// - A failure to connect counts against the host if the device has a network. A connection that was lost after any of
+///   the request may have been sent counts against the endpoint, since the host was reached. It does not count if the
+///   request says so (``Request/isLossHarmless``).
+/// - A timeout of the transport counts against the host if no byte was sent, like the connect timeout, and otherwise
+///   against the endpoint.
+/// - The deadline of the call counts as such a timeout if the host had at least half of the endpoint's time
 ///   (``Endpoint/deadline``, or the service's) and sent no byte. A call with a shorter ``CallOptions/wholeDeadline``,
-///   or one that waited for a network, a slot or a token before, is no evidence.
-/// - A status of 500 or more, and a response that asks for fewer requests, are failures of the endpoint. The host
+///   or one that first waited for a network, a slot or a token, is no evidence.
+/// - A status of 500 or more, and a response that asks for fewer requests, count against the endpoint. The host
 ///   responded.
-/// - A redirect to another host is a success, whatever happens there. The other host's circuits do not count the call.
+/// - A redirect to another host is a success, whatever the outcome there. The other host's circuits do not count the
+///   call.
 /// - Any other outcome, such as a cancellation, is not counted.
 extension Flight {
     fileprivate func outcome(of response: Response, to request: Request) -> Circuits.Outcome {
@@ -136,13 +137,14 @@ extension Flight {
         }
     }
 
-    /// - Parameter slotTime: The instant at which the call could use the host; `nil` if it failed while it waited for
-    ///   something else, such as a token.
+    /// - Parameter slotTime: The instant from which on the call could use the host; `nil` if it failed while it waited
+    ///   for something else, such as a token.
     fileprivate func outcome(
         of error: NetworkError, to request: Request, since slotTime: Duration?, isReachable: @autoclosure () -> Bool
     ) -> Circuits.Outcome {
         if let origin = error.redirectedOrigin, origin != Origin(request.head) { return .success }
-        // A failure that a sign-out caused is no evidence about the host, though the deadline of the call counts as passed.
+        // A failure that a sign-out caused is no evidence about the host, although the deadline of the call counts as
+        // passed.
         guard let slotTime, error.step != .authorizing, !isEndedEarly else { return .unknown }
         let now = clock.now
         switch error.kind {
@@ -166,9 +168,9 @@ private struct LossCheck: StageValueKey {
 }
 
 extension Request {
-    /// Whether a lost connection is no evidence about the endpoint, asked when it is lost: the server was receiving a
-    /// body that the sender resumes at the offset that the server has reached. The default, `nil`, is that it is
-    /// evidence.
+    /// Returns whether a lost connection is no evidence about the endpoint, for example since the server was receiving
+    /// a body that the sender resumes at the server's offset. Called when the connection is lost. The default, `nil`,
+    /// means that it is evidence.
     var isLossHarmless: (@Sendable () -> Bool)? {
         get { values[LossCheck.self]?.isHarmless }
         set { values[LossCheck.self] = newValue.map(LossCheck.init) }
@@ -179,7 +181,7 @@ extension Request {
     /// The largest body, in bytes, that is compared.
     private static let maximumComparedByteCount = 64 << 10
 
-    /// What identical requests have in common; `nil` for one that is not compared.
+    /// Returns a hash that identical requests have in common; `nil` for a request that is not compared.
     fileprivate func identity(in flight: Flight) -> Int? {
         var hasher = Hasher()
         switch body {

@@ -15,9 +15,9 @@ final class AccessTokens: Sendable {
         case held(HeldToken)
     }
 
-    /// What the layer does for its tokens.
+    /// The functions of the layer that its tokens need.
     struct Owner: Sendable {
-        /// Requests a new token from a service in place of an old one.
+        /// Requests a new token from a service to replace an old one.
         let refresh: @Sendable (any Credentials, AccessToken) async throws -> AccessToken
         /// Notifies the app that the user has to log in for these calls.
         let askForLogin: @Sendable (TokenIdentity, [Flight]) -> Void
@@ -29,7 +29,7 @@ final class AccessTokens: Sendable {
         var version: UInt64 = 0
         /// The version of the token that the service refused.
         var refused: UInt64 = 0
-        /// Whether the service had accepted that token before.
+        /// Whether the service had accepted the refused token before.
         var isRefusedAfterAcceptance = false
         /// The session of the account in which the token was loaded or issued.
         var session: AccountSession?
@@ -47,7 +47,7 @@ final class AccessTokens: Sendable {
             return isRefusedAfterAcceptance || !held.acceptance.isAccepted && backoff.delay(at: now) == nil
         }
 
-        /// The token, if a call can use it without a renewal.
+        /// Returns the token if a call can use it without a renewal.
         func usable(at now: Duration) -> HeldToken? {
             guard case .held(let held) = knowledge, held.isFresh(at: now), !needsRenewal(held, at: now) else {
                 return nil
@@ -59,7 +59,7 @@ final class AccessTokens: Sendable {
     private struct State {
         var changeCount: UInt64 = 0
         var entries: LeastRecentlyUsed<TokenIdentity, Entry>
-        /// The waits for the store in progress, and those of them whose caller still waits.
+        /// The number of waits for the store in progress, and the number of those whose caller still waits.
         var waitCount = 0
         var awaitedCount = 0
 
@@ -80,7 +80,7 @@ final class AccessTokens: Sendable {
     let timer: DeadlineTimer
     /// Guards the owner, which is set once, after the tokens are created.
     private let ownerBox = Mutex<Owner?>(nil)
-    /// Guards the tokens, and the order of the store's changes.
+    /// Guards the tokens, and the order of changes to the store.
     private let state: Mutex<State>
 
     /// Creates the tokens of a layer; for the limits see ``LayerLimits``.
@@ -103,7 +103,7 @@ final class AccessTokens: Sendable {
         state = Mutex(State(entries: LeastRecentlyUsed(maximumCount: maximumCount, maximumByteCount: 0)))
     }
 
-    /// What the layer does; `nil` until ``setOwner(_:)`` was called.
+    /// The functions of the layer; `nil` until ``setOwner(_:)`` was called.
     var owner: Owner? { ownerBox.withLock { $0 } }
 
     /// Connects these tokens to their layer, which is created after them.
@@ -117,11 +117,11 @@ final class AccessTokens: Sendable {
         }
     }
 
-    /// Returns the token that a call can use now; `nil` if one has to be loaded or renewed, or its account has signed
-    /// out.
+    /// Returns the token that a call can use now; `nil` if a token has to be loaded or renewed, or the account of the
+    /// call has signed out.
     func usableToken(for flight: Flight) -> HeldToken? { tokenState(for: flight).usable }
 
-    /// Returns the token that a call can use now, if there is one, with the state that this was decided on.
+    /// Returns the token that a call can use now, if there is one, with the state on which the decision is based.
     func tokenState(for flight: Flight) -> (usable: HeldToken?, knowledge: Knowledge, version: UInt64) {
         state.withLock { state in
             let entry = state.entries.value(for: TokenIdentity(flight)) ?? Entry()
@@ -132,8 +132,8 @@ final class AccessTokens: Sendable {
 
     /// Records that the service refused the token of a call.
     ///
-    /// - Returns: Whether the call has to use another token; `false` if it is too soon to renew it, see
-    ///   ``RenewalBackoff`` and ``EndpointBackoffs``.
+    /// - Returns: Whether the call has to use another token; `false` if a renewal is too soon, see ``RenewalBackoff``
+    ///   and ``EndpointBackoffs``.
     @discardableResult
     func markRefused(_ held: HeldToken, in flight: Flight) -> Bool {
         let now = clock.now
@@ -162,8 +162,8 @@ final class AccessTokens: Sendable {
         state.withLock { $0.update(TokenIdentity(flight)) { $0.endpointBackoffs.accepted(flight.endpoint) } }
     }
 
-    /// How long the next renewal of an account's token has to wait, since the service refuses the tokens that it
-    /// issues.
+    /// Returns the delay before the next renewal of an account's token, if the service refuses the tokens that it
+    /// issues; otherwise `nil`.
     func renewalDelay(of identity: TokenIdentity) -> Duration? {
         let now = clock.now
         return state.withLock { state in
@@ -174,7 +174,7 @@ final class AccessTokens: Sendable {
         }
     }
 
-    /// Records that the app is notified that a login is needed.
+    /// Records that the app is being notified that a login is needed.
     ///
     /// - Returns: `false` if the app must not be notified: it was notified before in this session, the account has
     ///   signed out since, or there is another token by now.
@@ -221,13 +221,14 @@ extension AccessTokens {
         }
     }
 
-    /// Takes a token into use that the service issued just now.
+    /// Starts to use a token that the service has just issued.
     ///
     /// - Parameters:
-    ///   - session: The session in which it was issued.
-    ///   - renewed: The version of the token that was renewed, if one was. If there is another by now, nothing changes.
+    ///   - session: The session in which the token was issued.
+    ///   - renewed: The version of the token that was renewed; `nil` if none was. If there is another version by now,
+    ///     nothing changes.
     /// - Returns: The token in memory and the pending change of the store; `nil` if nothing changed: the session has
-    ///   ended, or the token that was renewed does not exist any more.
+    ///   ended, or the renewed token does not exist any more.
     func hold(
         _ token: AccessToken, of identity: TokenIdentity, in session: AccountSession, leeway: Duration,
         clock: LayerClock, renewing renewed: UInt64? = nil
@@ -235,7 +236,8 @@ extension AccessTokens {
         state.withLock { state in
             if session.isOver { return nil }
             let entry = state.entries.peek(identity)
-            // A token that was evicted has no version any more, and only the session says whether the new one is still wanted.
+            // A token that was evicted has no version any more: only the session shows whether the new token is still
+            // wanted.
             if let renewed, let entry, entry.version != renewed { return nil }
             state.changeCount += 1
             let held = HeldToken(token, version: state.changeCount, leeway: leeway, isNew: true, clock: clock)
@@ -290,7 +292,7 @@ extension AccessTokens {
 }
 
 extension AccessTokens {
-    /// Who is signed in, as the store has it.
+    /// The signed-in accounts, as stored.
     var signedInAccounts: SignedInAccounts {
         @Sendable func key(_ service: String, _ environment: String) -> AccountKey {
             AccountKey(network: network, service: service, environment: environment)
@@ -309,13 +311,13 @@ extension AccessTokens {
 }
 
 extension AccessTokens {
-    /// The most waits for the store that may be in progress without a caller. While there are that many, the store
-    /// counts as hanging.
+    /// The most waits for the store that may continue without a caller. While there are that many, the store counts as
+    /// hanging.
     static let maximumAbandonedWaits = 8
 
     /// Waits until a change of the store is made, at most for the store's deadline.
     ///
-    /// - Throws: Why it was not made.
+    /// - Throws: The reason why it was not made.
     func settle(_ write: TokenStoreQueue.Completion) async throws {
         try await waiting { try await write.value.get() }
     }

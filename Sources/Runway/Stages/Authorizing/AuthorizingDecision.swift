@@ -1,6 +1,6 @@
-/// What happened with a call's access token, for the record. The token is never part of it.
+/// An event in the handling of a call's access token, for the record. The token is never part of it.
 package enum AuthorizingDecision: StageDecision, Equatable {
-    /// The call was sent without a token, since nobody was signed in.
+    /// The call was sent without a token, since no account was signed in.
     case unsigned
     /// The call started to load the token, or to renew it because it ends soon or was refused.
     case beganRenewal

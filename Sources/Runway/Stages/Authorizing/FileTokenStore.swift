@@ -1,11 +1,11 @@
 public import Foundation
 
-/// Stores access tokens, and who is signed in, in files that only the user of the process can read: one file for each
-/// token and each service, of mode 0600, in a folder of mode 0700.
+/// Stores access tokens, and the signed-in accounts, in files that only the user of the process can read: one file for
+/// each token and each service, of mode 0600, in a folder of mode 0700.
 ///
-/// A file is written under another name and then renamed, so that after a crash either the old or the new one exists. A
-/// file that is truncated, changed, of another key, not a plain file, of another owner or readable by others is not
-/// trusted: loading it fails until a new token is saved or the file is removed.
+/// A file is written under another name and then renamed, so that after a crash either the old or the new one exists.
+/// Loading a file fails, until a new token is saved or the file is removed, if the file is truncated or changed,
+/// belongs to another key or owner, is not a plain file, or is readable by others.
 ///
 /// ```swift
 /// let network = NetworkLayer(transport: transport, tokens: FileTokenStore(folder: folder))
@@ -22,7 +22,7 @@ public struct FileTokenStore: TokenStore {
     /// - Parameter folder: The folder. An existing one must be of mode 0700 and belong to the user.
     public init(folder: URL) { self.folder = folder }
 
-    /// The content of a file after the checksum in its first line.
+    /// The content of a token's file after the checksum in its first line.
     private struct Content: Codable {
         var key: TokenKey
         var token: AccessToken
@@ -34,13 +34,13 @@ public struct FileTokenStore: TokenStore {
         }
     }
 
-    /// Who is signed in, after the checksum.
+    /// The content of an account's file after the checksum in its first line.
     private struct SignedIn: Codable {
         var key: AccountKey
         var account: String
     }
 
-    /// Loads a token; returns `nil` if there is none.
+    /// Loads a token; returns `nil` if none is stored.
     ///
     /// - Throws: ``NetworkError/Kind/storage``.
     public func load(_ key: TokenKey) throws -> AccessToken? {
@@ -64,7 +64,7 @@ public struct FileTokenStore: TokenStore {
         try Self.translated { () throws(FileError) in try PrivateFile.remove(path(of: key)) }
     }
 
-    /// Returns the account that was signed in to a service last; `nil` if nobody was.
+    /// Returns the account that was last signed in to a service; `nil` if none was.
     ///
     /// - Throws: ``NetworkError/Kind/storage``.
     public func signedInAccount(at key: AccountKey) throws -> String? {
@@ -74,7 +74,7 @@ public struct FileTokenStore: TokenStore {
         return content.account
     }
 
-    /// Stores who is signed in to a service; `nil` is nobody.
+    /// Stores the account that is signed in to a service; `nil` stands for nobody.
     ///
     /// - Throws: ``NetworkError/Kind/storage``.
     public func setSignedInAccount(_ account: String?, at key: AccountKey) async throws {
@@ -83,7 +83,7 @@ public struct FileTokenStore: TokenStore {
         try Self.translated { () throws(FileError) in try PrivateFile.remove(path) }
     }
 
-    /// What a file holds: the end of its name, and what it is called in errors.
+    /// The kind of content in a file: the extension of its name, and its name in errors.
     private enum Kind: String {
         case token, account
     }
@@ -112,12 +112,12 @@ public struct FileTokenStore: TokenStore {
         }
     }
 
-    /// The path of a token. Different keys have different paths, also on file systems that ignore case.
+    /// Returns the path of a token. Different keys have different paths, even on file systems that ignore case.
     func path(of key: TokenKey) -> String {
         path([key.network, key.service, key.environment, key.account], .token)
     }
 
-    /// The path of who is signed in to a service.
+    /// Returns the path of the file with the account that is signed in to a service.
     func path(of key: AccountKey) -> String { path([key.network, key.service, key.environment], .account) }
 
     private func path(_ parts: [String], _ kind: Kind) -> String {
@@ -153,7 +153,7 @@ public struct FileTokenStore: TokenStore {
 }
 
 extension String {
-    /// The text in lower-case letters, digits and hyphens; every other byte is an underscore and two hexadecimal
+    /// The text in lower-case letters, digits and hyphens; every other byte becomes an underscore and two hexadecimal
     /// digits.
     fileprivate var asFileName: String {
         utf8.reduce(into: "") { name, byte in

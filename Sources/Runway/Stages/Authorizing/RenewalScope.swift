@@ -2,18 +2,18 @@
 /// session of that token, even if another account has signed in since.
 struct RenewalScope: Sendable {
     private let context: ObjectIdentifier
-    /// What the calls to the service use whose token is renewed.
+    /// The configuration of calls to the service whose token is renewed.
     let configuration: ServiceConfiguration
 
     /// The renewals that the current task is part of, the outermost first. A detached task is part of none.
     @TaskLocal private static var current: [RenewalScope] = []
 
-    /// The renewals of a layer's tokens that the current task is part of.
+    /// Returns the renewals of a layer's tokens that the current task is part of.
     ///
-    /// - Parameter context: Identifies the layer: what its flights use.
+    /// - Parameter context: The context of the layer's flights, which identifies the layer.
     static func scopes(of context: AnyObject) -> [RenewalScope] {
         let scopes = current
-        // Hardly any call is part of one.
+        // Hardly any call is part of a renewal.
         return scopes.isEmpty ? [] : scopes.filter { $0.context == ObjectIdentifier(context) }
     }
 
@@ -27,8 +27,8 @@ struct RenewalScope: Sendable {
 }
 
 extension StageValues {
-    /// The values of a call that these renewals make; none if there are no renewals, so that other calls allocate
-    /// nothing.
+    /// Returns the stage values of a call that these renewals make; empty if there are no renewals, so that other calls
+    /// allocate nothing.
     static func renewing(_ scopes: [RenewalScope]) -> StageValues {
         var values = StageValues()
         if !scopes.isEmpty {
@@ -41,7 +41,7 @@ extension StageValues {
 extension Flight {
     /// The services whose access tokens are being renewed by the code that makes this call; empty for all other calls.
     ///
-    /// Whatever waits for one of these tokens waits for this call: a stage must not make the call wait for them in
+    /// If a call waits for one of these tokens, it waits for this call: a stage must not make this call wait for it in
     /// turn.
     var renewing: [ObjectIdentifier] { traits[RenewedServices.self] }
 }

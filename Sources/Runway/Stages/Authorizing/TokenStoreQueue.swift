@@ -1,17 +1,17 @@
 import Synchronization
 
-/// The pending changes of a token store: tokens, and who is signed in. They are made one at a time; per key only the
-/// newest pending change is made.
+/// The pending changes of a token store: of tokens, and of the signed-in accounts. They are made one at a time; for
+/// each key only the newest pending change is made.
 ///
-/// It is bounded, so that a store that hangs can't make it grow: a change for one key more than ``maximumKeys`` fails
-/// at once. A token that could not be removed from the store is not loaded again. If a save fails that replaced a
-/// pending removal, or that follows a failed one, the queue removes what the store has under the key, since that is a
-/// token from before a sign-out.
+/// The queue is bounded, so that a store that hangs can't make it grow: a change for one key more than ``maximumKeys``
+/// fails at once. A token that could not be removed from the store is not loaded again. If a save fails that replaced a
+/// pending removal, or that follows a failed one, the queue removes the stored token, since it is from before a
+/// sign-out.
 final class TokenStoreQueue: Sendable {
     /// The most keys with a pending change, and the most with a failed removal.
     static let maximumKeys = 1000
 
-    /// How a change ended; any number of tasks may wait for it.
+    /// The end of a change. Any number of tasks may wait for it.
     typealias Completion = Task<Result<Void, any Error>, Never>
 
     enum Change: Sendable {
@@ -20,7 +20,7 @@ final class TokenStoreQueue: Sendable {
         case setAccount(String?)
     }
 
-    /// What a change is of.
+    /// The key of a change.
     fileprivate enum Subject: Sendable, Hashable {
         case token(TokenKey)
         case account(AccountKey)
@@ -42,8 +42,8 @@ final class TokenStoreQueue: Sendable {
         var current: Pending?
         /// The keys whose tokens could not be removed from the store.
         var unremoved: Set<TokenKey> = []
-        /// `nil` until more removals have failed than ``unremoved`` may hold. After that: the keys whose last change
-        /// has succeeded since. Tokens are loaded for no other key.
+        /// The keys whose last change has succeeded since more removals had failed than ``unremoved`` may hold; tokens
+        /// are then loaded for no other key. `nil` before that.
         var changed: Set<TokenKey>?
 
         func mayLoad(_ key: TokenKey) -> Bool { changed?.contains(key) ?? !unremoved.contains(key) }
@@ -55,7 +55,8 @@ final class TokenStoreQueue: Sendable {
 
     init(_ store: any TokenStore) { self.store = store }
 
-    /// Enqueues a change of a token after the earlier ones. It returns immediately.
+    /// Enqueues a change of a token after the earlier ones. Returns immediately. Enqueues a change of the signed-in
+    /// account after the earlier ones. Returns immediately.
     func add(_ change: Change, at key: TokenKey) -> Completion { add(change, of: .token(key)) }
 
     /// Enqueues a change of who is signed in after the earlier ones. It returns immediately.
@@ -83,8 +84,8 @@ final class TokenStoreQueue: Sendable {
         }
     }
 
-    /// Returns the account that was signed in when the app ended. It reads the store at once, as long as nobody has
-    /// signed in or out.
+    /// Returns the account that was signed in when the app ended. Reads the store at once, for as long as no account
+    /// has signed in or out.
     func signedInAccount(at key: AccountKey) throws -> String? { try store.signedInAccount(at: key) }
 
     /// Returns the token in the store after all changes of the key are made; `nil` also if the store should have none.
@@ -94,7 +95,7 @@ final class TokenStoreQueue: Sendable {
         return try await store.load(key)
     }
 
-    /// Makes a change, and all that are pending by then.
+    /// Makes a change, and then all changes that are pending by that time.
     private func make(_ first: Pending) async {
         var next: Pending? = first
         while let pending = next {
@@ -143,18 +144,18 @@ final class TokenStoreQueue: Sendable {
 }
 
 extension TokenStoreQueue.State {
-    /// Removes and returns the next change, which is then being made.
+    /// Removes and returns the next change, which becomes the current one.
     fileprivate mutating func begin() -> TokenStoreQueue.Pending? {
         current = pending.isEmpty ? nil : pending.removeFirst()
         return current
     }
 
-    /// The end of the last change of a key; `nil` if there is none to wait for.
+    /// Returns the end of the last change of a key; `nil` if there is none to wait for.
     fileprivate func completion(of key: TokenStoreQueue.Subject) -> TokenStoreQueue.Completion? {
         (pending.last { $0.key == key } ?? current.flatMap { $0.key == key ? $0 : nil })?.completion
     }
 
-    /// Whether a change left a token in the store that must not be loaded again.
+    /// Returns whether a change left a token in the store that must not be loaded again.
     fileprivate func needsRemoval(
         _ pending: TokenStoreQueue.Pending, of key: TokenKey, after result: Result<Void, any Error>
     ) -> Bool {

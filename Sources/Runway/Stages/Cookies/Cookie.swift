@@ -8,14 +8,13 @@ public import struct Foundation.Date
 public struct Cookie: Sendable, Equatable {
     /// The value of its `SameSite` attribute.
     ///
-    /// It is stored and does not restrict where the cookie is sent: the calls of an app have no site that they come
-    /// from.
+    /// It is stored, but does not restrict where the cookie is sent: the calls of an app do not come from a site.
     package enum SameSite: String, Sendable {
         /// The attribute is missing or has an unknown value (RFC 6265bis §5.6.7).
         case `default`
         /// Sent with all requests.
         case none
-        /// Sent with requests of the same site and when a browser navigates there.
+        /// Sent with requests of the same site and when a browser navigates to it.
         case lax
         /// Sent with requests of the same site.
         case strict
@@ -25,19 +24,19 @@ public struct Cookie: Sendable, Equatable {
     public let nameOctets: [UInt8]
     /// The octets of the value.
     public let valueOctets: [UInt8]
-    /// The name as text, with U+FFFD in place of octets that are not UTF-8.
+    /// The name as text; octets that are not UTF-8 become U+FFFD.
     public var name: String { String(decoding: nameOctets, as: UTF8.self) }
-    /// The value as text, with U+FFFD in place of octets that are not UTF-8.
+    /// The value as text; octets that are not UTF-8 become U+FFFD.
     public var value: String { String(decoding: valueOctets, as: UTF8.self) }
-    /// The host, or the domain whose hosts receive it.
+    /// The host, or the domain whose hosts receive the cookie.
     public var domain: String
-    /// Whether only the host itself receives it.
+    /// Whether only the host itself receives the cookie.
     public var isHostOnly: Bool
-    /// The path below which it is sent.
+    /// The path below which the cookie is sent.
     public var path: String
-    /// When it expires; `nil` is when the process ends.
+    /// The date at which the cookie expires; `nil` if it expires when the process ends.
     public var expiry: Date?
-    /// Whether it is sent over TLS only, and to this machine itself.
+    /// Whether the cookie is sent only over TLS, and to this machine itself.
     public var isSecure: Bool
     /// Whether scripts of a page may not see it.
     public var isHTTPOnly: Bool
@@ -61,7 +60,7 @@ public struct Cookie: Sendable, Equatable {
         self.sameSite = sameSite
     }
 
-    /// What identifies it: a new cookie with the same identity replaces it.
+    /// The identity of the cookie: a new cookie with the same identity replaces it.
     var identity: Identity { Identity(name: nameOctets, domain: domain, isHostOnly: isHostOnly, path: path) }
 
     struct Identity: Hashable {
@@ -71,7 +70,7 @@ public struct Cookie: Sendable, Equatable {
         let path: String
     }
 
-    /// The cookie as it is written in a `Cookie` field (RFC 6265bis §5.8.3).
+    /// The cookie in the form of a `Cookie` field (RFC 6265bis §5.8.3).
     var octets: [UInt8] { nameOctets.isEmpty ? valueOctets : nameOctets + [UInt8(ascii: "=")] + valueOctets }
 }
 
@@ -79,6 +78,6 @@ extension Cookie: CustomStringConvertible, CustomReflectable {
     /// Name, domain and path, without the value.
     public var description: String { "Cookie \(name) of \(domain)\(path), \(Redaction.placeholder)" }
 
-    /// All but the value.
+    /// All properties except the value.
     public var customMirror: Mirror { Mirror(self, children: ["name": name, "domain": domain, "path": path]) }
 }

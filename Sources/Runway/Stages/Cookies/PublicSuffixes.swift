@@ -1,12 +1,12 @@
 import Foundation
 import Synchronization
 
-/// The domains below which everybody can register a name, by the Public Suffix List that the system has.
+/// The domains below which anybody can register a name, by the system's copy of the Public Suffix List.
 ///
-/// Linux distributions install the list with the package `publicsuffix`, and update it as they update certificate
+/// Linux distributions install the list with the package `publicsuffix`, and update it together with certificate
 /// authorities. The file is read when a cookie first names a domain. Apple's systems have no such file.
 final class PublicSuffixes: Sendable {
-    /// Where distributions install the list.
+    /// The path at which distributions install the list.
     static let systemPath = "/usr/share/publicsuffix/public_suffix_list.dat"
     /// The largest list that is read: 4 MiB. It has 0.3 MiB today.
     private static let maximumByteCount = 4 << 20
@@ -18,7 +18,7 @@ final class PublicSuffixes: Sendable {
     /// Names a list, which is read later.
     init(path: String = PublicSuffixes.systemPath) { self.path = path }
 
-    /// Whether everybody can register names below a domain in lower case; `nil` if there is no list.
+    /// Returns whether anybody can register names below a domain in lower case; `nil` if there is no list.
     func contains(_ domain: String) -> Bool? {
         rules.withLock { rules in
             let known = rules ?? Self.rules(at: path)
@@ -27,14 +27,14 @@ final class PublicSuffixes: Sendable {
         }
     }
 
-    /// The algorithm of the list, with one difference: the domain in front of which a rule has `*` is a public suffix,
+    /// Applies the algorithm of the list, with one difference: the domain below the `*` of a rule is a public suffix,
     /// too.
     private static func contains(_ domain: String, _ rules: Set<String>) -> Bool {
         let labels = domain.split(separator: ".")
         let name = labels.joined(separator: ".")
         if rules.contains("!\(name)") { return false }
         let parent = labels.dropFirst().joined(separator: ".")
-        // A domain that no rule names is one if it has no other above it: the list's rule "*".
+        // A domain that no rule names is a public suffix if it has no parent domain: the list's rule "*".
         return labels.count < 2 || rules.contains(name) || rules.contains("*.\(name)") || rules.contains("*.\(parent)")
     }
 
@@ -42,7 +42,7 @@ final class PublicSuffixes: Sendable {
         guard let file = FileHandle(forReadingAtPath: path),
             let data = try? file.read(upToCount: maximumByteCount + 1), data.count <= maximumByteCount
         else { return [] }
-        // A list that is cut off lacks the rules behind the cut.
+        // A truncated list lacks the rules after the cut.
         guard data.range(of: Data("// ===END PRIVATE DOMAINS===".utf8)) != nil else { return [] }
         var rules: Set<String> = []
         for line in data.split(whereSeparator: { $0 == 0x0A || $0 == 0x0D }) {
@@ -53,7 +53,7 @@ final class PublicSuffixes: Sendable {
         return rules
     }
 
-    /// A rule as hosts are written: names beyond ASCII as A-labels (RFC 5890).
+    /// Returns a rule in the form of hosts: names beyond ASCII as A-labels (RFC 5890).
     private static func inASCII(_ rule: String) -> String? {
         if rule.utf8.allSatisfy({ $0 < 0x80 }) { return rule.lowercased() }
         let mark = rule.hasPrefix("*.") ? "*." : rule.hasPrefix("!") ? "!" : ""
@@ -61,25 +61,25 @@ final class PublicSuffixes: Sendable {
     }
 }
 
-/// Which hosts share the cookies that name a domain.
+/// The hosts that share the cookies which name a domain.
 struct CookieDomains: Sendable {
-    /// The domains that the service declared as those of one owner. If there are any, no other is shared.
+    /// The domains that the service declared as belonging to one owner. If there are any, no other domain is shared.
     let declared: Set<String>
     let suffixes: PublicSuffixes
 
     enum Scope {
-        /// The hosts of the domain.
+        /// All hosts of the domain.
         case domain
-        /// The host that set the cookie.
+        /// Only the host that set the cookie.
         case host
         /// None: the cookie is ignored.
         case none
     }
 
-    /// The hosts that share a cookie which a host within the domain set (RFC 6265bis §5.7, steps 9 and 10).
+    /// Returns the hosts that share a cookie which a host within the domain set (RFC 6265bis §5.7, steps 9 and 10).
     func scope(of domain: String, from host: String) -> Scope {
         if !declared.isEmpty { return declared.contains { domain.isWithin($0.lowercased()) } ? .domain : .host }
-        // Without a list, only the service can say that a domain has one owner.
+        // Without a list, only the service can declare that a domain has one owner.
         guard let isPublic = suffixes.contains(domain) else { return .host }
         return !isPublic ? .domain : domain == host ? .host : .none
     }

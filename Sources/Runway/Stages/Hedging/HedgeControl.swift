@@ -1,8 +1,9 @@
 import Synchronization
 
-/// What the flights of a layer share for hedging: the budgets of hosts, and the response times of endpoints.
+/// The state for hedging that all flights of a layer share: the budgets of hosts, and the response times of endpoints.
 final class HedgeControl: Sendable {
-    /// The endpoint and host whose response times are compared: what is slow for one may be quick for another.
+    /// The endpoint and host whose response times are compared: a time may be slow for one endpoint and fast for
+    /// another.
     struct Subject: Hashable {
         var origin: Origin
         var endpoint: ObjectIdentifier
@@ -33,7 +34,7 @@ final class HedgeControl: Sendable {
         }
     }
 
-    /// Records how long a response took to begin, at least.
+    /// Records a lower bound of the time to the start of a response.
     func note(_ time: Duration, of subject: Subject) {
         state.withLock { state in
             var latencies = state.latencies.remove(subject) ?? LatencyWindow()
@@ -45,6 +46,6 @@ final class HedgeControl: Sendable {
     /// Takes one second attempt from the budget of a host; returns `false` if there is none left.
     func withdraw(for origin: Origin) -> Bool { state.withLock { $0.budgets.withdraw(for: origin) } }
 
-    /// Returns one that was not made to the budget.
+    /// Gives a second attempt that was not made back to the budget.
     func refund(for origin: Origin) { state.withLock { $0.budgets.refund(for: origin) } }
 }

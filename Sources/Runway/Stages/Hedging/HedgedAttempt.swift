@@ -1,18 +1,18 @@
 public import HTTPTypes
 import Synchronization
 
-/// One of the two attempts of a hedged request. The request carries it, so that the transport can report to it and see
-/// which attempt this is.
+/// One of the two attempts of a hedged request. The request carries it, so that the transport can report to it and
+/// knows which attempt this is.
 package final class HedgedAttempt: Sendable {
     private struct State {
         var index: Int?
         var hasLost = false
     }
 
-    /// Which of the two it is. The second should be sent to another address than the first.
+    /// The first or the second attempt. The second should be sent to another address than the first.
     package let contender: HedgeDecision.Contender
     private let onHead: @Sendable (HTTPResponse.Status) -> Void
-    /// Guards the index of its record, and whether the other attempt won.
+    /// Guards the index of the attempt's record, and whether the other attempt won.
     private let state = Mutex(State())
 
     init(_ contender: HedgeDecision.Contender, onHead: @escaping @Sendable (HTTPResponse.Status) -> Void) {
@@ -20,10 +20,10 @@ package final class HedgedAttempt: Sendable {
         self.onHead = onHead
     }
 
-    /// Whether it was cancelled because the other attempt received its response first.
+    /// Whether the attempt was cancelled because the other one received its response first.
     package var hasLost: Bool { state.withLock { $0.hasLost } }
 
-    /// The index of the attempt in the record of the call; `nil` before it was passed to the transport.
+    /// The index of the attempt in the record of the call; `nil` before the attempt was passed to the transport.
     var index: Int? { state.withLock { $0.index } }
 
     func begin(as index: Int) { state.withLock { $0.index = index } }
@@ -34,17 +34,17 @@ package final class HedgedAttempt: Sendable {
 }
 
 extension Request {
-    /// Which of the attempts of a hedged request this is; `nil` for all other requests.
+    /// The attempt of a hedged request that this is; `nil` for all other requests.
     package internal(set) var hedgedAttempt: HedgedAttempt? {
         get { values[HedgedAttempt.self] }
         set { values[HedgedAttempt.self] = newValue }
     }
 
-    /// Reports that the head of the final response was received. For transports, which may call it on any thread, as
-    /// soon as they can.
+    /// Reports that the head of the final response was received. Transports should call the function as soon as they
+    /// can; they may call it on any thread.
     ///
-    /// Until then, a hedged read counts as without a response; see ``HedgingPolicy``. If a transport does not call
-    /// this, the head counts as received when the transport returns the response.
+    /// Until then, a hedged read counts as without a response; see ``HedgingPolicy``. If a transport does not call the
+    /// function, the head counts as received when the transport returns the response.
     public func noteHead(_ status: HTTPResponse.Status) { hedgedAttempt?.headReceived(status) }
 }
 

@@ -1,6 +1,6 @@
 import HTTPTypes
 
-/// The destination of a service's merged requests. What its server supports is recorded for each route.
+/// The destination of a service's merged requests. The abilities of its server are recorded for each route.
 struct MergeRoute: Hashable, Sendable {
     let origin: Origin
     let environment: ServiceEnvironment
@@ -8,7 +8,7 @@ struct MergeRoute: Hashable, Sendable {
     let path: String
 }
 
-/// What has to be equal for two requests to be merged.
+/// The values that have to be equal for two requests to be merged.
 struct MergeLane: Hashable, Sendable {
     /// The session of the account, so that calls before and after a sign-out never share an envelope.
     let session: AccountSession
@@ -31,7 +31,7 @@ extension Flight {
         return flight
     }
 
-    /// Whether the flight is no call of the app, but an envelope with the requests of several.
+    /// Whether the flight is not a call of the app, but an envelope with the requests of several calls.
     var isEnvelope: Bool { traits[IsEnvelope.self] }
 }
 

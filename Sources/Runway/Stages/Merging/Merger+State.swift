@@ -1,5 +1,5 @@
 extension Merger {
-    /// What is known of a route's server.
+    /// The known facts about a route's server.
     struct Knowledge {
         var isMissing = false
         var speaksHTTP2 = false
@@ -7,20 +7,20 @@ extension Merger {
 
     /// Requests that were sent together.
     struct Batch {
-        /// Those whose calls still wait.
+        /// The requests whose calls still wait.
         var items: [MergeItem]
         var task: Task<Void, Never>?
         var envelopeFlight: Flight?
 
-        /// The version of HTTP over which they are sent; `nil` while it is not known.
+        /// The version of HTTP over which the requests are sent; `nil` while it is not known.
         var httpVersion: String? { envelopeFlight?.recorder.httpVersion(ofAttempt: 0) }
     }
 
     struct Lane {
         var queue: MergeQueue
-        /// The requests that wait.
+        /// The waiting requests.
         var items: [MergeQueue.RequestID: MergeItem] = [:]
-        /// The requests in flight alone.
+        /// The requests in flight by themselves.
         var lone: [MergeQueue.DispatchID: MergeItem] = [:]
         /// The requests in flight together.
         var batches: [MergeQueue.DispatchID: Batch] = [:]
@@ -32,7 +32,7 @@ extension Merger {
         var routes = LeastRecentlyUsed<MergeRoute, Knowledge>(maximumCount: maximumRoutes, maximumByteCount: 0)
     }
 
-    /// What has to be done after the lock is released.
+    /// An operation to perform after the lock is released.
     enum Operation {
         case sendAlone(MergeItem, MergeQueue.DispatchID?, MergeDecision)
         case sendEnvelope(MergeQueue.DispatchID, of: MergeLane)
@@ -42,22 +42,22 @@ extension Merger {
 }
 
 extension Merger.State {
-    /// Why requests of a route are not merged; `nil` if they are.
+    /// Returns the reason why requests of a route are not merged; `nil` if they are.
     mutating func reasonNotToMerge(_ route: MergeRoute, _ policy: MergePolicy) -> MergeDecision.Reason? {
         guard let known = routes.value(for: route) else { return nil }
         if known.isMissing { return .noRoute }
         return known.speaksHTTP2 && !policy.mergesOverHTTP2 ? .http2 : nil
     }
 
-    /// Learns from a request in flight that the origin uses HTTP/2: the transport knows before there is a response.
-    /// Requests that wait for the route are then sent alone, unless the policy merges over HTTP/2, too.
+    /// Learns from a request in flight that the origin uses HTTP/2: the transport knows it before there is a response.
+    /// Waiting requests of the route are then sent individually, unless the policy merges over HTTP/2, too.
     mutating func learn(from key: MergeLane, _ operations: inout [Merger.Operation]) {
         guard lanes[key]?.speaksHTTP2 == true else { return }
         learn(key.route) { $0.speaksHTTP2 = true }
         release(key, &operations)
     }
 
-    /// Changes what is known of a route's server.
+    /// Changes the known facts about a route's server.
     mutating func learn(_ route: MergeRoute, _ change: (inout Merger.Knowledge) -> Void) {
         var known = routes.value(for: route) ?? Merger.Knowledge()
         change(&known)
@@ -73,7 +73,7 @@ extension Merger.State {
         if !lane.queue.isIdle || !lane.batches.isEmpty { lanes[key] = lane }
     }
 
-    /// Sends all requests that wait for a route alone, if it turned out not to merge.
+    /// Sends all waiting requests of a route individually, if it turned out not to merge.
     mutating func release(_ key: MergeLane, _ operations: inout [Merger.Operation]) {
         for other in lanes.keys where other.route == key.route {
             guard let policy = lanes[other]?.items.values.first?.policy,
@@ -93,7 +93,7 @@ extension Merger.Lane {
             || batches.values.contains { $0.httpVersion?.isMultiplexed == true }
     }
 
-    /// Turns what the queue decided into operations.
+    /// Turns the queue's actions into operations.
     mutating func perform(
         _ actions: [MergeQueue.Action], in key: MergeLane, arriving: MergeQueue.RequestID? = nil,
         because decision: MergeDecision = .waitedAlone, _ operations: inout [Merger.Operation]

@@ -1,10 +1,9 @@
 import Synchronization
 
-/// Holds the requests of a layer that wait to be merged, and what is known of the routes that accept them.
+/// Holds the requests of a layer that wait to be merged, and the known facts about the routes that accept them.
 ///
-/// It performs what each lane's ``MergeQueue`` decides. A lane exists while one of its requests waits or is in flight,
-/// so that there are never more lanes than calls; what is known of routes is stored for the ``maximumRoutes`` used
-/// last.
+/// It performs the decisions of each lane's ``MergeQueue``. A lane exists while one of its requests waits or is in
+/// flight, so that there are never more lanes than calls. Facts are stored for the ``maximumRoutes`` routes used last.
 final class Merger: Sendable {
     /// The most routes whose servers' behaviour is stored.
     static let maximumRoutes = 64
@@ -12,7 +11,7 @@ final class Merger: Sendable {
     private let clock: LayerClock
     private let timer: DeadlineTimer
     private let requestCount = Atomic<UInt64>(0)
-    /// Guards the lanes and what is known of the routes.
+    /// Guards the lanes and the known facts about the routes.
     private let state = Mutex(State())
 
     init(clock: LayerClock, timer: DeadlineTimer) {
@@ -20,20 +19,20 @@ final class Merger: Sendable {
         self.timer = timer
     }
 
-    /// How many requests wait.
+    /// The number of waiting requests.
     var waitingCount: Int { state.withLock { $0.lanes.values.reduce(0) { $0 + $1.queue.waitingCount } } }
 
-    /// How many lanes have a request that waits or is in flight.
+    /// The number of lanes with a request that waits or is in flight.
     var laneCount: Int { state.withLock { $0.lanes.count } }
 
-    /// Of how many routes something is known.
+    /// The number of routes about which facts are known.
     var knownRouteCount: Int { state.withLock { $0.routes.count } }
 
     func makeID() -> MergeQueue.RequestID {
         MergeQueue.RequestID(number: requestCount.wrappingAdd(1, ordering: .relaxed).newValue)
     }
 
-    /// Adds a request. Its outcome is set at once if it is sent alone, and otherwise when it is known.
+    /// Adds a request. Its outcome is set at once if it is sent by itself, and otherwise when it is known.
     func arrive(_ item: MergeItem) {
         change { state, operations in
             state.learn(from: item.lane, &operations)
@@ -49,7 +48,8 @@ final class Merger: Sendable {
         }
     }
 
-    /// Removes a request that waits or is in flight with others. The last one of a dispatch cancels it.
+    /// Removes a request that waits or is in flight with others. Removing the last one of a dispatch cancels the
+    /// dispatch.
     func leave(_ item: MergeItem, failing error: NetworkError) {
         change { state, operations in
             state.update(item.lane) { lane in
@@ -71,13 +71,13 @@ final class Merger: Sendable {
         item.settle(.failed(error))
     }
 
-    /// Records that a dispatch has ended, and over which version of HTTP it was sent, if that is known.
+    /// Records that a dispatch has ended, and the version of HTTP over which it was sent, if it is known.
     func complete(_ dispatch: MergeQueue.DispatchID?, of key: MergeLane, over httpVersion: String?, taken: Bool = true)
     {
         change { state, operations in
             if let httpVersion { state.learn(key.route) { $0.speaksHTTP2 = httpVersion.isMultiplexed } }
             if !taken { state.learn(key.route) { $0.isMissing = true } }
-            // What was learned is applied to the waiting requests before the end of the dispatch sends them.
+            // Learned facts are applied to the waiting requests before the end of the dispatch sends them.
             state.release(key, &operations)
             state.update(key) { lane in
                 guard let dispatch else { return }
@@ -98,7 +98,7 @@ final class Merger: Sendable {
         }
     }
 
-    /// Returns the requests of a dispatch whose calls still wait; a single one that is left is sent alone.
+    /// Returns the requests of a dispatch whose calls still wait. If only one is left, it is sent by itself.
     func takeItems(_ dispatch: MergeQueue.DispatchID, of key: MergeLane) -> [MergeItem] {
         var items: [MergeItem] = []
         change { state, operations in
@@ -131,7 +131,8 @@ final class Merger: Sendable {
         for operation in operations {
             switch operation {
             case .sendAlone(let item, let dispatch, let decision):
-                // A call that has left in the meantime is not sent, so nothing else would record the end of its dispatch.
+                // A call that has left meanwhile is not sent, so that nothing else would record the end of its
+                // dispatch.
                 if !item.settle(.alone(dispatch, decision)), let dispatch {
                     complete(dispatch, of: item.lane, over: nil)
                 }

@@ -1,6 +1,6 @@
 import Synchronization
 
-/// What the flights of a layer share for retries: the budgets of hosts, and the jitter of backoffs.
+/// The state for retries that all flights of a layer share: the budgets of hosts, and the jitter of backoffs.
 final class RetryControl: Sendable {
     private let randomness: LayerRandomness
     /// Guards the budgets.
@@ -11,7 +11,7 @@ final class RetryControl: Sendable {
         budgets = Mutex(HostBudgets(limits))
     }
 
-    /// Adds to the budget of a host what a call to it earns.
+    /// Adds the share that a call earns to the budget of its host.
     func deposit(for origin: @autoclosure () -> Origin) {
         budgets.withLock { budgets in
             guard !budgets.areFull else { return }
@@ -23,13 +23,13 @@ final class RetryControl: Sendable {
     ///
     /// - Parameters:
     ///   - request: The request that failed.
-    ///   - attempt: How many attempts were made.
-    ///   - cause: Why the last one failed.
+    ///   - attempt: The number of attempts that were made.
+    ///   - cause: The reason why the last attempt failed.
     ///   - retryAfter: The wait that the server demands. The default is `nil`.
     ///   - isCircuitOpen: Whether the circuit to the host is open. The default is `false`.
     ///   - origin: The host whose budget pays; `nil` if the attempt costs nothing, since the last one made progress.
     /// - Returns: The wait before the next attempt, with jitter.
-    /// - Throws: Why none is made.
+    /// - Throws: The reason why no attempt is made.
     func decide(
         _ request: Request, after attempt: Int, _ cause: RetryCause, retryAfter: Duration? = nil,
         isCircuitOpen: Bool = false, paidBy origin: Origin?, in flight: Flight
@@ -47,12 +47,12 @@ final class RetryControl: Sendable {
     }
 
     /// Waits before a transfer continues after an interruption, if the call's policy, the host's budget and the
-    /// deadline allow it. The record shows the interruption, or why the transfer does not continue.
+    /// deadline allow it. The record shows the interruption, or the reason why the transfer does not continue.
     ///
     /// - Parameters:
     ///   - request: The request that is sent next.
-    ///   - attempt: How many attempts were made.
-    ///   - cause: What interrupted the last one.
+    ///   - attempt: The number of attempts that were made.
+    ///   - cause: The interruption of the last attempt.
     ///   - retryAfter: The wait that the server demands. The default is `nil`.
     ///   - origin: The host whose budget pays; `nil` if the attempt costs nothing, since the last one made progress.
     ///   - error: The error of the interruption.
@@ -79,6 +79,6 @@ final class RetryControl: Sendable {
     /// Takes one retry from the budget of a host; returns `false` if none is left.
     func withdraw(for origin: Origin) -> Bool { budgets.withLock { $0.withdraw(for: origin) } }
 
-    /// A backoff between zero and `ceiling`, uniformly distributed.
+    /// Returns a backoff between zero and `ceiling`, uniformly distributed.
     func jitter(upTo ceiling: Duration) -> Duration { randomness.duration(upTo: ceiling) }
 }

@@ -1,11 +1,11 @@
-/// What the retrying stage decided after an attempt that failed, for the record.
+/// A decision of the retrying stage after a failed attempt, for the record.
 package enum RetryDecision: StageDecision, Equatable {
     /// Another attempt is made.
     ///
     /// - Parameters:
-    ///   - attempt: Its number; the first attempt of a call is 1.
-    ///   - wait: The delay before it.
-    ///   - cause: Why it is made.
+    ///   - attempt: The number of the attempt; the first attempt of a call is 1.
+    ///   - wait: The delay before the attempt.
+    ///   - cause: The reason for the attempt.
     ///   - retryAfter: The delay that the server requested, which is part of the wait.
     case again(attempt: Int, wait: Duration, cause: RetryCause, retryAfter: Duration?)
     /// No other attempt is made, though the failure may be temporary.
@@ -13,9 +13,9 @@ package enum RetryDecision: StageDecision, Equatable {
 
     /// Why a temporary failure caused no further attempt.
     package enum Reason: Error, Equatable {
-        /// The policy allows no more.
+        /// The policy allows no more attempts.
         case attemptsUsed(Int)
-        /// The request may have had its effect, and another might have it twice.
+        /// The request may have had its effect, and another attempt might cause it twice.
         case notRepeatable
         /// The body was a stream that can't be read again.
         case bodyUsed
