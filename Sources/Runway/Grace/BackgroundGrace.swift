@@ -4,6 +4,7 @@
 /// ```
 /// struct AppGrace: BackgroundGrace {
 ///     let application: UIApplication
+///
 ///     func begin(_ name: String, onExpiry: @escaping @Sendable () -> Void) -> Int? {
 ///         let task = application.beginBackgroundTask(withName: name) { onExpiry() }
 ///         return task == .invalid ? nil : task.rawValue

@@ -6,6 +6,7 @@ public import HTTPTypes
 /// struct ListingsCredentials: Credentials {
 ///     func refresh(_ token: AccessToken, on network: NetworkLayer) async throws -> AccessToken {
 ///         let response = try await network.call(TokenRefresh(refreshToken: token.refreshToken ?? ""))
+///
 ///         return AccessToken(
 ///             try response["access_token"].require(), account: token.account,
 ///             expiry: network.clock.date.addingTimeInterval(try response["expires_in"].require()),

@@ -6,6 +6,7 @@ public import HTTPTypes
 /// struct RentalList: Endpoint {
 ///     static let service = Listings.self
 ///     static let overlap = OverlapPolicy.cancelRunning
+///
 ///     var path: EndpointPath { "rental/list" }
 ///     var city: String
 ///     var priceBelow: Int?

@@ -7,6 +7,7 @@ public import Foundation
 ///     static let service = Listings.self
 ///     static let method = HTTPRequest.Method.post
 ///     static let encoding = ParameterEncoding.multipart()
+///
 ///     @Unencoded var photo: URL
 ///     var path: EndpointPath { "photos" }
 ///     var parts: [FormPart] {

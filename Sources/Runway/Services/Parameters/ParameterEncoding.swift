@@ -5,6 +5,7 @@
 ///     static let service = Listings.self
 ///     static let method = HTTPRequest.Method.post
 ///     static let encoding = ParameterEncoding.json(dates: .secondsSince1970)
+///
 ///     var path: EndpointPath { "bookings" }
 ///     var home: Int
 ///     var day: Date

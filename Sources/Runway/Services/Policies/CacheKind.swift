@@ -5,6 +5,7 @@
 ///
 /// ```swift
 /// extension CacheKind { static let images = CacheKind("images") }
+///
 /// struct Photo: Endpoint {
 ///     static let service = Estate.self
 ///     static let cache = CachePolicy.untilEvicted(onDisk: true)
@@ -12,6 +13,7 @@
 ///     var path: EndpointPath { "photos/\(id)" }
 ///     @Unencoded var id: Int
 /// }
+///
 /// let limits = LayerLimits(cache: CacheLimits(maximumByteCountByKind: [.images: 64 << 20]))
 /// ```
 ///

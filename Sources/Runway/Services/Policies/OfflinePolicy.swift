@@ -5,6 +5,7 @@
 ///     static let service = Notes.self
 ///     static let method = HTTPRequest.Method.put
 ///     static let offline = OfflinePolicy.queued
+///
 ///     var path: EndpointPath { "notes/\(id)" }
 ///     var offlineSubjects: [String] { ["note \(id)"] }
 ///     @Unencoded var id: Int

@@ -6,6 +6,7 @@
 ///     static let method = HTTPRequest.Method.put
 ///     static let encoding = ParameterEncoding.raw(contentType: "video/mp4")
 ///     static let uploadResumption = UploadResumption.on
+///
 ///     @Unencoded var film: URL
 ///     @Unencoded var id: Int
 ///     var path: EndpointPath { "rental/\(id)/film" }

@@ -2,14 +2,17 @@ import HTTPTypes
 
 /// Adds to a request the access token of the account that was signed in when its call started.
 ///
-/// A token that ends soon, or that the service refuses, is renewed once, however many calls need it. All wait, each
-/// until its own deadline or cancellation, and continue with the new token; a refused request is sent again, once. A
-/// refusal after that is the call's ``NetworkError/Kind/needsAccessToken``. If the service does not renew the token,
-/// all waiting calls fail as ``NetworkError/Kind/needsLogin`` and the app is notified once; if the network or the
-/// server fails, they fail with that error, and the token stays. Both errors name the request of the renewal that
-/// failed. If an endpoint refuses tokens that other endpoints accept, the first two renewals that it causes are at
-/// least 1 s apart, and the interval doubles up to 60 s; in between, its refusals are returned unchanged. Bodies pass
-/// unchanged; a call whose body can't be sent twice ends when its token is refused.
+/// A token that expires soon, or that the service refuses, is renewed only once for all calls that need it. Each call
+/// waits until its own deadline or cancellation, and continues with the new token; a refused request is sent again,
+/// once. A second refusal is the call's ``NetworkError/Kind/needsAccessToken``.
+///
+/// If the service does not renew the token, all waiting calls fail as ``NetworkError/Kind/needsLogin`` and the app is
+/// notified once. If the network or the server fails, they fail with that error, and the token stays. Both errors name
+/// the failed request of the renewal.
+///
+/// If an endpoint refuses tokens that other endpoints accept, the first two renewals that it causes are at least 1 s
+/// apart, and the interval doubles up to 60 s; in between, its refusals are returned unchanged. Bodies pass unchanged;
+/// a call whose body can't be sent twice ends when its token is refused.
 struct AuthorizingStage: RequestStage {
     private let tokens: AccessTokens
     private let admission: AdmissionControl

@@ -8,6 +8,7 @@ extension RequestBody {
     ///     static let service = Listings.self
     ///     static let method = HTTPRequest.Method.put
     ///     static let encoding = ParameterEncoding.raw(contentType: "video/mp4")
+    ///
     ///     @Unencoded var film: URL
     ///     @Unencoded var id: Int
     ///     var path: EndpointPath { "rental/\(id)/film" }
