@@ -5,11 +5,11 @@ import Runway
 struct BodyFile: Sendable {
     /// The most that is read of standard input, which is held in memory: 16 MiB.
     static let maximumStandardInputByteCount = 16 << 20
-    /// How much is read at once.
+    /// The number of bytes that are read at once.
     private static let partByteCount = 1 << 16
 
     let path: String
-    /// The size of the file; `nil` for one that has none, such as a pipe.
+    /// The size of the file; `nil` for a file without a size, such as a pipe.
     let byteCount: Int?
 
     /// Reads the status of the file.

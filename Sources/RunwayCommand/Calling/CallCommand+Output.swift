@@ -2,7 +2,7 @@ import Foundation
 import HTTPTypes
 import Runway
 
-// What a call prints.
+// Output of a call.
 extension CallCommand {
     /// Writes the head of a response.
     func show(_ head: HTTPResponse) throws {
@@ -47,7 +47,7 @@ extension CallCommand {
         try Console.output.write(text + "\n")
     }
 
-    /// Writes what follows the response; returns the exit code.
+    /// Writes the remarks after the response; returns the exit code.
     func report(_ result: CallSession.Result) throws -> Int32 {
         if verbose {
             for attempt in result.record.attempts { Console.error.remark(WireText(attempt: attempt).exchange) }

@@ -158,7 +158,7 @@ struct CallCommand: AsyncParsableCommand {
         return connection
     }
 
-    /// Adds the field `Authorization` of `--auth`, or of the session if the request has none.
+    /// Adds the field `Authorization` of `--auth`, or the session's if the request has none.
     private func authorize(_ head: inout HTTPRequest, from stored: NamedSession?, host: String) async throws {
         guard let auth else {
             if head.headerFields[.authorization] == nil { head.headerFields[.authorization] = stored?.authorization }

@@ -2,7 +2,7 @@ import Foundation
 import Runway
 import RunwayTransport
 
-/// How a call connects: whom it trusts, the client certificate, the proxy, and the time limits.
+/// The connection settings of a call: the trusted servers, the client certificate, the proxy, and the time limits.
 struct CallConnection: Sendable {
     var timeout: Duration
     var isHTTP1Only: Bool
@@ -14,7 +14,7 @@ struct CallConnection: Sendable {
     /// The proxy's URL, or `none`; `nil` for the proxies of the environment.
     var proxy: String?
 
-    /// The proxy that `--proxy` names, or those of the environment.
+    /// Returns the proxy that `--proxy` names, or the proxies of the environment.
     ///
     /// - Throws: ``CommandFailure`` for `--proxy`. Its value, which may hold a password, is not shown.
     func proxies() throws(CommandFailure) -> ProxySettings {
@@ -38,7 +38,7 @@ struct CallConnection: Sendable {
             idleTimeout: timeout)
         configuration.proxies = try proxies()
         if isInsecure {
-            // Of this host alone: what a redirect leads to is verified.
+            // Only for this host: the target of a redirect is verified.
             configuration.trustPolicy.developmentExceptions = [.skippingVerification(of: host)]
             configuration.trustPolicy.allowsExceptionsInReleaseBuilds = true
         }

@@ -1,6 +1,6 @@
 import HTTPTypes
 
-/// The method, URL and items of a command line, of which the method may be absent.
+/// The method, URL and items of a command line. The method may be absent.
 struct CallLine: Equatable {
     /// The method; `nil` if the request decides: POST if it has a body, and GET otherwise.
     let method: HTTPRequest.Method?

@@ -132,7 +132,7 @@ struct CallSession: Sendable {
         if let probed, probed.status == .rangeNotSatisfiable {
             return Result(head: probed, shown: .saved(path: path), isFine: true, record: record, wasComplete: true)
         }
-        // The error of a probe that was refused is that of its record.
+        // The error of a refused probe is the error of its record.
         return Result(
             head: probed ?? file?.response, shown: file.map { .saved(path: $0.url.path) }, isFine: file != nil,
             error: failure ?? record.outcome.error, record: record, resumedByteCount: file?.resumedByteCount ?? 0)

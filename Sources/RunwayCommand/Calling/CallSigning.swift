@@ -3,7 +3,7 @@ import Runway
 import RunwaySignatures
 import RunwaySigning
 
-/// How a call is signed: the key and the way of `--sign`.
+/// The signing of a call: the key and the way that `--sign` names.
 struct CallSigning: Sendable {
     let policy: SigningPolicy
     let key: RequestKey

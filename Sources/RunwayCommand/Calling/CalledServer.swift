@@ -1,7 +1,7 @@
 import HTTPTypes
 import Runway
 
-/// The server of a call, whichever it is: a response is judged by its status alone.
+/// The server of a call, any server: a response is judged only by its status.
 enum CalledServer: APIService {
     static let name = "call"
     // The URL on the command line is absolute.
@@ -12,7 +12,7 @@ enum CalledServer: APIService {
     static let cookies: CookiePolicy = .jar()
 
     static func judge(_ head: HTTPResponse, rawData: RawData?) -> Verdict {
-        // What is refused may be a name and a password; the layer has no token that it could renew.
+        // The refused credentials may be a name and a password; the layer has no token to renew.
         head.status == .unauthorized ? .refused : Verdict(status: head.status, headerFields: head.headerFields)
     }
 }

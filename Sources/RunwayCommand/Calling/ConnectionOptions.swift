@@ -1,7 +1,7 @@
 import ArgumentParser
 import Runway
 
-/// How a command connects to a server, as `runway call` and `runway listen` have it.
+/// The connection options of `runway call` and `runway listen`.
 struct ConnectionOptions: ParsableArguments {
     @Option(help: ArgumentHelp("The longest wait for the server.", valueName: "seconds"))
     var timeout = 60.0

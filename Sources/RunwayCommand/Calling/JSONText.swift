@@ -3,7 +3,7 @@
 /// Strings and numbers are unchanged, except for control characters on a terminal. It writes in parts, so that a large
 /// document does not fill the memory.
 struct JSONText {
-    /// How much is gathered before it is written.
+    /// The number of bytes that are collected before they are written.
     private static let partByteCount = 1 << 16
     /// Deeper levels are not indented further: no terminal is that wide, and the output would grow with the square of
     /// the depth.
@@ -21,7 +21,7 @@ struct JSONText {
     /// Writes a document and a line feed.
     ///
     /// - Parameter json: The bytes of one value that was found to be sound.
-    /// - Throws: What `Console.write` throws.
+    /// - Throws: The errors of `Console.write`.
     mutating func write(_ json: ArraySlice<UInt8>) throws {
         var rest = json
         while let byte = rest.first {

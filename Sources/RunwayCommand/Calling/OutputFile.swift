@@ -1,6 +1,6 @@
 import Foundation
 
-/// A file that appears whole or not at all: it is written beside its place and moved there when it is complete.
+/// A file that appears completely or not at all: it is written beside its target and moved there when it is complete.
 struct OutputFile: Sendable {
     /// The file that is to appear.
     let path: String
@@ -9,8 +9,8 @@ struct OutputFile: Sendable {
 
     /// Opens the file to write. An existing file stays until ``commit()``; a device or pipe is written directly.
     ///
-    /// - Parameter isPrivate: Whether only the user may read it. Otherwise it has the permissions of the file that it
-    ///   replaces, or those of new files.
+    /// - Parameter isPrivate: Whether only the user may read the file. Otherwise it has the permissions of the file
+    ///   that it replaces, or the default ones of new files.
     /// - Throws: ``CommandFailure`` if it can't be written.
     init(path: String, isPrivate: Bool = false) throws(CommandFailure) {
         var status = stat()
@@ -36,7 +36,7 @@ struct OutputFile: Sendable {
         fchmod(descriptor, exists ? status.st_mode & 0o777 : Self.modeOfNewFiles)
     }
 
-    /// The permissions of new files: all but those that the user's mask takes away.
+    /// The permissions of new files: all except those that the user's mask removes.
     private static var modeOfNewFiles: mode_t {
         // The mask can only be read by setting it.
         let mask = umask(0)
@@ -50,7 +50,7 @@ struct OutputFile: Sendable {
         return lstat(path, &status) != 0
     }
 
-    /// Sets the permissions of a file that a download has just created, for the user alone, to those of new files.
+    /// Gives a file that a download has created, readable only by its user, the default permissions of new files.
     static func share(_ path: String) {
         let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
         guard descriptor >= 0 else { return }
@@ -104,10 +104,10 @@ struct OutputFile: Sendable {
 /// The regular file that a download would replace.
 struct ReplacedFile {
     let byteCount: Int
-    /// When its content changed last.
+    /// The date of the last change of its content.
     let date: Date
 
-    /// Reads the attributes of the file; `nil` if there is none, or something else, such as a symbolic link.
+    /// Reads the attributes of the file; `nil` if it does not exist, or is not a file, such as a symbolic link.
     init?(path: String) {
         guard let attributes = try? FileManager.default.attributesOfItem(atPath: path),
             attributes[.type] as? FileAttributeType == .typeRegular,

@@ -2,7 +2,7 @@ import HTTPTypes
 import Runway
 import RunwayJSON
 
-/// The items of a request, sorted by what they make.
+/// The items of a request, sorted by the parts of the request that they make.
 struct RequestParts {
     var pairs: [Parameters.Entry] = []
     var headers = HTTPFields()

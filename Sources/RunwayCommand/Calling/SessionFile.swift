@@ -31,7 +31,8 @@ struct SessionFile: Sendable {
     ///
     /// A damaged file is moved to a name that ends in `.damaged`, so that the next call starts a new session.
     ///
-    /// - Throws: ``CommandFailure`` if it is damaged, can't be read, is too large, or is not the user's alone.
+    /// - Throws: ``CommandFailure`` if the file is damaged, can't be read, is too large, or is accessible to other
+    ///   users.
     func load() throws(CommandFailure) -> StoredSession {
         let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
         guard descriptor >= 0 else {

@@ -35,7 +35,7 @@ struct TextFile {
 }
 
 extension SystemError {
-    /// Why a file can't be read.
+    /// Creates the reason why a file can't be read.
     fileprivate init(reading path: String) {
         let descriptor = open(path, O_RDONLY | O_CLOEXEC)
         self = descriptor < 0 ? .current : SystemError(code: EISDIR)

@@ -1,7 +1,7 @@
 import HTTPTypes
 import Runway
 
-/// The heads of a request and of its response as they were on the wire, without what the redaction removes.
+/// The heads of a request and of its response as they were sent, with secrets redacted.
 struct WireText {
     let attempt: FlightRecord.Attempt
 

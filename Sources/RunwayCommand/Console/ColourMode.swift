@@ -1,7 +1,7 @@
 import ArgumentParser
 import Synchronization
 
-/// When the output has colours, as `--color` sets it for the whole process.
+/// The condition for colours in the output, which `--color` sets for the whole process.
 enum ColourMode: String, ExpressibleByArgument, CaseIterable, Sendable {
     case always
     /// On a terminal that shows them, unless `NO_COLOR` is set.

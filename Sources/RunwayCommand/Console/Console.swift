@@ -94,7 +94,7 @@ struct Console: Sendable {
         try? write(text)
     }
 
-    /// How text looks (ECMA-48 §8.3.117).
+    /// A style of text (ECMA-48 §8.3.117).
     enum Style: String, Sendable {
         case bold = "1"
         case dim = "2"

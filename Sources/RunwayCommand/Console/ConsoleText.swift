@@ -23,7 +23,7 @@ struct ConsoleText {
     }
 }
 
-/// A text that comes in parts, for a console: the parts may be cut within a character.
+/// A text that arrives in parts, for a console: a character may be divided between two parts.
 struct ConsoleParts {
     let console: Console
     /// The bytes of an incomplete character or CRLF.
@@ -34,7 +34,7 @@ struct ConsoleParts {
     /// Writes the complete characters: to a terminal as text in UTF-8 with its control characters escaped, elsewhere
     /// unchanged.
     ///
-    /// - Throws: What `Console.write` throws.
+    /// - Throws: The errors of `Console.write`.
     mutating func write(_ part: [UInt8]) throws {
         guard console.escapesControls else { return try console.write(part) }
         rest += part
@@ -45,7 +45,7 @@ struct ConsoleParts {
 
     /// Writes the rest.
     ///
-    /// - Throws: What `Console.write` throws.
+    /// - Throws: The errors of `Console.write`.
     mutating func end() throws {
         if rest.isEmpty { return }
         try console.write(String(decoding: rest, as: UTF8.self))
@@ -54,7 +54,7 @@ struct ConsoleParts {
 }
 
 extension [UInt8] {
-    /// How many bytes at the end may begin a sequence of UTF-8, or CRLF, whose rest is to come.
+    /// The number of bytes at the end that may begin a sequence of UTF-8, or CRLF, whose rest is still to arrive.
     fileprivate var incompleteByteCount: Int {
         if last == 0x0D { return 1 }
         guard let lead = suffix(3).lastIndex(where: { $0 & 0xC0 != 0x80 }) else { return 0 }

@@ -1,15 +1,15 @@
 extension StringProtocol {
-    /// How many columns of a terminal the text takes: two for a wide character of East Asian scripts or an emoji
-    /// (Unicode Standard Annex 11), none for a mark that is drawn upon the character before it, one for every other.
+    /// The number of columns that the text takes in a terminal: two for a wide character of East Asian scripts or an
+    /// emoji (Unicode Standard Annex 11), none for a mark that is drawn upon the previous character, one for any other.
     var displayWidth: Int { reduce(0) { $0 + $1.displayWidth } }
 
-    /// The text in exactly so many columns: cut, with an ellipsis, or followed by spaces.
+    /// Returns the text in exactly `columns` columns: truncated, with an ellipsis, or followed by spaces.
     func padded(to columns: Int) -> String {
         let text = fitted(to: columns)
         return text + String(repeating: " ", count: columns - text.displayWidth)
     }
 
-    /// The text in at most so many columns, which ends with an ellipsis if it is cut.
+    /// Returns the text in at most `columns` columns. A truncated text ends with an ellipsis.
     func fitted(to columns: Int) -> String {
         if displayWidth <= columns { return String(self) }
         var width = 0
@@ -23,7 +23,7 @@ extension StringProtocol {
 
 extension Character {
     fileprivate var displayWidth: Int {
-        // A sequence of scalars is drawn in the place of its first; the emoji variant is wide.
+        // A sequence of scalars is drawn at the position of its first; the emoji variant is wide.
         guard let first = unicodeScalars.first else { return 0 }
         if unicodeScalars.dropFirst().contains("\u{FE0F}") { return 2 }
         return first.displayWidth

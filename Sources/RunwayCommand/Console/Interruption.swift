@@ -2,9 +2,9 @@ import Dispatch
 import Foundation
 import Synchronization
 
-/// How Ctrl-C (SIGINT) and SIGTERM end a command: its work is cancelled, and cleans up after itself.
+/// The end of a command by Ctrl-C (SIGINT) or SIGTERM: its work is cancelled, and cleans up after itself.
 enum Interruption {
-    /// How long cancelled work may take to end by itself before the process ends without it.
+    /// The time within which cancelled work has to end by itself before the process ends.
     static let grace = DispatchTimeInterval.seconds(2)
 
     /// The signal that ended some work.
@@ -63,7 +63,7 @@ enum Interruption {
     }
 }
 
-/// The first signal that came.
+/// The first received signal.
 private final class ReceivedSignal: Sendable {
     /// Guards the number of the signal.
     private let number = Mutex<Int32?>(nil)

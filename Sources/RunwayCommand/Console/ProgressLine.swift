@@ -6,9 +6,9 @@ import Synchronization
 ///
 /// Output on a terminal removes it first, so that it is never left between other lines.
 enum ProgressLine {
-    /// How long the work has to take before the line is shown.
+    /// The time that the work has to take before the line is shown.
     static let patience = Duration.milliseconds(500)
-    /// How often the line is drawn anew.
+    /// The interval at which the line is redrawn.
     private static let interval = Duration.milliseconds(100)
 
     /// Guards whether the line is drawn.

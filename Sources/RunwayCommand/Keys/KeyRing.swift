@@ -52,7 +52,7 @@ struct KeyRing: Sendable {
 
     /// The key with an identifier.
     ///
-    /// - Throws: ``CommandFailure`` if there is none.
+    /// - Throws: ``CommandFailure`` if there is no such key.
     func entry(_ id: String) throws(CommandFailure) -> KeyEntry {
         guard let entry = entries.first(where: { $0.id == id }) else {
             throw CommandFailure("The key file \"\(path)\" has no key \"\(id)\".")

@@ -2,7 +2,7 @@ import ArgumentParser
 import Foundation
 import Runway
 
-/// `runway listen`: what a server pushes, as it comes.
+/// `runway listen`: prints the events or messages that a server pushes, as they arrive.
 struct ListenCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "listen", abstract: "Print what a server pushes: an event stream, or a WebSocket.",

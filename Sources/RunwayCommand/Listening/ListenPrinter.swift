@@ -2,11 +2,11 @@ import Foundation
 import RunwayJSON
 import RunwayStreams
 
-/// Prints what comes, for a person or as one JSON object a line.
+/// Prints events and messages as they arrive, for a person or as one JSON object on each line.
 struct ListenPrinter: Sendable {
     let isJSON: Bool
 
-    /// - Throws: What `Console.write` throws.
+    /// - Throws: The errors of `Console.write`.
     func print(_ element: StreamElement) throws {
         switch element {
         case .event(let event):
@@ -26,7 +26,7 @@ struct ListenPrinter: Sendable {
         }
     }
 
-    /// - Throws: What `Console.write` throws.
+    /// - Throws: The errors of `Console.write`.
     func print(_ element: WebSocketElement) throws {
         switch element {
         case .connected(let link):
@@ -45,7 +45,7 @@ struct ListenPrinter: Sendable {
         }
     }
 
-    /// - Throws: What `Console.write` throws.
+    /// - Throws: The errors of `Console.write`.
     func print(_ frame: WebSocketCloseFrame) throws {
         if isJSON {
             let reason = frame.reason.isEmpty ? nil : frame.reason
@@ -62,8 +62,8 @@ struct ListenPrinter: Sendable {
         }
     }
 
-    /// A line with the type and what is known of an event, and its data below. The data is indented, so that none of
-    /// its lines looks like the first line of another event.
+    /// Prints a line with the type and the details of an event, and its data below. The data is indented, so that none
+    /// of its lines looks like the first line of another event.
     private func entry(_ type: String, _ details: [String], _ text: String) throws {
         var line = ConsoleText(Self.oneLine(type), .bold, for: .output)
         for detail in details { line.append(" \(Self.oneLine(detail))", .dim) }
@@ -89,7 +89,7 @@ struct ListenPrinter: Sendable {
         try Console.output.write(String(decoding: writer.bytes, as: UTF8.self) + "\n")
     }
 
-    /// A server's text in one line: what it sends can't look like a line of this command.
+    /// Returns a server's text in one line, so that the text can't look like a line of this command.
     private static func oneLine(_ text: String) -> String {
         String(text.map { $0.isNewline ? " " : $0 })
     }

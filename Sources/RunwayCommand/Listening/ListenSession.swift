@@ -28,7 +28,7 @@ struct ListenSession: Sendable {
         }
     }
 
-    /// Prints a stream until it ends or a number of events has come.
+    /// Prints a stream until it ends or `count` events have arrived.
     func follow(_ request: ListenRequest, after id: String?, count: Int?, _ printer: ListenPrinter) async throws {
         let cursors = MemoryStreamCursorStore()
         if let id { cursors.store(StreamCursor(stream: "", lastEventID: id), for: "listen") }
@@ -46,7 +46,7 @@ struct ListenSession: Sendable {
         }
     }
 
-    /// Prints a WebSocket until it ends or a number of messages has come.
+    /// Prints a WebSocket until it ends or `count` messages have arrived.
     func follow(_ handshake: ListenHandshake, count: Int?, _ printer: ListenPrinter) async throws {
         let messages = network.webSocket(handshake)
         watch.onFailure { messages.close() }
@@ -68,7 +68,7 @@ struct ListenSession: Sendable {
         }
     }
 
-    /// Reads, closes the connections, and throws what the command ends with, if it is not fine.
+    /// Runs `read`, closes the connections, and throws the error that ends the command, if there is one.
     private func ending(_ read: () async throws -> Void) async throws {
         var failure: (any Error)?
         do { try await read() } catch { failure = error }
@@ -93,7 +93,7 @@ private final class ConnectionWatch: EventSink {
     /// Guards whether there was a connection, and the failure of the first.
     private let state = Mutex(State())
 
-    /// Why there was no connection; `nil` if there was one.
+    /// The reason why there was no connection; `nil` if there was one.
     var failure: NetworkError? { state.withLock { $0.failure } }
 
     func connected() { state.withLock { $0.hasConnected = true } }

@@ -25,8 +25,8 @@ struct CapturedBody: Sendable {
         byteCount += part.count
     }
 
-    /// The body in one line without the secrets that are recognised, or what it is if it is not text; `nil` if it is
-    /// empty.
+    /// Returns the body in one line without recognised secrets, or a description of it if it is not text; `nil` if it
+    /// is empty.
     func text(_ names: JSONRedaction) -> String? {
         if byteCount == 0 { return nil }
         guard isText else {

@@ -1,7 +1,7 @@
 import HTTPTypes
 import Runway
 
-/// How the proxy's cache handled a request, as the field `Cache-Status` (RFC 9211).
+/// The treatment of a request by the proxy's cache, as the field `Cache-Status` (RFC 9211).
 struct CacheStatus {
     /// The field. If the origin's caches sent some as well, this one follows them (RFC 9211 §2).
     let field: HTTPField?
@@ -18,7 +18,7 @@ struct CacheStatus {
         } else {
             parameters = ["fwd=\(decisions.lazy.compactMap { Self.reason($0, request) }.first ?? Self.reason(request))"]
             let status = record.attempts.last?.status
-            // Without the parameter, the status of the response is the one that the server responded with (RFC 9211 §2.3).
+            // Without the parameter, the status of the response is the server's (RFC 9211 §2.3).
             if let status, status.code != response.head.status.code { parameters.append("fwd-status=\(status.code)") }
             if status == nil { parameters.append("detail=no-response") }
         }
@@ -35,8 +35,8 @@ struct CacheStatus {
         }
     }
 
-    /// Why the request was forwarded, from the decision about the stored responses; `nil` if the decision has no such
-    /// reason (RFC 9211 §2.2).
+    /// Returns the reason why the request was forwarded, from the decision about the stored responses; `nil` if the
+    /// decision has no such reason (RFC 9211 §2.2).
     private static func reason(_ decision: HTTPCacheDecision, _ request: HTTPRequest) -> String? {
         switch decision {
         // It is not known whether nothing is stored of the URI, or only of this variant.
@@ -51,7 +51,7 @@ struct CacheStatus {
         }
     }
 
-    /// Why a request was forwarded for which no stored response was looked for.
+    /// Returns the reason why a request was forwarded without looking for a stored response.
     private static func reason(_ request: HTTPRequest) -> String {
         request.method == .get || request.method == .head ? "bypass" : "method"
     }

@@ -4,7 +4,8 @@ import RunwayTransport
 
 /// Sends a request to an address of its host that ``ForwardTargets`` allows. Bodies pass unchanged.
 ///
-/// It is directly above the transport, so that every attempt is checked, and caches above it see the host's name.
+/// The stage is directly above the transport, so that every attempt is checked, and caches above it see the host's
+/// name.
 struct CheckedTargetStage: RequestStage {
     let targets: ForwardTargets
 

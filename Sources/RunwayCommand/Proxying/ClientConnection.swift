@@ -6,15 +6,15 @@ import NIOHTTPTypesHTTP1
 /// One client's connection by HTTP/1.1 (RFC 9112): decides which requests are forwarded, how responses are framed, and
 /// when it ends.
 ///
-/// It is between the parser and the forwarder. Requests that are not forwarded are refused here, after the responses to
-/// the ones before.
+/// The handler is between the parser and the forwarder. It refuses requests that are not forwarded, after the responses
+/// to earlier requests.
 final class ClientConnection: ChannelDuplexHandler {
     typealias InboundIn = HTTPServerRequestPart
     typealias InboundOut = HTTPServerRequestPart
     typealias OutboundIn = HTTPServerResponsePart
     typealias OutboundOut = HTTPServerResponsePart
 
-    /// How long the client may take to hang up after the response that announces the end of the connection.
+    /// The time within which the client has to disconnect after the response that announces the end of the connection.
     static let lingering = TimeAmount.seconds(2)
 
     /// A request without a response yet.
@@ -23,7 +23,7 @@ final class ClientConnection: ChannelDuplexHandler {
         let isHTTP11: Bool
         /// Whether another request may follow the response.
         var staysOpen: Bool
-        /// Whether all of the request came.
+        /// Whether the whole request has arrived.
         var isReceived = false
     }
 
@@ -54,7 +54,7 @@ final class ClientConnection: ChannelDuplexHandler {
 
     func handlerRemoved(context: ChannelHandlerContext) { headTimer?.cancel() }
 
-    /// Closes the connection if no whole head comes in time: bytes that come one by one would never let it be idle.
+    /// Closes the connection if no whole head arrives in time: bytes that arrive one by one would never let it be idle.
     private func awaitHead(_ context: ChannelHandlerContext) {
         headTimer?.cancel()
         headTimer = context.eventLoop.assumeIsolated().scheduleTask(in: headTimeout) { context.close(promise: nil) }
@@ -167,7 +167,7 @@ final class ClientConnection: ChannelDuplexHandler {
         if hasBody, exchange.isHTTP11, !head.headers.contains(name: "content-length") {
             head.headers.add(name: "Transfer-Encoding", value: "chunked")
         }
-        // What the client has not sent yet can't be distinguished from its next request.
+        // Bytes that the client has not sent yet can't be distinguished from its next request.
         if !head.isKeepAlive || !exchange.isReceived { exchanges[exchanges.startIndex].staysOpen = false }
         if exchanges.first?.staysOpen == false {
             ignoresInput = ignoresInput || exchange.isReceived

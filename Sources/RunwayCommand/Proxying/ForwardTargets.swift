@@ -49,7 +49,7 @@ struct ForwardTargets: Sendable {
             all = [address]
         } else {
             let loop = MultiThreadedEventLoopGroup.singleton.any()
-            // A lookup goes on when nobody waits for it any more: the system's can't be cancelled.
+            // A lookup continues when its caller no longer waits: the system's lookup can't be cancelled.
             guard lookups.begin() else { throw TooManyLookups() }
             defer { lookups.end() }
             all = try await lookUp(host, loop).get()

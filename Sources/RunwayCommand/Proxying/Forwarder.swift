@@ -67,8 +67,8 @@ struct Forwarder: Sendable {
             head.headerFields[.contentLength] = "\(rawData.bytes.count)"
         }
         guard hasBody, head.headerFields[.contentLength] != "0" else {
-            // It is empty, and read to its end so that its record is complete; this comes first, since the client may
-            // disconnect after the head.
+            // The body is empty, and read to its end so that its record is complete; this comes first, since the client
+            // may disconnect after the head.
             if case .stream(let parts) = outgoing.body { for try await _ in parts {} }
             try await writer.writeResponse(head)
             return
@@ -113,7 +113,7 @@ private struct OutgoingResponse: Sendable {
         let isFramedOtherwise = fields.contains(.transferEncoding) || head.status == .noContent
         let length = isFramedOtherwise ? nil : ContentLength.understood(fields[values: .contentLength])
         head.headerFields[.contentLength] = length.map { "\($0)" }
-        // A recipient with a clock adds a date to what it forwards (RFC 9110 §6.6.1).
+        // A recipient with a clock adds a date to a forwarded message (RFC 9110 §6.6.1).
         if head.headerFields[.date] == nil { head.headerFields[.date] = HTTPDate(Date.now).text }
         body = response.body
     }

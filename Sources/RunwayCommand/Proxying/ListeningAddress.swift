@@ -1,6 +1,6 @@
 import Runway
 
-/// Where a server listens: an IP address, or `localhost`, and a port.
+/// The address at which a server listens: an IP address, or `localhost`, and a port.
 struct ListeningAddress: Sendable, Equatable {
     /// The address, without brackets.
     let host: String
@@ -27,7 +27,7 @@ struct ListeningAddress: Sendable, Equatable {
         self.port = port
     }
 
-    /// Whether this machine alone reaches the address (RFC 1122 §3.2.1.3, RFC 4291 §2.5.3).
+    /// Whether only this machine can reach the address (RFC 1122 §3.2.1.3, RFC 4291 §2.5.3).
     var isLoopback: Bool { Self.isLoopback(host) }
 
     /// Whether a host without a port is this machine for certain. A name that only begins like an address is anybody's.

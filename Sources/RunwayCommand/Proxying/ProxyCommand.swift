@@ -130,7 +130,7 @@ struct ProxyCommand: AsyncParsableCommand {
         do {
             try await Interruption.cancelling(forcedStatus: { _ in ExitStatus.fine }) {
                 try await server.run { port in
-                    // Programs read records alone on standard output.
+                    // Programs read only records on standard output.
                     let text =
                         "Listening at http://\(server.address.authority(port: port)) for \(servers)\n"
                     try? (greetsPrograms ? Console.error : Console.output).write(text)

@@ -3,7 +3,7 @@ import HTTPTypes
 import Runway
 import RunwayTransport
 
-/// The server behind a proxy, whichever it is: it is judged by its status alone.
+/// The server behind a proxy, any server: a response is judged only by its status.
 enum ProxiedServer: APIService {
     static let name = "proxy"
     // Every request is absolute.
@@ -33,13 +33,13 @@ struct ProxySession: Sendable {
     private let network: NetworkLayer
     private let transport: NIOTransport
 
-    /// How a proxy treats requests.
+    /// Settings for the treatment of requests by a proxy.
     struct Options: Sendable {
         var cache: ProxyCache
-        /// The names of request fields that separate clients, beside those whose names say a secret.
+        /// The names of request fields that separate clients, in addition to fields with secret names.
         var authenticatingFields: Set<String> = []
-        /// Whether requests are refused and retried as those of an app are. Otherwise clients get the servers'
-        /// responses unchanged.
+        /// Whether requests are refused and retried like an app's. Otherwise clients receive the servers' responses
+        /// unchanged.
         var appliesPolicies: Bool
         var timeout: Duration
         var isHTTP1Only: Bool

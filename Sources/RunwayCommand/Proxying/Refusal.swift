@@ -4,7 +4,7 @@ import Runway
 import RunwayJSON
 import RunwayTransport
 
-/// A response of the proxy's own, to a request that has none.
+/// A response that the proxy itself sends to a request.
 struct Refusal: Error, Sendable {
     let status: HTTPResponse.Status
     /// The kind of the error, in one word.
@@ -13,7 +13,7 @@ struct Refusal: Error, Sendable {
     let message: String
     /// The type of the error by RFC 9209 §2.3.
     let proxyError: String
-    /// After how long the client may retry; set for status 503 alone.
+    /// The time after which the client may retry; set only for status 503.
     private let retryAfter: Duration?
 
     init(_ status: HTTPResponse.Status, _ message: String) {

@@ -4,7 +4,7 @@ import NIOHTTP1
 
 /// Stores the start of the client's last message, which the parser does not report when it refuses it.
 ///
-/// It is before the parser and passes everything on.
+/// The handler is before the parser and passes all bytes on.
 final class RequestLinePeek: ChannelInboundHandler {
     typealias InboundIn = ByteBuffer
 

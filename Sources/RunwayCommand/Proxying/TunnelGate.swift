@@ -53,7 +53,7 @@ final class TunnelGate: ChannelInboundHandler, RemovableChannelHandler {
         context.fireUserInboundEventTriggered(event)
     }
 
-    /// Reads what came, of which so many bytes were read before.
+    /// Reads the received bytes, of which the first `count` were read before.
     private func read(after count: Int, _ context: ChannelHandlerContext) {
         switch ConnectRequest.beginning(early) {
         case .undecided: break

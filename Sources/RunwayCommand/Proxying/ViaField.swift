@@ -1,6 +1,6 @@
 /// The intermediaries that a message passed, as `Via` names them (RFC 9110 §7.6.3).
 enum ViaField {
-    /// Who received the message, of every step: a host with its port, or a pseudonym, in lower case.
+    /// Returns the recipient of the message in each step: a host with its port, or a pseudonym, in lower case.
     ///
     /// An element of the list is a protocol, a recipient and perhaps a comment, with any blanks between them.
     static func recipients(of values: [String]) -> [String] {

@@ -6,7 +6,7 @@ import RunwayServerStorage
     import RunwayPostgreSQL
 #endif
 
-/// Where `runway serve --log` stores action logs, and where `runway log` finds them: a SQLite file, or a PostgreSQL
+/// The place where `runway serve --log` stores action logs, and `runway log` finds them: a SQLite file, or a PostgreSQL
 /// database.
 enum LogPlace: Equatable {
     case file(String)

@@ -157,7 +157,7 @@ struct ServeCommand: AsyncParsableCommand {
 
     /// Receives action logs and stores them at `place`.
     private func receive(_ place: LogPlace) async throws {
-        // Room for 32 batches of the largest size at a time, beside the memory of a small machine.
+        // Room for 32 batches of the largest size at a time, for the memory of a small machine.
         BodyCollector.shared.maximumTotalByteCount = 32 << 20
         let sink = try await place.open()
         let certificate = plain ? nil : try DemoCertificate()

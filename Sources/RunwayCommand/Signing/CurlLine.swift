@@ -4,8 +4,8 @@ import Runway
 
 /// The request of a curl command line.
 ///
-/// Options that decide about the request are read as curl 8 reads them, those of the connection and the output are
-/// skipped, and every other one is refused, so that nothing is signed that curl would not send. The header fields that
+/// Options that affect the request are read like curl 8 reads them, options for the connection and the output are
+/// skipped, and all others are refused, so that only a request is signed that curl would send. The header fields that
 /// curl adds by itself, such as `User-Agent`, are not added.
 struct CurlLine {
     let request: RequestInput

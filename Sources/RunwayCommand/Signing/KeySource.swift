@@ -11,8 +11,8 @@ struct KeySource: Sendable {
 
     /// Reads the file.
     ///
-    /// - Parameter algorithm: That of a PEM file or a secret. `nil` for the one that PEM can have, `rsa-pss-sha512` for
-    ///   RSA, and `hmac-sha256` for a secret.
+    /// - Parameter algorithm: The algorithm of a PEM file or a secret. `nil` for the algorithm that the PEM determines,
+    ///   `rsa-pss-sha512` for RSA, and `hmac-sha256` for a secret.
     /// - Throws: ``CommandFailure`` if it can't be used.
     init(path: String, algorithm: SignatureAlgorithm?) throws(CommandFailure) {
         self.path = path
@@ -56,9 +56,9 @@ struct KeySource: Sendable {
         let text: String
     }
 
-    /// The key that signs: the one with an identifier, or without one the one that became active last.
+    /// Returns the signing key with an identifier, or without one the key that became active last.
     ///
-    /// - Throws: ``CommandFailure`` if there is none.
+    /// - Throws: ``CommandFailure`` if there is no such key.
     func signer(id: String?, at now: UnixTime) throws(CommandFailure) -> Signer {
         let entry = try signingEntry(id: id, at: now)
         guard let id = id ?? (isBare ? nil : entry.id) else {
@@ -148,7 +148,7 @@ extension String {
 struct AlgorithmName: ExpressibleByArgument, Sendable {
     let algorithm: SignatureAlgorithm
 
-    /// Reads a registered name, or that of a salted digest.
+    /// Reads the registered name of an algorithm, or the name of a salted digest.
     init?(argument: String) {
         guard let algorithm = SignatureAlgorithm(name: argument) else { return nil }
         self.algorithm = algorithm

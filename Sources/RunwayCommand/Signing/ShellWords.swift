@@ -1,9 +1,9 @@
 /// Divides a command line into words as a POSIX shell does, without replacing anything in them.
 ///
-/// Quotes, backslashes and `$'…'`, which browsers write, are undone. What a shell would replace, a variable or a
-/// command, is refused: the words would not be those that were sent.
+/// Quotes, backslashes and `$'…'`, which browsers write, are undone. Variables and commands, which a shell would
+/// replace, are refused: the words would differ from those that were sent.
 enum ShellWords {
-    /// - Throws: ``CommandFailure`` for a quotation mark that is not closed, and for what a shell would replace.
+    /// - Throws: ``CommandFailure`` for a quotation mark that is not closed, and for a text that a shell would replace.
     static func split(_ line: String) throws(CommandFailure) -> [String] {
         var scanner = Scanner(rest: line.unicodeScalars[...])
         return try scanner.words()

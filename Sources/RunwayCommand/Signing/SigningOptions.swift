@@ -12,7 +12,7 @@ enum WayName: String, ExpressibleByArgument, CaseIterable, Sendable {
     case sealed
 }
 
-/// How a request is signed, as `runway sign` and `runway call --sign` have it.
+/// The signing options of `runway sign` and `runway call --sign`.
 struct SigningOptions: ParsableArguments {
     @Option(help: ArgumentHelp("Which key of the file signs. Default: the last that became active.", valueName: "id"))
     var keyID: String?

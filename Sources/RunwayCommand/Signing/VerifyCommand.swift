@@ -115,7 +115,7 @@ struct VerifyCommand: AsyncParsableCommand {
 
     private func directory(for input: RequestInput) async throws -> any KeyDirectory {
         var algorithm = alg?.algorithm
-        // A bare secret can be that of either way; the digest says which it claims.
+        // A bare secret can belong to either way; the digest states its algorithm.
         if algorithm == nil, let digest = try? SaltedDigest(input.head.headerFields), try KeySource.isBareSecret(key) {
             algorithm = digest.algorithm
         }
