@@ -3,17 +3,20 @@ import Synchronization
 
 /// Remembers used nonces in memory, for one server.
 ///
-/// Its size is bounded: when it is full, claims are refused until nonces expire. Each key has a quota, so that one key
-/// alone cannot have the signatures of all others refused. It forgets everything when the server restarts; signatures
-/// that may have been made before the start are therefore refused, and their signers have to sign again. Since a
-/// signer's clock may be ahead, these are all whose `created` is before the start plus the 30
-/// seconds that a policy tolerates: for that long, only signatures with a nonce of ``ServerNonces`` are accepted.
-/// A wall clock that is set back lets no nonce be used twice: what expired no later than a nonce that was removed is
-/// refused. A clock that was far ahead for a moment therefore has signatures refused that were made before the moment,
-/// and none of those that are made after it.
+/// Its size is limited: when it is full, claims are refused until nonces expire. Each key has a quota, so that one key
+/// can't cause the signatures of all others to be refused.
+///
+/// After a restart of the server the memory is empty. Signatures that may have been made before the start are refused,
+/// and their signers have to sign again. Since a signer's clock may be ahead, these are all signatures whose `created`
+/// is before the start plus the 30 seconds that a policy tolerates: for that long, only signatures with a nonce of
+/// ``ServerNonces`` are accepted.
+///
+/// If the wall clock is set back, no nonce can be used twice: signatures that expire no later than a removed nonce are
+/// refused. A clock that was far ahead for a moment therefore causes signatures from before that moment to be refused,
+/// but none from after it.
 ///
 /// A nonce takes 16 bytes in a set, by its digest: about 35 bytes with the set's spare room. The memory has 16 parts; a
-/// key takes about 32 bytes more in each part that has nonces of it.
+/// key takes about 32 bytes more in each part that contains its nonces.
 public final class NonceMemory: NonceStore {
     /// Parts with locks of their own, so that claims seldom wait for each other.
     private let shards: [Shard]
