@@ -9,6 +9,7 @@ import NIOTLS
 /// try await withScriptedOrigin { origin in
 ///     origin.on(.get, "/list", respond: .json(#"{"list":[]}"#))
 ///     // … let the app call origin.baseURL + "/list" …
+///
 ///     let requests = try await origin.waitForRequests(count: 1)
 ///     #expect(requests[0]["Authorization"] == "Bearer 1")
 ///     #expect(origin.unexpectedRequests.isEmpty)

@@ -9,6 +9,7 @@ public import HTTPTypes
 ///     .json(#"{"list":[]}"#),
 ///     .text("moved", status: .gone),
 ///     .json("{}").held(by: gate),  // comes when the test says so
+///
 ///     .bytes(page).declaring(length: 9_000_000),  // a wrong content length
 ///     .chunks(["one", "two"]).pausing(.betweenChunks, .delay(.seconds(5), on: clock)),
 ///     .json("{}").cut(after: .bodyBytes(1), by: .reset),  // torn in the middle
