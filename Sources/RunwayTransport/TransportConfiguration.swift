@@ -1,6 +1,6 @@
 public import Runway
 
-/// How a transport connects: which servers it trusts, its time-outs, and its number of connections.
+/// The configuration of a transport: the servers that it trusts, its time-outs, and its number of connections.
 ///
 /// ```swift
 /// var configuration = TransportConfiguration(connectTimeout: .seconds(5), maximumConnectionsPerOrigin: 4)
@@ -35,7 +35,7 @@ public struct TransportConfiguration: Sendable {
     public var connectTimeout: Duration
     /// The longest time without a byte while a response is awaited or read. The default is 60 s.
     public var idleTimeout: Duration
-    /// How long an idle connection stays open. The default is 60 s.
+    /// The time for which an idle connection stays open. The default is 60 s.
     public var keepAlive: Duration
     /// The most HTTP/1.1 connections to one origin; further requests wait. The default is 8. Retired connections with
     /// requests in flight do not count, up to as many again.

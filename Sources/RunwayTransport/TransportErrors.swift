@@ -43,7 +43,7 @@ extension NetworkError {
         case let error as NIOSSLExtraError
         where [.failedToValidateHostname, .serverHostnameImpossibleToMatch].contains(error):
             .notSent
-        // Of the system's errors this one alone does not occur on an open connection.
+        // Only this one of the system's errors does not occur on an open connection.
         case let error as IOError where error.errnoCode == ECONNREFUSED: .notSent
         default: .unknown
         }

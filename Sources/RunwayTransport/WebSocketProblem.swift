@@ -1,6 +1,6 @@
 import Runway
 
-/// Why a handshake failed or a WebSocket ended out of order.
+/// The reason why a handshake failed or a WebSocket did not end in order.
 enum WebSocketProblem: Error, Equatable {
     /// The server's response to the handshake is invalid, for this reason.
     case handshake(String)

@@ -10,16 +10,16 @@ public struct WireSettings: Sendable {
     /// The flow-control window of an HTTP/2 stream: how many unread bytes of one response a server may send. From 64
     /// KiB to 2 GiB; the default is 8 MiB.
     ///
-    /// It is part of the first settings, so that the first response is not slowed down. It is also the most memory that
-    /// the unread bytes of a stream take.
+    /// The size is part of the first settings, so that the first response is not slowed down. It also limits the memory
+    /// for the unread bytes of a stream.
     public var streamWindowByteCount = 8 << 20
     /// The flow-control window of an HTTP/2 connection: from 64 KiB to 2 GiB; the default is 16 MiB.
     ///
-    /// It is opened again by the bytes received, read or not, so that an unread response does not delay the others, but
-    /// not beyond ``maximumUnreadByteCount``.
+    /// The window is opened again by received bytes, whether they are read or not, so that an unread response does not
+    /// delay the others, but not beyond ``maximumUnreadByteCount``.
     public var connectionWindowByteCount = 16 << 20
-    /// The most unread bytes of streamed responses over one HTTP/2 connection, those of responses that have ended
-    /// included: at least 64 KiB; the default is 64 MiB. It limits the memory of a connection; bytes in small parts may
+    /// The most unread bytes of streamed responses over one HTTP/2 connection, including those of responses that have
+    /// ended: at least 64 KiB; the default is 64 MiB. It limits the memory of a connection; bytes in small parts may
     /// take several times as much.
     ///
     /// At the limit the server may not send on any stream until a reader consumes bytes or is released. Other calls
@@ -39,18 +39,19 @@ public struct WireSettings: Sendable {
     /// The longest time from the end of the request to the first byte of the response. The default, `nil`, is no limit
     /// but ``TransportConfiguration/idleTimeout``.
     public var firstByteTimeout: Duration?
-    /// How long an HTTP/2 connection with requests in flight may be silent before a PING is sent (RFC 9113 §6.7). The
-    /// default is 15 s, the minimum 10 ms; `nil` sends none. None is sent while event streams and WebSockets alone are
-    /// open, which have heartbeats and pings of their own.
+    /// The time for which an HTTP/2 connection with requests in flight may be silent before a PING is sent (RFC 9113
+    /// §6.7). The default is 15 s, the minimum 10 ms; `nil` sends no PING. None is sent while only event streams and
+    /// WebSockets are open, which have heartbeats and pings of their own.
     public var pingInterval: Duration? = .seconds(15)
-    /// How long the server may take to acknowledge a PING before the connection is closed. The default is 10 s.
+    /// The time within which the server has to acknowledge a PING; otherwise the connection is closed. The default is
+    /// 10 s.
     public var pingTimeout: Duration = .seconds(10)
     /// The size from which on a body waits for status 100 (`Expect: 100-continue`, RFC 9110 §10.1.1), as any body of
     /// unknown length does then. The default, `nil`, is no size: a body waits only if its request has the field.
     public var expectContinueByteCount: Int?
-    /// How long a body waits for status 100 before it is sent anyway. The default is 1 s.
+    /// The time for which a body waits for status 100 before it is sent anyway. The default is 1 s.
     public var continueTimeout: Duration = .seconds(1)
-    /// How many times its coded size a decoded response may have, beyond its first MiB. The default is 250.
+    /// The largest ratio of a decoded response to its coded size, beyond its first MiB. The default is 250.
     public var maximumExpansion = 250
     /// The most bytes of a decoded response. The default is 64 GiB; a whole response has a lower limit of its own.
     public var maximumDecodedByteCount = Int(clamping: Int64(64) << 30)
@@ -60,7 +61,7 @@ public struct WireSettings: Sendable {
 }
 
 extension WireSettings {
-    /// How much a response may grow when it is decoded.
+    /// The limits for the growth of a response when it is decoded.
     var decodingLimits: ContentDecoder.Limits {
         ContentDecoder.Limits(maximumByteCount: max(0, maximumDecodedByteCount), maximumRatio: max(1, maximumExpansion))
     }

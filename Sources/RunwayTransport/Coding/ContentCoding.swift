@@ -57,7 +57,8 @@ package enum ContentCoding: String, Sendable, CaseIterable {
 /// Decodes one body of one content coding, with the library that implements the coding. ``ContentDecoder`` enforces the
 /// limits.
 protocol CodingReader: AnyObject {
-    /// Decodes as much of the input as fits into a part of `room` bytes, and removes what it read from the input.
+    /// Decodes as much of the input as fits into a part of `room` bytes, and removes the bytes that it read from the
+    /// input.
     ///
     /// - Returns: The decoded bytes, and whether the coded body may end here.
     /// - Throws: ``ContentDecoder/Failure/malformed``, ``ContentDecoder/Failure/outOfMemory``.
@@ -65,16 +66,16 @@ protocol CodingReader: AnyObject {
         _ input: inout ByteBuffer, upTo room: Int
     ) throws(ContentDecoder.Failure) -> (part: [UInt8], isAtEnd: Bool)
 
-    /// Prepares for what follows the end of the body: another coded body, which continues it, or nothing that belongs
-    /// to it.
+    /// Prepares for the bytes after the end of the body: either another coded body, which continues it, or bytes that
+    /// do not belong to it.
     ///
     /// - Returns: Whether another one begins; `nil` if more bytes are needed to tell.
     func beginAnother(_ input: ByteBuffer) throws(ContentDecoder.Failure) -> Bool?
 }
 
 extension HTTPResponse {
-    /// The head after this many codings were decoded: without the fields of the coded body, and with the codings that
-    /// remain.
+    /// Returns the head after `codingCount` codings were decoded: without the header fields of the coded body, and with
+    /// the remaining codings.
     func undoing(_ codingCount: Int) -> HTTPResponse {
         guard codingCount > 0 else { return self }
         var head = self

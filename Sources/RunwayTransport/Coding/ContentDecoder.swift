@@ -27,7 +27,7 @@ final class ContentDecoder {
     /// The most bytes behind the end of a coded body that are ignored: 64 KiB.
     static let maximumSurplusByteCount = 64 << 10
 
-    /// How much a response may grow when it is decoded.
+    /// Limits for the growth of a response when it is decoded.
     struct Limits: Sendable {
         /// The most decoded bytes. The default is 64 GiB; whole and cached responses have limits of their own.
         var maximumByteCount = Int(clamping: Int64(64) << 30)
@@ -35,7 +35,7 @@ final class ContentDecoder {
         ///
         /// Text and JSON seldom reach a ratio of 25; gzip can't exceed 1032, Brotli and zstd have no bound.
         var maximumRatio = 250
-        /// How many bytes may come out whatever the ratio. The default is 1 MiB.
+        /// The number of decoded bytes that are allowed at any ratio. The default is 1 MiB.
         var freeByteCount = 1 << 20
 
         /// The defaults.
@@ -44,17 +44,17 @@ final class ContentDecoder {
 
     /// The problem with a coded body.
     enum Failure: DescribedError, Equatable {
-        /// It does not have the format of its coding.
+        /// The body does not have the format of its coding.
         case malformed
-        /// It ends before its end.
+        /// The body ends too early.
         case truncated
-        /// More than ``maximumSurplusByteCount`` follow its end.
+        /// More than ``maximumSurplusByteCount`` bytes follow the end of the body.
         case trailingBytes
-        /// It grows more than ``Limits/maximumRatio`` allows.
+        /// The body grows more than ``Limits/maximumRatio`` allows.
         case ratio(limit: Int)
-        /// It is larger than ``Limits/maximumByteCount``.
+        /// The body is larger than ``Limits/maximumByteCount``.
         case size(limit: Int)
-        /// It has more than ``maximumCodingCount`` codings.
+        /// The body has more than ``maximumCodingCount`` codings.
         case tooManyCodings
         /// There was no memory for decoding.
         case outOfMemory
@@ -94,18 +94,18 @@ final class ContentDecoder {
     private var input = ByteBuffer()
     private var producedByteCount = 0
     private var hasStarted = false
-    /// How many bytes may come out next.
+    /// The number of bytes that may be decoded next.
     private var room = 0
     /// Whether the end of the coded body was read.
     private var isAtEnd = false
-    /// How many bytes behind that end were ignored.
+    /// The number of bytes behind the end of the coded body that were ignored.
     private var ignoredByteCount = 0
-    /// How many bytes behind the end of the coded body were ignored, for all codings.
+    /// The number of bytes behind the ends of coded bodies that were ignored, for all codings.
     var surplusByteCount: Int { ignoredByteCount + (inner?.surplusByteCount ?? 0) }
 
     /// Undoes codings within limits.
     ///
-    /// - Parameter codings: At least one, the one that is undone first at the start.
+    /// - Parameter codings: At least one coding. The first one is undone first.
     /// - Throws: ``Failure/tooManyCodings`` and ``Failure/outOfMemory``.
     convenience init(_ codings: [ContentCoding], limits: Limits = .default) throws(Failure) {
         guard codings.count <= Self.maximumCodingCount else { throw .tooManyCodings }

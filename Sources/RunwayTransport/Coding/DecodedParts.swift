@@ -5,7 +5,7 @@ struct DecodedParts {
     private let codings: [ContentCoding]
     private let limits: ContentDecoder.Limits
     private var decoder: ContentDecoder?
-    /// How many bytes behind the end of the coded body were ignored so far.
+    /// The number of bytes behind the end of the coded body that were ignored so far.
     var surplusByteCount: Int { decoder?.surplusByteCount ?? 0 }
 
     /// - Parameter codings: The codings to undo, in this order; with none the parts are passed unchanged.

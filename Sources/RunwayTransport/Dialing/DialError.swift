@@ -23,7 +23,7 @@ struct DialError: DescribedError {
     }
 
     var cause: Cause
-    /// Why the host's name could not be looked up, if that was tried and failed.
+    /// The reason why the host's name could not be looked up, if that was tried and failed.
     var lookupError: (any Error)?
     /// The errors of the addresses that were tried, in the order in which they failed.
     var failures: [Failure] = []

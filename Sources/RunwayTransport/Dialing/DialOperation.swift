@@ -1,7 +1,7 @@
 import NIOCore
 import Runway
 
-/// One dial: performs what its ``DialRace`` decides, until an address has proved that it is the host. Runs on its event
+/// One dial: performs the decisions of its ``DialRace``, until an address has proved to be the host. Runs on its event
 /// loop.
 final class DialOperation {
     /// The most listed addresses that are looked up, each of which may take a thread of the resolver.
@@ -23,8 +23,8 @@ final class DialOperation {
     /// The host that is dialled: the origin's, or a proxy's.
     private let host: String
     private let port: Int
-    /// The host's listed IPv4 addresses, which are looked up beside its name: on a network without IPv4, Apple's
-    /// resolver turns them into the IPv6 addresses that lead to them (NAT64).
+    /// The host's listed IPv4 addresses, which are looked up in addition to its name: on a network without IPv4,
+    /// Apple's resolver translates them into IPv6 addresses that lead to them (NAT64).
     private let literals: [IPAddress]
     private var race: DialRace
     /// The attempts that have not ended. After the race those that are only measured go on.
@@ -55,7 +55,7 @@ final class DialOperation {
         host = proxy?.host ?? origin.bareHost
         port = proxy?.port ?? origin.port
         if let address = IPAddress(host) {
-            // Its lookup leads to another address on a network without IPv4, as that of a listed one.
+            // On a network without IPv4 a lookup of this address returns another one, as it does for a listed address.
             literals = []
             race = DialRace(HostPlan(order: [address]), lookup: address.family == .v4 ? .onFailure : .never)
         } else {
@@ -97,7 +97,7 @@ final class DialOperation {
         perform(race.end(at: now))
     }
 
-    /// Performs what the race decides.
+    /// Performs the actions of the race.
     ///
     /// - Parameter winner: The connection that has just been made. The default is `nil`.
     private func perform(_ actions: [DialRace.Action], winner: DialedConnection? = nil) {
@@ -195,7 +195,7 @@ extension DialOperation {
         switch event {
         case .connected: break
         case .established(let connection):
-            // What a proxy does after TCP takes no time of its own.
+            // The proxy's work after TCP takes no time of its own.
             let roundTrip = proxy == nil ? connection.roundTrip : connection.wire.tcp
             if let roundTrip { note(.dialed(roundTrip: roundTrip), address) }
             if race.isOver { return attempt.cut() }
@@ -221,7 +221,7 @@ extension HostPlan {
         guard let first = order.first, avoided.contains(first) else { return self }
         var plan = self
         plan.order = order.filter { !avoided.contains($0) } + order.filter { avoided.contains($0) }
-        // The stagger is that of the address that was first.
+        // The stagger is counted from the address that was dialled first.
         if plan.order.first != first { plan.stagger = nil }
         return plan
     }

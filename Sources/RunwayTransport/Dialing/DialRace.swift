@@ -30,13 +30,13 @@ struct DialRace {
         case fail
     }
 
-    /// When the name is looked up.
+    /// The time at which the name is looked up.
     enum Lookup {
         /// Not at all: all addresses are known.
         case never
-        /// When the race starts.
+        /// At the start of the race.
         case atOnce
-        /// When an address fails or is silent.
+        /// As soon as an address fails or is silent.
         case onFailure
     }
 
@@ -47,7 +47,7 @@ struct DialRace {
         var isExplored = false
     }
 
-    /// How long an address that did not win is measured, or as long as the winner took if that is longer.
+    /// The time for which a losing address is measured at most, unless the winner took longer.
     static let longestMeasurement = Duration.seconds(2)
     /// The most addresses that are tried in one race.
     static let maximumAttempts = 16
@@ -87,7 +87,7 @@ struct DialRace {
         return actions + startNext(at: now)
     }
 
-    /// The instant of ``Action/wake(at:)`` has come.
+    /// The instant of ``Action/wake(at:)`` has arrived.
     mutating func timerFired(at now: Duration) -> [Action] {
         if isOver { return [] }
         guard now >= nextStart else { return [.wake(at: nextStart)] }

@@ -1,10 +1,10 @@
 import NIOCore
 import NIOTLS
 
-/// Stores what comes after TLS's handshake until the handlers of HTTP are in the pipeline, and reports the handshake.
+/// Buffers the bytes after TLS's handshake until the handlers of HTTP are in the pipeline, and reports the handshake.
 ///
-/// It stores at most one read of the socket, since it turns off the channel's automatic reading at the end of the
-/// handshake.
+/// The handler buffers at most one read of the socket, since it turns off the channel's automatic reading at the end of
+/// the handshake.
 final class HandoverHandler: ChannelInboundHandler, RemovableChannelHandler {
     typealias InboundIn = ByteBuffer
     typealias InboundOut = ByteBuffer

@@ -6,14 +6,14 @@ import Synchronization
 
 /// Looks up the addresses of hosts off the event loops. Lookups of one host at a time share one call of the system.
 ///
-/// IPv4 and IPv6 addresses come together, in the order that the system prefers (RFC 6724), from one call of
-/// `getaddrinfo`. RFC 8305 §3 recommends to start with the family that comes first; that would save the difference
-/// between two responses of one name server, and cost the order and a second thread for each host. A host with listed
+/// One call of `getaddrinfo` returns IPv4 and IPv6 addresses together, in the order that the system prefers (RFC 6724).
+/// RFC 8305 §3 recommends to start with the family that arrives first. That would save the difference between two
+/// responses of one name server, but lose the order and take a second thread for each host. A host with listed
 /// addresses needs no lookup.
 ///
 /// `localhost` and names below it lead to this machine, whatever a name server says (RFC 6761 §6.3).
 package final class HostResolver: Sendable {
-    /// The most lookups at once, each of which blocks a thread; further ones wait.
+    /// The most lookups at the same time, each of which blocks a thread; further lookups wait.
     static let maximumConcurrentLookups = 16
 
     private struct State {

@@ -6,7 +6,7 @@ import Runway
 /// ``run()`` reads the stream in a task of its own, since a response may come before the end of the body. A connection
 /// starts and stops the sending; parts of a sending that was stopped are discarded.
 ///
-/// Unchecked: every variable is read and written on the event loop alone.
+/// Unchecked: every variable is read and written only on the event loop.
 final class BodyUpload: @unchecked Sendable {
     private let stream: BodyStream
     private let byteCount: Int?

@@ -21,7 +21,7 @@ final class Exchange: @unchecked Sendable {
     var id: RequestID = 0
     /// The number of the exchange's HTTP/2 stream; 0 over HTTP/1.1.
     var streamNumber = 0
-    /// When the exchange was submitted to its pool.
+    /// The time at which the exchange was submitted to its pool.
     var submitted = NIODeadline.uptimeNanoseconds(0)
     /// Times and byte counts of the exchange.
     private(set) var meter = ExchangeMeter()
@@ -178,7 +178,7 @@ extension Exchange {
     ///   - omittedFields: The names of fields that were left out, since their values are not text. The default is
     ///     empty.
     ///   - isEmpty: Whether the response has no body.
-    ///   - contentLength: The length in the head; `nil` if it has none.
+    ///   - contentLength: The length in the head; `nil` if the head states none.
     /// - Throws: ``BodyTooLarge``, or ``ContentDecoder/Failure`` if there is no memory for decoding.
     func receive(
         _ head: HTTPResponse, leavingOut omittedFields: [HTTPField.Name] = [], isEmpty: Bool, contentLength: Int?

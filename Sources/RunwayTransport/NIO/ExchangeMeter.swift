@@ -1,15 +1,15 @@
 import NIOCore
 import Runway
 
-/// When the steps of an exchange happened on its connection, and how many bytes it sent and received.
+/// The times of an exchange's steps on its connection, and the numbers of sent and received bytes.
 struct ExchangeMeter {
-    /// When it was submitted to its pool.
+    /// The time at which the exchange was submitted to its pool.
     private var submitted: NIODeadline?
-    /// When its connection started to carry it.
+    /// The time at which the connection started to carry the exchange.
     private(set) var begun: NIODeadline?
-    /// When its request was sent in full.
+    /// The time at which the request was sent in full.
     var sent: NIODeadline?
-    /// When the first byte of its response came.
+    /// The time at which the first byte of the response arrived.
     var firstByte: NIODeadline?
     var end: NIODeadline?
     var sentByteCount = 0

@@ -5,7 +5,7 @@ import NIOHTTP2
 import NIOPosix
 import NIOSSL
 
-/// Prepares what a process creates or looks up once.
+/// Prepares objects that a process creates or looks up only once.
 ///
 /// The threads of the event loops take time to start, and Swift's runtime searches all conformances of the program at
 /// the first cast of a type to a protocol, as happens with each channel handler. Together that takes milliseconds of a

@@ -1,7 +1,7 @@
 import HTTPTypes
 
 extension HTTPFields {
-    /// The value of `Content-Length`; `nil` if there is none.
+    /// Returns the value of `Content-Length`; `nil` if the field is absent.
     ///
     /// The value consists of digits, with any number of leading zeros (RFC 9110 §8.6). The same length may be repeated,
     /// also as a list (RFC 9112 §6.3). A malformed value is refused even if no body follows: after it, the connection

@@ -17,14 +17,15 @@ public import Runway
 /// resumed, so that an open connection saves its whole handshake.
 ///
 /// A request that the server certainly did not process, or an idempotent one on a reused connection that the server was
-/// closing, is sent again on another connection (RFC 9112 §9.3.1). So is one that the server refuses over HTTP/2
-/// because it requires HTTP/1.1 (RFC 9113 §7), which later requests to its origin use as well. Every other retry is up
-/// to the layer, also after any other reset of the stream or after an error with which the server closed the
-/// connection. The deinit of a transport closes its connections at once; ``shutdown(_:)`` waits for the requests in
-/// flight.
+/// closing, is sent again on another connection (RFC 9112 §9.3.1). So is a request that the server refuses over HTTP/2
+/// because it requires HTTP/1.1 (RFC 9113 §7); later requests to its origin use HTTP/1.1 as well. The layer decides on
+/// every other retry, for example after any other reset of the stream or after an error with which the server closed
+/// the connection.
 ///
-/// It is of no use on watchOS, which gives sockets only to apps that stream audio or make calls: use
-/// `URLSessionTransport` there.
+/// A transport that is released closes its connections at once; ``shutdown(_:)`` waits for the requests in flight.
+///
+/// Don't use it on watchOS, which gives sockets only to apps that stream audio or make calls: use `URLSessionTransport`
+/// there.
 public final class NIOTransport: Transport {
     let pools: OriginPools
     let arrival: NetworkArrival
@@ -116,9 +117,10 @@ public final class NIOTransport: Transport {
 
     private func warmUp(_ origin: Origin) { PoolLease(to: origin, of: pools, countedBy: gauge)?.pool.warm() }
 
-    /// Prepares for another network: stores what is known of addresses with the last network, retires all connections
+    /// Prepares for another network: stores the measurements of addresses on the last network, retires all connections
     /// (see ``retireConnections()``), then measures the addresses of the ``maximumRenewedOrigins`` origins that were
-    /// used last, and connects to them. Returns at once. A layer calls it when its status reports another network.
+    /// used last, and connects to them. Returns at once. A layer calls the function when its status reports another
+    /// network.
     public func networkDidChange(to status: NetworkStatus) {
         selector.follow(status)
         retireConnections()
@@ -130,10 +132,10 @@ public final class NIOTransport: Transport {
     /// The most origins that ``networkDidChange(to:)`` connects to: 8.
     public static let maximumRenewedOrigins = 8
 
-    /// Sends further requests over new connections alone. Requests in flight may complete, except on a connection from
-    /// an address that the device does not have any more, which is closed at once. Any other HTTP/2 connection with
-    /// requests in flight is sent a PING, and closed if the server does not acknowledge it within
-    /// ``WireSettings/pingTimeout``. So is a WebSocket, where any byte counts as an acknowledgement.
+    /// Sends further requests only over new connections. Requests in flight may complete, except on a connection from
+    /// an address that the device no longer has, which is closed at once. Other HTTP/2 connections with requests in
+    /// flight are sent a PING, and closed if the server does not acknowledge it within ``WireSettings/pingTimeout``.
+    /// WebSockets are checked in the same way; any byte counts as an acknowledgement.
     public func retireConnections() {
         pools.drainAll()
         upgraded.check()
@@ -161,8 +163,7 @@ final class PoolLease: Sendable {
     /// - Parameters:
     ///   - isSpare: Whether to use the spare pool, which avoids the addresses of the origin's main pool. The default is
     ///     `false`.
-    ///   - makesPool: Whether to make the pool if there is none; otherwise `nil` is returned then. The default is
-    ///     `true`.
+    ///   - makesPool: Whether to create the pool if there is none; otherwise `nil` is returned. The default is `true`.
     init?(
         to origin: Origin, of pools: OriginPools, isSpare: Bool = false, makesPool: Bool = true,
         countedBy gauge: RequestGauge

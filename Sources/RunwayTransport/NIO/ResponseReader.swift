@@ -33,7 +33,7 @@ private final class ResponseReader: Sendable {
     }
 
     deinit {
-        // After the end this discards unread bytes alone.
+        // After the end this only discards unread bytes.
         exchange.cancel(CancellationError())
     }
 
@@ -59,7 +59,8 @@ private final class ResponseReader: Sendable {
         return NetworkError(transport: error, from: exchange.request.head.authority)
     }
 
-    /// The body was read to its end, and so many bytes behind that of the coded body were ignored.
+    /// Records that the body was read to its end, and that `byteCount` bytes behind the end of the coded body were
+    /// ignored.
     func noteSurplus(_ byteCount: Int) { flight.noteSurplus(byteCount) }
 
     private func noteWire() {

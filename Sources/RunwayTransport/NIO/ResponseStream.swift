@@ -9,7 +9,7 @@ import Synchronization
 final class ResponseStream: Sendable {
     fileprivate struct State {
         var parts = CircularBuffer<ByteBuffer>()
-        /// How the response ended; `nil` before.
+        /// The end of the response; `nil` before.
         var end: Result<Void, any Error>?
         /// The record of the wire; `nil` before the end.
         var wire: WireRecord?
@@ -20,14 +20,14 @@ final class ResponseStream: Sendable {
         var byteCount = 0
 
         /// Parts of at most this size are appended to the part before them, up to ``joinedByteCount``: each part costs
-        /// some hundred bytes of memory, and retains all bytes of the read that it came in.
+        /// some hundred bytes of memory, and retains all bytes of its read.
         static let smallByteCount = 4 << 10
         static let joinedByteCount = 16 << 10
     }
 
     /// The number of consumed bytes after which a report to the connection is due.
     private let step: Int
-    /// Where the connection counts unread bytes; `nil` if it does not.
+    /// The connection's counter of unread bytes; `nil` if the connection does not count them.
     private let unread: UnreadBytes?
     /// Guards the parts and their waiting reader.
     private let state = Mutex(State())
@@ -36,7 +36,7 @@ final class ResponseStream: Sendable {
     ///
     /// - Parameters:
     ///   - step: The number of consumed bytes after which ``next()`` returns their number.
-    ///   - unread: Where the connection counts unread bytes. The default, `nil`, is nowhere.
+    ///   - unread: The connection's counter of unread bytes. The default is `nil`, no counter.
     init(step: Int, unread: UnreadBytes? = nil) {
         self.step = max(1, step)
         self.unread = unread
@@ -55,7 +55,7 @@ final class ResponseStream: Sendable {
         reader?.resume()
     }
 
-    /// Ends the stream, unless it has ended. The reader reads the parts that came before an error, and then the error.
+    /// Ends the stream, unless it has ended. Before an error the reader still receives the earlier parts.
     func finish(_ result: Result<Void, any Error>, _ wire: WireRecord) {
         let reader = state.withLock { state in
             guard state.end == nil else { return nil as CheckedContinuation<Void, Never>? }

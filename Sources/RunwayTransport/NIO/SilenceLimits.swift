@@ -1,18 +1,18 @@
 import NIOCore
 import Runway
 
-/// How long a server may be silent.
+/// Limits for the time for which a server may be silent.
 struct SilenceLimits {
-    /// How long no byte may be written or read.
+    /// The longest time in which no byte is written or read.
     var idleTimeout: TimeAmount
-    /// How long after the request the response may begin; `nil` for no limit.
+    /// The longest time from the request to the start of the response; `nil` for no limit.
     var firstByteTimeout: TimeAmount?
 
-    /// When the server will have been silent for too long, and the error then.
+    /// Returns the time at which the server will have been silent for too long, and the error for that case.
     ///
     /// - Parameters:
-    ///   - progress: When a byte was last written or read.
-    ///   - sent: When the request was sent in full, if the response has not begun; `nil` otherwise.
+    ///   - progress: The time at which a byte was last written or read.
+    ///   - sent: The time at which the request was sent in full, if the response has not begun; otherwise `nil`.
     func due(after progress: NIODeadline, awaitedSince sent: NIODeadline?) -> (due: NIODeadline, error: WireError) {
         let due = progress + idleTimeout
         guard let firstByteTimeout, let sent, sent + firstByteTimeout < due else { return (due, .silent) }

@@ -1,6 +1,6 @@
 import Synchronization
 
-/// Counts the unread bytes of streamed responses over one connection, those of responses that have ended included.
+/// Counts the unread bytes of streamed responses over one connection, including those of responses that have ended.
 ///
 /// The connection lets the server send accordingly. While it holds the server back, it sets ``isHeld``, and every read
 /// is reported to it.
@@ -12,7 +12,7 @@ final class UnreadBytes: Sendable {
     var count: Int { bytes.load(ordering: .sequentiallyConsistent) }
 
     /// Whether the connection waits for its readers. The connection sets it before it reads ``count``, and a reader
-    /// reads it after it changed ``count``, so that one of them always sees the other's change.
+    /// reads it after it changed ``count``: one of them always sees the other's change.
     var isHeld: Bool {
         get { isHolding.load(ordering: .sequentiallyConsistent) }
         set { isHolding.store(newValue, ordering: .sequentiallyConsistent) }

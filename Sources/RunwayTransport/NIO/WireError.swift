@@ -19,7 +19,7 @@ enum WireError: Error, Equatable {
     case deadlineExceeded
     /// No byte was written or read for too long.
     case silent
-    /// No byte of the response came in time.
+    /// No byte of the response arrived in time.
     case noFirstByte
     /// The server did not acknowledge a PING (RFC 9113 §6.7) in time.
     case pingTimedOut

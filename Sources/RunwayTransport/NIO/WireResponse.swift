@@ -17,7 +17,7 @@ struct WireResponse: Sendable {
     let codings: [ContentCoding]
     /// Whether the body was decoded, or its reader decodes it.
     let isDecoded: Bool
-    /// How many bytes behind the end of a whole coded body were ignored.
+    /// The number of bytes behind the end of a whole coded body that were ignored.
     var surplusByteCount = 0
 }
 
@@ -36,7 +36,7 @@ struct WholeBody {
     private(set) var bytes: [UInt8] = []
     private let maximumByteCount: Int
     private let decoder: ContentDecoder?
-    /// How many bytes behind the end of the coded body were ignored.
+    /// The number of bytes behind the end of the coded body that were ignored.
     var surplusByteCount: Int { decoder?.surplusByteCount ?? 0 }
 
     /// - Throws: ``BodyTooLarge`` if the length in the head exceeds the limit.

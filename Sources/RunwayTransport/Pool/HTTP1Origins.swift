@@ -3,7 +3,7 @@ import Synchronization
 
 /// The origins whose servers require HTTP/1.1 (RFC 9113 §7), and the dialer for them.
 final class HTTP1Origins: Sendable {
-    /// The most origins that are remembered; the one that was asked for least recently is forgotten first.
+    /// The most origins that are remembered; the least recently used is forgotten first.
     static let maximumCount = 256
 
     private let configuration: TransportConfiguration
@@ -25,8 +25,8 @@ final class HTTP1Origins: Sendable {
     /// The server of an origin requires HTTP/1.1.
     func insert(_ origin: Origin) { origins.withLock { $0.insert((), for: origin, byteCount: 0) } }
 
-    /// A dialer that offers HTTP/1.1 alone. A server that chose HTTP/2 could not be asked for an upgrade either (RFC
-    /// 9113 §8.6).
+    /// Returns a dialer that only offers HTTP/1.1. A server that chose HTTP/2 could not be asked for an upgrade either
+    /// (RFC 9113 §8.6).
     ///
     /// - Throws: `NetworkError.Kind.invalidConfiguration` for a ``TrustPolicy`` that can't be applied.
     func dialer() throws(NetworkError) -> Dialer {

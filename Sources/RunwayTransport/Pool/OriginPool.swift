@@ -142,17 +142,17 @@ extension OriginPool {
         perform(machine.limitChanged(connection, to: limit, now: .now()))
     }
 
-    /// A connection takes no more exchanges.
+    /// A connection accepts no more exchanges.
     func drain(_ connection: ConnectionID) {
         guard connections[connection] != nil else { return }
         drain([connection])
     }
 
-    /// Connections of the pool take no more exchanges.
+    /// Connections of the pool accept no more exchanges.
     func drain(_ connections: [ConnectionID]) { perform(machine.drain(connections, now: .now())) }
 
-    /// The server requires HTTP/1.1: the shared connection takes no more exchanges, and new ones offer nothing else
-    /// (RFC 9113 §7).
+    /// The server requires HTTP/1.1: the shared connection accepts no more exchanges, and new connections offer only
+    /// HTTP/1.1 (RFC 9113 §7).
     func requireHTTP1() {
         http1.insert(origin)
         perform(machine.requireExclusive(now: .now()))
@@ -168,7 +168,7 @@ extension OriginPool {
 
 /// The pool as a whole. From any thread.
 extension OriginPool {
-    /// Makes a connection if there is none.
+    /// Makes a connection unless there is one.
     func warm() {
         eventLoop.execute { self.perform(self.machine.warm()) }
     }
@@ -243,7 +243,7 @@ extension OriginPool {
 
     private func connected(_ id: ConnectionID, _ dialed: DialedConnection) {
         if dialed.applicationProtocol == "h2" { return useShared(id, dialed) }
-        // TLS passes on what came in the same read as the end of the handshake after it has reported that end.
+        // TLS passes on bytes of the read that ended the handshake only after it has reported that end.
         eventLoop.execute { self.useExclusive(id, dialed) }
     }
 

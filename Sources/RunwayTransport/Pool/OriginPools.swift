@@ -66,7 +66,7 @@ final class OriginPools: Sendable {
         return pool
     }
 
-    /// The main pool of an origin; `nil` if there is none.
+    /// Returns the main pool of an origin; `nil` if there is none.
     private func main(of origin: Origin) -> OriginPool? {
         state.withLock { $0.entries[Key(origin: origin, isSpare: false)]?.pool }
     }

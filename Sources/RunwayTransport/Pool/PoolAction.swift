@@ -42,7 +42,7 @@ enum PoolFailure: Equatable {
     case shutDown
 }
 
-/// How a connection carries requests.
+/// The way in which a connection carries requests.
 enum ConnectionSharing: Equatable {
     /// One at a time (HTTP/1.1).
     case exclusive
@@ -69,7 +69,7 @@ struct LostRequest: Equatable {
     var isReplayable: Bool
     /// The number of connections that lost the request before.
     var moves: Int
-    /// When the connection started to carry the request.
+    /// The time at which the connection started to carry the request.
     var begun: NIODeadline
     /// Whether the connection turned out to be lost before any byte of the request was written.
     var isUnsent = false

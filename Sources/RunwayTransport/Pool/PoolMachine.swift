@@ -16,9 +16,10 @@ struct PoolMachine {
         var maximumConnections: Int
         /// The most requests that wait.
         var maximumWaiting: Int
-        /// How long an idle connection stays open.
+        /// The time for which an idle connection stays open.
         var keepAlive: TimeAmount
-        /// How long a request waits for a connection to be made. Its wait for a free connection has no limit here.
+        /// The time for which a request waits for a connection to be made. Its wait for a free connection has no limit
+        /// here.
         var connectTimeout: TimeAmount
     }
 
@@ -37,9 +38,9 @@ struct PoolMachine {
         var isReused = false
         /// Whether the connection has carried a request.
         var hasCarried = false
-        /// Whether the connection takes no further request.
+        /// Whether the connection accepts no further request.
         var isDraining = false
-        /// When the connection became idle; `nil` while it carries requests.
+        /// The time at which the connection became idle; `nil` while it carries requests.
         var idleSince: NIODeadline?
 
         var isFree: Bool {
@@ -235,7 +236,7 @@ extension PoolMachine {
         return serve(now: now)
     }
 
-    /// Connections in `drained` take no further request; requests in flight may complete.
+    /// Connections in `drained` accept no further request; requests in flight may complete.
     mutating func drain(_ drained: some Sequence<ConnectionID>, now: NIODeadline) -> [PoolAction] {
         for connection in drained { connections[index(of: connection)].isDraining = true }
         let unused = connections.filter { $0.isDraining && $0.inUse == 0 && $0.state != .connecting }
@@ -243,7 +244,7 @@ extension PoolMachine {
         return unused.map { .close($0.id) } + connectAsNeeded(now: now)
     }
 
-    /// No connection may be shared from now on. Shared connections, and those that may become shared, take no further
+    /// No connection may be shared from now on. Shared connections, and those that may become shared, accept no further
     /// request; requests in flight may complete.
     mutating func requireExclusive(now: NIODeadline) -> [PoolAction] {
         mayShare = false

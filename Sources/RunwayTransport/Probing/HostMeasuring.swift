@@ -8,20 +8,20 @@ extension NIOTransport {
     /// Task { await transport.measureHosts() }
     /// ```
     ///
-    /// It connects to each address as a call would, verifies the host over TLS, and closes the connection; names are
-    /// not looked up, and no request is sent. Hosts with a single address are left out, and so are hosts that are
-    /// reached through a proxy. At most 256 addresses are measured, 16 at a time, each for at most 5 s; the first
-    /// address of every host comes before the second of any. If the book stores measurements between launches, they are
-    /// stored at the end.
+    /// It connects to each address as a call would, verifies the host over TLS, and closes the connection; it looks up
+    /// no names, and sends no request. Hosts with a single address, or that are reached through a proxy, are left out.
+    /// At most 256 addresses are measured, 16 at a time, each for at most 5 s; the first address of every host precedes
+    /// the second of any. If the book stores measurements between launches, they are stored at the end.
     ///
     /// - Parameters:
     ///   - port: The port of the hosts. The default is 443.
     ///   - isSecure: Whether TLS is measured, too. The default is `true`; addresses of hosts are used for plain HTTP
-    ///     only if `HostListPolicy.coversPlainHTTP` says so.
-    ///   - age: How long a measurement on the network of the device counts: what was measured since is not measured
-    ///     again. The default is a day.
-    ///   - limit: When to stop, whatever is left. The default is 10 s. Cancelling the task stops at once.
-    /// - Returns: What was measured now, one report for each host.
+    ///     only if `HostListPolicy.coversPlainHTTP` allows it.
+    ///   - age: The time for which a measurement on the device's network is valid: an address with a newer one is not
+    ///     measured again. The default is a day.
+    ///   - limit: The time after which measuring stops, even if addresses are left. The default is 10 s. Cancelling the
+    ///     task stops at once.
+    /// - Returns: The new measurements, one report for each host.
     @discardableResult
     public func measureHosts(
         port: Int = 443, isSecure: Bool = true, olderThan age: Duration = .seconds(86_400),
@@ -85,7 +85,7 @@ struct HostMeasuring: Sendable {
             }
             group.cancelAll()
         }
-        // What is stored is that of this launch, also if the task was cancelled meanwhile.
+        // The measurements of this launch are stored, even if the task was cancelled meanwhile.
         await dialer.selector.storeMeasurements()
         return reports.keys.sorted().compactMap { reports[$0]?.sorted }
     }

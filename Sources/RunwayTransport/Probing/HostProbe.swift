@@ -10,9 +10,9 @@ public import Runway
 /// for entry in report.entries { print(entry.address, entry.tls ?? .zero, entry.failure ?? "") }
 /// ```
 ///
-/// It connects to each address as a call would, verifies the host over TLS, and closes the connection; no request is
-/// sent. The results are recorded with the selector of the configuration's ``TransportConfiguration/hosts``, if there
-/// is one: an address that times out is not banned there, but comes after faster ones. Proxies are not used.
+/// The probe connects to each address as a call would, verifies the host over TLS, and closes the connection; it sends
+/// no request. The results are recorded with the selector of the configuration's ``TransportConfiguration/hosts``, if
+/// there is one: an address that times out is not banned there, but ranked after faster ones. Proxies are not used.
 public struct HostProbe: Sendable {
     /// The most addresses that are measured; further ones are ignored.
     public static let maximumAddressCount = 32
@@ -38,7 +38,7 @@ public struct HostProbe: Sendable {
         self.timeout = min(max(timeout, .milliseconds(1)), .seconds(60))
     }
 
-    /// Measures the addresses of a host: those passed, those listed, and those of DNS.
+    /// Measures the addresses of a host: the passed ones, the listed ones, and those of DNS.
     ///
     /// - Parameters:
     ///   - host: The name of the host.
@@ -63,7 +63,7 @@ public struct HostProbe: Sendable {
         return try await run(origin, targets, looksUp: literal == nil)
     }
 
-    /// Measures these addresses of a host and, if it is looked up, those of DNS.
+    /// Measures the passed addresses of a host and, if the host is looked up, those of DNS.
     ///
     /// - Throws: `NetworkError.Kind.cancelled`.
     func run(

@@ -4,7 +4,7 @@ public import Runway
 public struct HostProbeReport: Sendable {
     /// The source of an address.
     public enum Source: String, Sendable, Hashable {
-        /// It was passed to the probe.
+        /// The address was passed to the probe.
         case supplied
         /// The list of hosts contains it.
         case listed
@@ -20,7 +20,7 @@ public struct HostProbeReport: Sendable {
         public var source: Source
         /// From the first packet to the connection.
         public var tcp: Duration?
-        /// From the connection to the end of the handshake; `nil` also if TLS was not measured.
+        /// The time from the connection to the end of the handshake; `nil` if TLS was not measured.
         public var tls: Duration?
         /// The version of TLS, such as `TLSv1.3`.
         public var tlsVersion: String?
@@ -37,9 +37,9 @@ public struct HostProbeReport: Sendable {
     public var host: String
     /// The port.
     public var port: Int
-    /// How long the system took to look the name up; `nil` if it was not looked up, or not in time.
+    /// The time that the system took to look the name up; `nil` if the name was not looked up, or not in time.
     public var dns: Duration?
-    /// Why the name could not be looked up, in one sentence; `nil` if it could.
+    /// The reason why the name could not be looked up, in one sentence; `nil` if it could.
     public var dnsFailure: String?
     /// The addresses, the fastest first, those that failed last.
     public var entries: [Entry]

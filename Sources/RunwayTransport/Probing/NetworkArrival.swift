@@ -12,7 +12,7 @@ final class NetworkArrival: Sendable {
 
     init(_ dialer: Dialer) { self.dialer = dialer }
 
-    /// Starts, and cancels what is in flight for the last change.
+    /// Starts, and cancels the work that is in progress for the last change.
     ///
     /// - Parameter warmUp: Called for each origin once its addresses are known.
     func renew(_ origins: [Origin], warmUp: @escaping @Sendable (Origin) -> Void) {
@@ -33,7 +33,7 @@ final class NetworkArrival: Sendable {
         }
     }
 
-    /// Cancels what is in flight.
+    /// Cancels the work in progress.
     func cancel() { task.withLock { $0?.cancel() } }
 
     @concurrent private static func measure(_ origin: Origin, with dialer: Dialer) async {

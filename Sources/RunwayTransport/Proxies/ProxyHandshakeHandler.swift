@@ -30,7 +30,7 @@ final class ProxyHandshakeHandler: ChannelInboundHandler, RemovableChannelHandle
             case .wait: break
             case .send(let bytes): context.writeAndFlush(wrapOutboundOut(ByteBuffer(bytes: bytes)), promise: nil)
             case .done:
-                // What follows is for TLS, whose handler is not in the pipeline yet.
+                // The following bytes are for TLS, whose handler is not in the pipeline yet.
                 try context.channel.syncOptions?.setOption(.autoRead, value: false)
                 end(.success(()))
             }

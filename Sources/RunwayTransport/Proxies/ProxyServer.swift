@@ -31,11 +31,11 @@ public struct ProxyServer: Sendable, Hashable, CustomStringConvertible {
         public var description: String { "credentials" }
     }
 
-    /// Its protocol.
+    /// The protocol of the proxy.
     public var kind: Kind
-    /// Its host, a name or an address.
+    /// The host of the proxy, a name or an address.
     public var host: String
-    /// Its port.
+    /// The port of the proxy.
     public var port: Int
     /// Name and password for the proxy; `nil` for none.
     public var credentials: Credentials?

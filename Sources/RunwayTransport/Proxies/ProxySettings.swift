@@ -60,14 +60,14 @@ public struct ProxySettings: Sendable, Hashable {
         bypassed = (list ?? "").split { $0 == "," || $0 == " " }.map(String.init)
     }
 
-    /// How a connection to an origin is made.
+    /// Returns the way in which a connection to an origin is made.
     func route(to origin: Origin) -> Route {
         let route = origin.scheme == "https" ? secure : plain
         if origin.isLoopback, !includesLoopback { return .direct }
         return bypassed.contains { origin.matches(bypass: $0.lowercased()) } ? .direct : route
     }
 
-    /// How connections are made.
+    /// The way in which a connection is made.
     enum Route: Sendable, Hashable {
         case direct
         case proxy(ProxyServer)

@@ -7,9 +7,9 @@
 
     /// The network status of a Linux machine, from the default route of its kernel (rtnetlink).
     ///
-    /// Without a default route over a link that is up there is no network. A link is Wi-Fi or mobile if the system
-    /// knows it as such, and wired otherwise, a virtual one included. Two networks differ in gateway or link. The
-    /// status is that of the network namespace in which the value is made.
+    /// There is no network without a default route over a link that is up. A link is Wi-Fi or mobile if the system
+    /// marks it as such, and wired otherwise, even if it is virtual. Networks are distinguished by gateway and link.
+    /// The status describes the network namespace in which the object is created.
     ///
     /// ```swift
     /// let network = NetworkLayer(transport: transport, status: try NetlinkNetworkStatus())

@@ -66,8 +66,8 @@ struct RouteTable {
         let (mainTable, unicast, v4, v6): (UInt8, UInt8, UInt8, UInt8) = (254, 1, 2, 10)
         guard length == 0, table == mainTable, type == unicast, family == v4 || family == v6 else { return }
         let attributes = message.attributes(after: 12)
-        // A route over several links lists them in attribute 9 (struct rtnexthop: length, flags, hops, link), of which the first
-        // counts.
+        // A route over several links lists them in attribute 9 (struct rtnexthop: length, flags, hops, link); only the
+        // first counts.
         let link = attributes[4]?.number(at: 0, as: UInt32.self) ?? attributes[9]?.number(at: 4, as: UInt32.self)
         guard let link else { return }
         routes.append(

@@ -14,7 +14,7 @@
         ///   - leaf: The certificate of the server.
         ///   - others: The other certificates that the server sent; `nil` if they are not known. Then a missing
         ///     intermediate certificate looks like an expired one.
-        ///   - date: When the verification failed.
+        ///   - date: The time at which the verification failed.
         init(of leaf: Certificate, among others: [Certificate]?, at date: Date = .now) {
             var path = [leaf]
             while let issuer = path.last?.issuer,

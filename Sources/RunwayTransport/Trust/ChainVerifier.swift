@@ -7,16 +7,16 @@
 
     /// Verifies the certificates of hosts with pins, and compares the keys of the path.
     ///
-    /// It searches a path that is valid and, if pins are enforced, has a pinned key: a server whose certificates lead
-    /// to two roots is accepted if one of the paths is pinned.
+    /// The verifier searches for a path that is valid and, if pins are enforced, contains a pinned key: a server whose
+    /// certificates lead to two roots is accepted if one of the paths is pinned.
     struct ChainVerifier: Sendable {
         /// The most certificates of a server that are read, since the number of paths grows with each.
         static let maximumCertificateCount = 6
 
         private let roots: CertificateStore
 
-        /// - Parameter rootsPEM: The trusted authorities as PEM; `nil` for those of the system.
-        /// - Throws: What reading them throws; `NetworkError.Kind.invalidConfiguration` if the system's can't be read.
+        /// - Parameter rootsPEM: The trusted authorities as PEM; `nil` to use the system's.
+        /// - Throws: The error of reading them; `NetworkError.Kind.invalidConfiguration` if the system's can't be read.
         init(rootsPEM: String?) throws {
             if let rootsPEM {
                 roots = CertificateStore(

@@ -14,9 +14,10 @@ public struct ClientIdentity: Sendable {
     /// - Parameters:
     ///   - host: The host that receives the certificate.
     ///   - includesSubdomains: Whether all subdomains of `host` receive the certificate, too. The default is `false`.
-    ///   - certificateChainPEM: The client's certificate, and then those of the authorities between it and a root.
+    ///   - certificateChainPEM: The client's certificate, followed by the certificates of the authorities between it
+    ///     and a root.
     ///   - privateKeyPEM: The private key of the first certificate, not encrypted.
-    /// - Throws: `NetworkError.Kind.invalidConfiguration`, also if the key does not match the certificate.
+    /// - Throws: `NetworkError.Kind.invalidConfiguration`, for example if the key does not match the certificate.
     public init(
         for host: String, includesSubdomains: Bool = false, certificateChainPEM: String, privateKeyPEM: String
     ) throws(NetworkError) {
@@ -36,7 +37,7 @@ public struct ClientIdentity: Sendable {
     ///   - includesSubdomains: Whether all subdomains of `host` receive the certificate, too. The default is `false`.
     ///   - pkcs12: The contents of a `.p12` or `.pfx` file.
     ///   - passphrase: The passphrase of its encryption.
-    /// - Throws: `NetworkError.Kind.invalidConfiguration`, also if the key does not match the certificate.
+    /// - Throws: `NetworkError.Kind.invalidConfiguration`, for example if the key does not match the certificate.
     public init(
         for host: String, includesSubdomains: Bool = false, pkcs12: [UInt8], passphrase: String
     ) throws(NetworkError) {

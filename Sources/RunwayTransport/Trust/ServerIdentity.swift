@@ -3,8 +3,8 @@ import Runway
 
 /// The host that a server has to prove that it is, compared with the names in its certificate (RFC 9525 §6.3).
 ///
-/// It is always the host of the URL. NIOSSL's own comparison would also accept a certificate for the address that was
-/// dialled, so that any listed address with a certificate of its own would be trusted, and it would accept a common
+/// The identity is always the host of the URL. NIOSSL's own comparison would also accept a certificate for the dialled
+/// address, so that any listed address with a certificate of its own would be trusted, and it would accept a common
 /// name.
 struct ServerIdentity: Sendable {
     /// One name of a certificate.

@@ -52,7 +52,7 @@ struct TrustRefused: DescribedError {
     var description: String { reason }
 }
 
-/// Why a server was refused; written by the verification, read when the handshake fails.
+/// The reason why a server was refused; written by the verification, read when the handshake fails.
 final class TrustRefusal: Sendable {
     /// Guards the reason.
     private let state = Mutex<String?>(nil)

@@ -1,8 +1,8 @@
 import NIOSSL
 
-/// Why TLS failed, by the names of BoringSSL's reasons.
+/// The reasons of a TLS failure, by BoringSSL's names.
 ///
-/// NIOSSL has them in the descriptions of its errors alone, each with a line of BoringSSL's source, which a caller does
+/// NIOSSL has them only in the descriptions of its errors, each with a line of BoringSSL's source, which a caller does
 /// not need.
 struct TLSFailure {
     /// Such as `CERTIFICATE_VERIFY_FAILED`. The last one is the most specific.

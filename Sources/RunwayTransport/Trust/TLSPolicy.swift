@@ -4,9 +4,9 @@ import Runway
 
 /// A ``TrustPolicy`` made ready: contexts are made once, and a handler is made of them for each connection.
 ///
-/// A host without pins is verified by BoringSSL, but for its name, which is compared here. A host with pins is verified
-/// by swift-certificates, since only there the verified chain can be seen. Either way the handshake does not complete,
-/// and so no byte of a request leaves, before all is well.
+/// A host without pins is verified by BoringSSL, except for its name, which is compared here. A host with pins is
+/// verified by swift-certificates, since only there the verified chain is visible. In both cases the handshake does not
+/// complete, and so no byte of a request is sent, before the verification has succeeded.
 struct TLSPolicy: Sendable {
     private let material: TrustMaterial
     private let context: NIOSSLContext

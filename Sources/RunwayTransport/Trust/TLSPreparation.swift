@@ -5,11 +5,11 @@ import Synchronization
 
 /// The TLS of a transport: prepared once, early, on a thread of its own, and shared by all its connections.
 ///
-/// It starts when this value is created, so that the first dial finds the policy ready, or waits for it while TCP
-/// connects. Reading all roots of the system takes longer than anything else before a first call: if the system stores
-/// each root in a file that is named after its subject, only the needed ones are read, and all of them only when a
-/// server's was not found, see ``readAllRoots()``. Sessions are not resumed, since NIOSSL does not support it for
-/// clients.
+/// The preparation starts when this value is created, so that the first dial finds the policy ready, or waits for it
+/// while TCP connects. Reading all roots of the system takes longer than anything else before a first call. If the
+/// system stores each root in a file that is named after its subject, only the needed ones are read, and all of them
+/// only if a server's root was not found, see ``readAllRoots()``. Sessions are not resumed, since NIOSSL does not
+/// support it for clients.
 final class TLSPreparation: Sendable {
     typealias Make = @Sendable () throws -> TLSPolicy
 

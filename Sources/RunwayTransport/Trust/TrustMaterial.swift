@@ -6,10 +6,10 @@ import Runway
 /// initializer. ``TLSPolicy`` creates the contexts, which takes longer.
 struct TrustMaterial: Sendable {
     let policy: TrustPolicy
-    /// Verifies hosts with pins; `nil` if there are none.
+    /// Verifies hosts with pins; `nil` if no host has any.
     let chainVerifier: ChainVerifier?
     let exceptions: [String: DevelopmentTrust]
-    /// The policy's own roots; `nil` for those of the system.
+    /// The policy's own roots; `nil` to use the system's.
     private let roots: [NIOSSLCertificate]?
 
     /// Whether this package was compiled for release.
@@ -73,7 +73,7 @@ struct TrustMaterial: Sendable {
     }
 
     /// The folder in which Debian, its derivatives and Alpine store each root under the hash of its name, as OpenSSL
-    /// looks for it; `nil` if there is none, or the policy has roots of its own. Reads the folder.
+    /// expects; `nil` if it does not exist, or the policy has roots of its own. Reads the folder.
     var rootsFolder: String? {
         #if os(Linux)
             let folder = "/etc/ssl/certs"

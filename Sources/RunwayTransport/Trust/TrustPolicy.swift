@@ -26,9 +26,9 @@ public struct TrustPolicy: Sendable {
     public var minimumVersion: MinimumVersion
     /// The public keys of hosts. If several sets are for one host, each of them is required. The default is empty.
     ///
-    /// They need the package trait `Pins`, which is on by default; without it a transport's initializer throws. On
+    /// Pins need the package trait `Pins`, which is on by default; without it a transport's initializer throws. On
     /// Apple's systems they also need ``TransportConfiguration/Trust/certificates(pem:)``, since the system reports no
-    /// verified chain to SwiftNIO: `URLSessionTransport` compares them with the system's roots.
+    /// verified chain to SwiftNIO: `URLSessionTransport` compares pins with the system's roots.
     public var pins: [PublicKeyPins]
     /// The client certificates for hosts; of several for one host the first is used. The default is empty.
     public var clientIdentities: [ClientIdentity]

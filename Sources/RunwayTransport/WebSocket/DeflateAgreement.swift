@@ -44,7 +44,7 @@ struct DeflateAgreement: Equatable {
             guard names.insert(parameter.name).inserted else { throw .handshake("a parameter of \(name) is repeated") }
             try agreement.set(parameter, of: offer)
         }
-        // What the client demands, a server accepts or declines the extension (RFC 7692 §7.1.1.1, §7.1.2.1).
+        // A server accepts the extension only together with the client's demands (RFC 7692 §7.1.1.1, §7.1.2.1).
         guard !offer.resetsServerContext || agreement.resetsServerContext,
             offer.serverWindowBits == nil || names.contains("server_max_window_bits")
         else { throw .handshake("it ignores a parameter of \(name)") }
@@ -84,7 +84,7 @@ struct DeflateAgreement: Equatable {
 struct ExtensionElement: Equatable {
     struct Parameter: Equatable {
         var name: String
-        /// The value without quotes; `nil` if there is none.
+        /// The value without quotes; `nil` if the parameter has none.
         var value: String?
     }
 

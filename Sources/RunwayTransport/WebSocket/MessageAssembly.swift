@@ -2,8 +2,8 @@ import NIOCore
 import NIOWebSocket
 import Runway
 
-/// One message that comes in frames (RFC 6455 §5.4): joins them within a limit, decompresses them, and checks text as
-/// it comes.
+/// One message that arrives in frames (RFC 6455 §5.4): joins them within a limit, decompresses them, and checks text as
+/// it arrives.
 struct MessageAssembly {
     /// The most frames without payload in one message. A server could send such frames for ever.
     static let maximumEmptyFrameCount = 1024
@@ -19,9 +19,9 @@ struct MessageAssembly {
     /// Begins a message.
     ///
     /// - Parameters:
-    ///   - isText: Whether it is a text.
+    ///   - isText: Whether the message is a text.
     ///   - inflater: Decompresses it; `nil` if it is not compressed.
-    ///   - maximumByteCount: Its most bytes, after decompression.
+    ///   - maximumByteCount: The most bytes of the message, after decompression.
     init(isText: Bool, inflater: MessageInflater?, maximumByteCount: Int) {
         self.isText = isText
         self.inflater = inflater
@@ -30,8 +30,8 @@ struct MessageAssembly {
 
     /// Appends the payload of a frame. Returns the message if it was the last.
     ///
-    /// - Throws: ``WebSocketProblem/violation(code:_:)`` with 1009 for a message that is too large, 1007 for what is no
-    ///   UTF-8 or can't be decompressed, 1008 for too many empty frames.
+    /// - Throws: ``WebSocketProblem/violation(code:_:)`` with 1009 for a message that is too large, 1007 for a text
+    ///   that is not UTF-8 or a message that can't be decompressed, 1008 for too many empty frames.
     mutating func append(_ payload: ByteBuffer, isLast: Bool) throws(WebSocketProblem) -> WebSocketPayload? {
         if payload.readableBytes == 0, !isLast {
             emptyFrameCount += 1

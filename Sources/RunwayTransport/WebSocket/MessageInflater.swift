@@ -18,14 +18,15 @@ final class MessageInflater {
 
     private let inflater: OpaquePointer
     private let resetsContext: Bool
-    /// How many streams ended within this message.
+    /// The number of streams that ended within this message.
     private var endCount = 0
 
     /// Creates a decompressor; `nil` if there is not enough memory.
     ///
     /// - Parameter resetsContext: Whether the server compresses each message by itself.
     init?(resetsContext: Bool) {
-        // The largest window decodes what was made with any; a negative number selects deflate without a frame.
+        // The largest window decodes data that was made with any window; a negative number selects deflate without a
+        // frame.
         guard let inflater = runway_inflater_create(-15) else { return nil }
         self.inflater = inflater
         self.resetsContext = resetsContext

@@ -15,7 +15,7 @@ final class NIOWebSocketConnection: WebSocketConnection {
     /// The bytes of the messages that wait to be sent.
     private let unsentByteCount = Atomic(0)
 
-    /// Adds the handlers of an open WebSocket behind those of a channel, on its loop.
+    /// Adds the handlers of an open WebSocket behind the existing handlers of a channel, on its loop.
     ///
     /// - Throws: ``WebSocketProblem``, or the channel's error.
     init(
@@ -57,7 +57,7 @@ final class NIOWebSocketConnection: WebSocketConnection {
     func send(_ payload: WebSocketPayload) async throws(NetworkError) {
         let byteCount = payload.byteCount
         let (_, unsent) = unsentByteCount.add(byteCount, ordering: .relaxed)
-        // One message alone may be larger than the limit.
+        // A single message may be larger than the limit.
         guard unsent == byteCount || unsent <= maximumUnsentByteCount else {
             unsentByteCount.subtract(byteCount, ordering: .relaxed)
             throw NetworkError(

@@ -102,7 +102,7 @@ extension WebSocketHandler {
                 inbox.change { $0.sent = close }
             case .end(let problem): end(problem)
             case .awaitClose:
-                // The close frame of a server could wait behind messages that nobody reads.
+                // The close frame of a server could wait behind messages that are never read.
                 resumeReading()
                 guard closeTimer == nil else { continue }
                 closeTimer = context?.eventLoop.assumeIsolated().scheduleTask(in: TimeAmount(offer.closeTimeout)) {
@@ -146,7 +146,7 @@ extension WebSocketHandler {
         write(.ping, ByteBuffer(integer: pingCount))
     }
 
-    /// Sends a ping, and closes the connection if no byte comes in time.
+    /// Sends a ping, and closes the connection if no byte arrives in time.
     func checkLiveness(within limit: Duration) {
         guard machine.isOpen, livenessTimer == nil, !isHeld else { return }
         let before = inbox.status.receivedByteCount
@@ -174,7 +174,7 @@ extension WebSocketHandler {
             promise?.fail(WebSocketProblem.closed)
             return
         }
-        // Every frame of a client is masked with a key that nobody can predict (RFC 6455 §5.3).
+        // Every frame of a client is masked with an unpredictable key (RFC 6455 §5.3).
         let frame = WebSocketFrame(
             fin: true, rsv1: isCompressed, opcode: opcode, maskKey: .random(), data: payload)
         context.writeAndFlush(wrapOutboundOut(frame), promise: promise)

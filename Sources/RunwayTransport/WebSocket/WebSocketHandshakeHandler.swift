@@ -52,7 +52,7 @@ final class WebSocketHandshakeHandler: ChannelInboundHandler, RemovableChannelHa
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
         let bytes = unwrapInboundIn(data)
-        // What follows the end of the handshake is stored in the reader until this handler is removed.
+        // Bytes after the end of the handshake are stored in the reader until this handler is removed.
         guard onEnd != nil else { return reader.feed(bytes) }
         guard isStarted else { return end(.failure(WireError.unsolicited)) }
         reader.feed(bytes)

@@ -9,11 +9,11 @@ final class WebSocketInbox: Sendable {
         var messages = CircularBuffer<WebSocketPayload>()
         /// The sum of the costs of the waiting messages.
         var cost = 0
-        /// How the connection ended; `nil` before.
+        /// The end of the connection; `nil` before.
         var end: Result<Void, NetworkError>?
         var reader: CheckedContinuation<Void, Never>?
         var status = WebSocketStatus()
-        /// When the last byte came.
+        /// The time at which the last byte arrived.
         var lastByte = NIODeadline.now()
     }
 
@@ -21,7 +21,7 @@ final class WebSocketInbox: Sendable {
     static let costOfMessage = 64
 
     private let maximumCost: Int
-    /// Guards the messages, their waiting reader, and what is known of the connection.
+    /// Guards the messages, their waiting reader, and the connection's status.
     private let state = Mutex(State())
 
     /// Creates an inbox that is full when messages of `maximumUnreadByteCount` bytes wait.

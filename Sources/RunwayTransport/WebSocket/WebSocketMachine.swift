@@ -2,7 +2,7 @@ import NIOCore
 import NIOWebSocket
 import Runway
 
-/// Decides what a client does with the frames of a WebSocket (RFC 6455 §5 to §7). Pure: it reads no clock, and writes
+/// Decides a client's reactions to the frames of a WebSocket (RFC 6455 §5 to §7). Pure: it reads no clock, and writes
 /// nothing.
 ///
 /// ``WebSocketHandler`` passes every frame and event, and performs the actions in order.

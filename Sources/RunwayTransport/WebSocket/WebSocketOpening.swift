@@ -4,7 +4,7 @@ import Runway
 
 /// One handshake, from the dial to the response, or on a stream of a connection that is open.
 ///
-/// Unchecked: every variable is read and written on `eventLoop` alone, which ``begin(_:)`` and ``cancel(_:)`` hop to.
+/// Unchecked: every variable is read and written only on `eventLoop`, which ``begin(_:)`` and ``cancel(_:)`` hop to.
 final class WebSocketOpening: @unchecked Sendable {
     /// The response, with the open WebSocket if there is one, and the record of the wire.
     typealias Outcome = (response: Result<Response, any Error>, wire: WireRecord)
@@ -14,7 +14,7 @@ final class WebSocketOpening: @unchecked Sendable {
     private let origin: Origin
     private let configuration: TransportConfiguration
     private let dialer: Dialer
-    /// The pool whose shared connection may carry the WebSocket; `nil` if there is none.
+    /// The pool whose shared connection may carry the WebSocket; `nil` if there is no pool.
     private let lease: PoolLease?
     private let eventLoop: any EventLoop
     /// Called with the version of HTTP as soon as it is known.
@@ -35,11 +35,11 @@ final class WebSocketOpening: @unchecked Sendable {
     /// Prepares a handshake.
     ///
     /// - Parameters:
-    ///   - request: What is asked for.
+    ///   - request: The request with the offer of a WebSocket.
     ///   - target: The head of the layer's request.
     ///   - dialer: Makes a connection of its own, over HTTP/1.1.
-    ///   - lease: The pool whose shared connection may carry the WebSocket; `nil` if there is none.
-    ///   - configuration: That of the transport.
+    ///   - lease: The pool whose shared connection may carry the WebSocket; `nil` if there is no pool.
+    ///   - configuration: The configuration of the transport.
     ///   - eventLoop: The loop of a connection of its own.
     ///   - onVersion: Called with the version of HTTP.
     init(
@@ -80,7 +80,7 @@ final class WebSocketOpening: @unchecked Sendable {
 
 /// The two ways to a response. On the loop.
 extension WebSocketOpening {
-    /// Asks for the WebSocket on a stream of the pool's connection. Returns `false` if there is none that can carry it.
+    /// Requests the WebSocket on a stream of the pool's connection. Returns `false` if no connection can carry it.
     private func beginOnStream() -> Bool {
         guard let lease, let head = request.streamHead,
             let (channel, facts) = lease.pool.openTunnel(head, to: WebSocketRequest.protocolName), channel.isActive
@@ -125,7 +125,7 @@ extension WebSocketOpening {
             self.dial = nil
             switch result {
             case .success(let dialed):
-                // TLS passes on what came in the same read as the end of the handshake after it has reported that end.
+                // TLS passes on bytes of the read that ended the handshake only after it has reported that end.
                 self.eventLoop.execute { self.shakeHands(over: dialed) }
             case .failure(let error): self.fail(error, sending: .notSent)
             }
@@ -154,7 +154,7 @@ extension WebSocketOpening {
         }
     }
 
-    /// Waits for the response, as long as that of any request is waited for.
+    /// Waits for the response, for as long as for the response to any request.
     private func wait(on channel: any Channel, _ facts: ConnectionFacts, isReused: Bool) {
         self.channel = channel
         report = facts.report

@@ -21,7 +21,7 @@ struct WebSocketRequest {
         self.offer = offer
         handshake = try WebSocketHandshake(offer, nonce: WebSocketHandshake.makeNonce())
         var plain = request
-        // A refusal is read as it comes.
+        // A refusal is read as it arrives.
         if plain.head.headerFields[.acceptEncoding] == nil { plain.head.headerFields[.acceptEncoding] = "identity" }
         var connecting = plain
         plain.head.headerFields = handshake.fields(plain.head.headerFields)
@@ -37,7 +37,7 @@ struct WebSocketRequest {
 }
 
 extension HTTPFields {
-    /// Whether they prove something about the method of the request, which was a GET then and would be a CONNECT on a
+    /// Whether the signatures cover the method of the request: it was signed as a GET, and would be a CONNECT on a
     /// stream.
     fileprivate var coverMethod: Bool {
         ["Signature-Input", "DPoP", "Runway-Digest", "Runway-Sealed-Key"].contains { name in

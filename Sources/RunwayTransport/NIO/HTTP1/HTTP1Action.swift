@@ -14,7 +14,7 @@ extension HTTP1Machine {
 
     /// The treatment of received bytes.
     enum Receipt: Equatable {
-        /// They belong to the response.
+        /// Parse the bytes: they belong to the response.
         case parse
         /// No request is in flight: close the connection.
         case close
@@ -46,7 +46,7 @@ extension HTTP1Machine {
     enum ChannelEnd {
         /// The connection was closed before.
         case ignore
-        /// It carried no request.
+        /// The connection carried no request.
         case close
         /// The response ended with the connection.
         case complete

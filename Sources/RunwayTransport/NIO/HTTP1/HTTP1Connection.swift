@@ -22,12 +22,12 @@ final class HTTP1Connection: ChannelDuplexHandler, WireConnection {
     private var reader: HTTP1ResponseReader
     /// The exchange whose request the machine carries.
     private var exchange: Exchange?
-    /// The exchange whose request waits until all that came before it is read.
+    /// The exchange whose request waits until all earlier bytes are read.
     private var unsent: Exchange?
     /// Sends the body if the server does not send status 100 in time.
     private var continueTimer: Scheduled<Void>?
     private let wakeUp: WakeUp
-    /// Why the connection is closed; `nil` if it is open.
+    /// The reason why the connection is closed; `nil` if it is open.
     var closeReason: WireError? { machine.closeReason }
 
     init(_ id: ConnectionID, _ dialed: DialedConnection, in pool: OriginPool) throws {

@@ -1,16 +1,16 @@
 import HTTPTypes
 import NIOCore
 
-/// Decides what an HTTP/1.1 connection does: it carries one request at a time, and takes the next one when the response
-/// to the first is complete and nothing follows it in the same read. A state machine without I/O or a clock.
+/// Decides the actions of an HTTP/1.1 connection. It carries one request at a time, and accepts the next one when the
+/// response to the first is complete and no byte follows it in the same read. A state machine without I/O or a clock.
 ///
 /// Bytes that come while no request is in flight close the connection: a request that is sent after them could receive
 /// them as its response (RFC 9112 §9.2, §11.2).
 ///
-/// ``HTTP1Connection`` passes every event and performs what an event returns. What a request, its producer or its
-/// reader still does after the connection has stopped carrying it is ignored.
+/// ``HTTP1Connection`` passes every event to the machine and performs the returned actions. Later events of a request,
+/// its producer or its reader are ignored after the connection has stopped carrying the request.
 struct HTTP1Machine {
-    /// How the body of a request is written.
+    /// The way in which the body of a request is written.
     enum Body {
         /// In one write: the body is absent or small.
         case whole
@@ -20,7 +20,7 @@ struct HTTP1Machine {
         case parts
     }
 
-    /// How much of the request is sent.
+    /// The part of the request that is sent.
     fileprivate enum Sending {
         /// The head is sent. The body waits for status 100, or for a time-out (RFC 9110 §10.1.1).
         case awaitingContinue(Body)
@@ -30,13 +30,13 @@ struct HTTP1Machine {
         case awaitingPart
         /// All of it is sent.
         case sent(at: NIODeadline)
-        /// The final response came first: the rest of the body is not sent.
+        /// The final response arrived first: the rest of the body is not sent.
         case abandoned
     }
 
-    /// How much of the response has come.
+    /// The part of the response that has arrived.
     fileprivate enum Receiving {
-        /// Nothing, or nothing since a response of status 1xx.
+        /// No byte, or no byte since a response of status 1xx.
         case awaited
         /// A part of a head.
         case begun
@@ -57,9 +57,9 @@ struct HTTP1Machine {
         var sending: Sending
         var receiving = Receiving.awaited
         var reading = Reading.open
-        /// How many bytes of a streamed response its reader has not consumed.
+        /// The number of bytes of a streamed response that its reader has not consumed.
         var unreadByteCount = 0
-        /// When bytes were last written or read.
+        /// The time at which bytes were last written or read.
         var lastProgress: NIODeadline
     }
 
@@ -72,7 +72,7 @@ struct HTTP1Machine {
         case closed(WireError)
     }
 
-    /// More unread bytes of a streamed response than this pause the reading, and this many or fewer resume it.
+    /// With more unread bytes of a streamed response than this, reading pauses; with this many or fewer it resumes.
     static let highWaterByteCount = 256 << 10
     static let lowWaterByteCount = 128 << 10
 
@@ -80,7 +80,7 @@ struct HTTP1Machine {
     /// The first error that the channel reported.
     private(set) var failure: (any Error)?
 
-    /// Why the connection is closed; `nil` if it is open.
+    /// The reason why the connection is closed; `nil` if it is open.
     var closeReason: WireError? { if case .closed(let reason) = state { reason } else { nil } }
 }
 
@@ -116,7 +116,7 @@ extension HTTP1Machine {
         inFlight.lastProgress = now
         switch inFlight.sending {
         case .writing: if isLast { inFlight.sending = .sent(at: now) }
-        // All pieces are in the channel when the response comes first.
+        // All pieces are in the channel if the response arrives first.
         case .abandoned: break
         case .awaitingContinue, .awaitingPart, .sent:
             preconditionFailure("a piece was written of a body that is not being written")
@@ -308,7 +308,7 @@ extension HTTP1Machine {
         return true
     }
 
-    /// The channel reported an error, after which it closes. What was read before is not lost.
+    /// The channel reported an error, after which it closes. Bytes that were read before are not lost.
     mutating func errorCaught(_ error: any Error) {
         if failure == nil { failure = error }
     }
@@ -355,7 +355,7 @@ extension HTTP1Machine.InFlightRequest {
         }
     }
 
-    /// When the request was sent in full, if the response has not begun.
+    /// The time at which the request was sent in full, if the response has not begun.
     fileprivate var awaitedSince: NIODeadline? {
         if case (.sent(let instant), .awaited) = (sending, receiving) { instant } else { nil }
     }

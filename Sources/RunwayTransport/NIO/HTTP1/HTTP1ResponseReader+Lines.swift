@@ -87,8 +87,8 @@ extension HTTP1ResponseReader {
         return .head(head, isEmpty: isEmpty, contentLength: contentLength)
     }
 
-    /// Whether the body comes in chunks. If not, a body with a transfer coding ends with the connection (RFC 9112 §6.1,
-    /// §6.3).
+    /// Returns whether the body is chunked. If not, a body with a transfer coding ends with the connection (RFC 9112
+    /// §6.1, §6.3).
     ///
     /// Only `chunked` is decoded here. Any other coding is refused with the head, before anybody takes the response for
     /// a complete one. `identity`, which HTTP/1.1 had until RFC 7230, is no coding.
@@ -99,7 +99,7 @@ extension HTTP1ResponseReader {
             value.split(separator: ",").map { $0.withoutBlanks.lowercased() }.filter { !$0.isEmpty }
         }
         guard !isHTTP10 else { throw .malformed("it has a Transfer-Encoding, which HTTP/1.0 does not define") }
-        // A coding has a short name, and may have parameters, of which these two have none (RFC 9112 §7.1).
+        // A coding has a short name, and may have parameters, but these two have none (RFC 9112 §7.1).
         let names = codings.map { String($0.prefix { $0 != ";" }.withoutBlanks) }
         guard !codings.isEmpty, names.allSatisfy({ HTTPField.Name($0) != nil && $0.utf8.count <= 32 }),
             zip(names, codings).allSatisfy({ $0 == $1 || !["chunked", "identity"].contains($0) }),
@@ -107,7 +107,8 @@ extension HTTP1ResponseReader {
         else { throw .malformed("its Transfer-Encoding is malformed") }
         let unknown = names.first { !["chunked", "identity"].contains($0) }
         if let unknown { throw .transferCoding(unknown) }
-        // Behind `chunked`, some recipients would read to the end of the chunks, and others to that of the connection.
+        // If another coding followed `chunked`, some recipients would read to the end of the chunks, and others to the
+        // end of the connection.
         guard names.last == "chunked" || !names.contains("chunked") else {
             throw .malformed("its Transfer-Encoding does not end with \"chunked\"")
         }

@@ -39,7 +39,7 @@ struct HTTP1ResponseReader {
     let maximumFieldCount: Int
     var state = State.idle
     private var buffer = ByteBuffer()
-    /// How many of the readable bytes are known to contain no line feed.
+    /// The number of readable bytes that are known to contain no line feed.
     private var scannedByteCount = 0
     /// The bytes of this head or these trailers so far.
     var headByteCount = 0

@@ -5,15 +5,16 @@ import Runway
 
 /// A connection over HTTP/2: many exchanges at once, each on a stream of its own.
 ///
-/// It reads and writes frames through NIO's handler, which validates them. A channel for each stream would cost more
-/// than all the rest. It is the last handler of its channel, and runs on the channel's event loop, as do its parts.
+/// The connection reads and writes frames through NIO's handler, which validates them. A channel for each stream would
+/// cost more than everything else. The connection is the last handler of its channel, and runs on the channel's event
+/// loop, like its parts.
 ///
-/// It decides about the connection as a whole. ``HTTP2Streams`` and ``HTTP2Tunnels`` have what it carries,
+/// The connection decides about itself as a whole. ``HTTP2Streams`` and ``HTTP2Tunnels`` hold its streams,
 /// ``HTTP2Sender`` writes, ``HTTP2ReceiveWindows`` lets the server send.
 final class HTTP2Connection: ChannelInboundHandler, WireConnection {
     typealias InboundIn = HTTP2Frame
 
-    /// The most streams before the server's settings came (RFC 9113 §6.5.2 recommends no less).
+    /// The most streams before the server's settings arrive (RFC 9113 §6.5.2 recommends no less).
     private static let limitBeforeSettings = 100
     /// The highest number of a stream.
     private static let lastStreamNumber = Int(Int32.max)
@@ -103,7 +104,7 @@ extension HTTP2Connection {
         return tunnel
     }
 
-    /// Whether the server accepts a head of this size, as far as its settings have come.
+    /// Returns whether the server accepts a head of this size, as far as its settings have arrived.
     ///
     /// A larger head may fail as an error of the whole connection, and so of everything else that it carries.
     private func accepts(_ head: HPACKHeaders) -> Bool { head.listSize <= pool.maximumHeaderListSize }
@@ -127,7 +128,7 @@ extension HTTP2Connection {
     }
 }
 
-/// Receives frames: passes on those of streams, and applies those of the connection.
+/// Receives frames: passes on the frames of streams, and applies the frames of the connection.
 extension HTTP2Connection {
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
         if !sender.isReading {
@@ -159,7 +160,7 @@ extension HTTP2Connection {
         guard !isClosed else { return }
         do throws(HTTP2Violation) {
             let change = try self.settings.receive(settings, windows: streams.sendWindows)
-            // A connection that sends no further requests does not change the limit for those of others.
+            // A connection that sends no further requests does not change the limit of other connections.
             if !isDraining, let size = change.maximumHeaderListSize { pool.maximumHeaderListSize = size }
             guard let limit = change.maximumConcurrentStreams else { return }
             pool.limitChanged(id, to: min(limit, max(1, pool.configuration.wire.maximumConcurrentStreams)))
@@ -212,7 +213,7 @@ extension HTTP2Connection {
     /// network allows.
     private var expectsBytes: Bool { !(streams.mayBeSilent && tunnels.areAccepted) }
 
-    /// Sends what was written, and watches from now on whether the server is silent.
+    /// Flushes the written frames, and watches from now on whether the server is silent.
     private func watchSilence(_ now: NIODeadline) {
         let expectsBytes = expectsBytes
         if liveness.pingIfSilent(at: now, expectsBytes: expectsBytes) { sendPing(now) }
@@ -292,7 +293,8 @@ extension HTTP2Connection {
     private func lose(_ error: (any Error)?) {
         let carried = streams.takeAll()
         reportLoss(error, of: carried.map(\.exchange), isDraining: isDraining)
-        // A violation by another stream, or by the connection, says nothing about what a tunnel carries; a network that is gone does.
+        // A violation by another stream, or by the connection, is no evidence about a tunnel's peer; a network that is
+        // gone is.
         let failure: WireError? = goAwayCode.flatMap { $0 == .noError ? nil : .ended($0) }
         let silence = (error as? WireError).flatMap { [WireError.pingTimedOut, .networkGone].contains($0) ? $0 : nil }
         for tunnel in tunnels.takeAll() { tunnel.end(failure ?? silence ?? .closed) }

@@ -55,7 +55,7 @@ extension HPACKHeaders {
 extension HTTP2Frame.FramePayload.Headers {
     /// The head of a response, which may be an interim one, and the names of fields that were omitted.
     ///
-    /// - Throws: ``WireError`` if it is invalid or has more than this many fields.
+    /// - Throws: ``WireError`` if the head is invalid or has more than `maximumFieldCount` fields.
     func response(
         upTo maximumFieldCount: Int
     ) throws(WireError) -> (head: HTTPResponse, omittedFields: [HTTPField.Name]) {
@@ -74,7 +74,7 @@ extension HTTP2Frame.FramePayload.Headers {
 }
 
 extension HTTPField {
-    /// How HPACK may index the field, as its caller allows (RFC 7541 §7.1).
+    /// The indexing of the field by HPACK that its caller allows (RFC 7541 §7.1).
     fileprivate var indexing: HPACKIndexing {
         switch (name, indexingStrategy) {
         case (_, .disallow): .neverIndexed

@@ -3,9 +3,9 @@ import NIOHTTP2
 
 /// Counts the bytes of every stream's frames, frame headers included, below NIO's handler, which does not report them.
 ///
-/// It also clears the dependencies between streams in PRIORITY and HEADERS frames of the server: RFC 9113 §5.3.2
-/// requires to ignore them, while NIO's handler closes the connection for a stream that depends on itself, as RFC 7540
-/// §5.3.1 required.
+/// It also clears the dependencies between streams in the server's PRIORITY and HEADERS frames. RFC 9113 §5.3.2
+/// requires to ignore them, while NIO's handler closes the connection if a stream depends on itself, as RFC 7540 §5.3.1
+/// required.
 final class HTTP2FrameMeter: ChannelDuplexHandler {
     typealias InboundIn = ByteBuffer
     typealias InboundOut = ByteBuffer
@@ -42,11 +42,11 @@ final class HTTP2FrameMeter: ChannelDuplexHandler {
 struct FrameLengths {
     private static let headerByteCount = 9
 
-    /// How many bytes come before the next frame's header.
+    /// The number of bytes before the next frame's header.
     private var skip: Int
-    /// Where among these bytes the dependency of a stream is, counted from their end; empty if there is none.
+    /// The position of a stream's dependency among these bytes, counted from their end; empty if there is none.
     private var dependency = 0..<0
-    /// The part of a frame's header that came, if it is not complete.
+    /// The received part of a frame's header, if the header is not complete.
     private var header: [UInt8] = []
 
     init(skipping byteCount: Int) { skip = byteCount }
@@ -54,7 +54,7 @@ struct FrameLengths {
     /// Reads bytes, and calls `found` with the stream number and the length, header included, of every frame whose
     /// header is complete. Frames of the connection itself are ignored.
     ///
-    /// - Returns: Where in the bytes dependencies between streams are, or parts of them.
+    /// - Returns: The positions of dependencies between streams, or of parts of them, in the bytes.
     mutating func read(_ bytes: ByteBuffer, found: (Int, Int) -> Void) -> [Range<Int>] {
         var dependencies: [Range<Int>] = []
         var index = bytes.readerIndex
@@ -79,7 +79,7 @@ struct FrameLengths {
         return dependencies
     }
 
-    /// Where in a frame the dependency of its stream is, counted from the frame's end (RFC 9113 §6.2, §6.3).
+    /// Returns the position of a stream's dependency in a frame, counted from the frame's end (RFC 9113 §6.2, §6.3).
     private static func dependency(ofType type: UInt8, flags: UInt8, byteCount: Int) -> Range<Int> {
         let isPadded = flags & 0x08 != 0
         let start: Int? =

@@ -4,13 +4,13 @@ import NIOCore
 /// Pure: times are passed to it.
 struct HTTP2Liveness {
     private let idleTimeout: TimeAmount
-    /// How long no byte may come before a PING; `nil` for no PING. At least 10 ms, so that the loop is not busy with
-    /// PINGs alone.
+    /// The time without a byte after which a PING is sent; `nil` for no PING. At least 10 ms, so that the loop is not
+    /// busy only with PINGs.
     private let pingInterval: TimeAmount?
     private let pingTimeout: TimeAmount
-    /// When bytes came last.
+    /// The time at which bytes last arrived.
     private(set) var lastRead: NIODeadline
-    /// When the PING was sent that is not acknowledged.
+    /// The time at which the unacknowledged PING was sent.
     private var pingInstant: NIODeadline?
 
     init(_ configuration: TransportConfiguration, now: NIODeadline) {
@@ -20,7 +20,7 @@ struct HTTP2Liveness {
         lastRead = now
     }
 
-    /// Bytes came.
+    /// Bytes arrived.
     mutating func received(at now: NIODeadline) { (lastRead, pingInstant) = (now, nil) }
 
     /// The connection may be lost. Returns whether a PING has to be sent; `false` if one is not acknowledged yet.
@@ -30,7 +30,7 @@ struct HTTP2Liveness {
         return true
     }
 
-    /// Returns whether a PING has to be sent, since no byte came for the interval.
+    /// Returns whether a PING has to be sent, since no byte arrived for the interval.
     ///
     /// - Parameter expectsBytes: Whether a silent server may be gone.
     mutating func pingIfSilent(at now: NIODeadline, expectsBytes: Bool) -> Bool {
@@ -41,7 +41,7 @@ struct HTTP2Liveness {
     /// Whether a PING was not acknowledged in time.
     func isLost(at now: NIODeadline) -> Bool { pingInstant.map { now >= $0 + pingTimeout } ?? false }
 
-    /// When the next time-out passes if no byte comes from now on.
+    /// Returns the time of the next time-out if no byte arrives from now on.
     func nextCheck(after now: NIODeadline, expectsBytes: Bool) -> NIODeadline {
         var delay = idleTimeout
         if expectsBytes, let pingInterval { delay = min(delay, pingInterval) }
@@ -49,7 +49,7 @@ struct HTTP2Liveness {
         return now + delay
     }
 
-    /// When the next time-out passes, counted from when bytes came last and from the PING in flight.
+    /// Returns the time of the next time-out, counted from the last byte and from the PING in flight.
     func nextCheck(at now: NIODeadline, expectsBytes: Bool) -> NIODeadline {
         let next = nextCheck(after: now, expectsBytes: expectsBytes)
         if let pingInstant { return min(next, pingInstant + pingTimeout) }

@@ -1,9 +1,9 @@
 import NIOHTTP2
 
-/// Flow control of what the server sends: how many bytes it may, on each stream and on all of them (RFC 9113 §6.9).
+/// Flow control of the server's bytes: limits them on each stream and on all streams together (RFC 9113 §6.9).
 ///
-/// It opens the window of a stream again when its bytes were consumed, and that of the connection when bytes were
-/// received, and sends the frames that say so. The windows of the streams themselves are counted by their owners.
+/// It opens the window of a stream again when the stream's bytes were consumed, and the window of the connection when
+/// bytes were received, and sends the frames for both. The sizes of the streams' windows are counted by their owners.
 final class HTTP2ReceiveWindows {
     /// The smallest size of a window, with which every connection begins (RFC 9113 §6.9.2).
     private static let smallestByteCount = 65_535
@@ -16,13 +16,13 @@ final class HTTP2ReceiveWindows {
     let unread = UnreadBytes()
     private let connectionWindow: Int
     private let maximumUnreadByteCount: Int
-    /// How many bytes the server may still send on all streams.
+    /// The number of bytes that the server may still send on all streams together.
     private var connectionWindowLeft: Int
     /// By how much every stream's window grows when the server acknowledges our settings, which NIO's handler does not
     /// count before.
     private var pendingIncrement: Int
-    /// By how much WINDOW_UPDATE frames open each window that NIO's handler holds back, because the connection is not
-    /// writable, and so does not count yet. Without them, every frame that comes meanwhile would open the window once
+    /// The sum of the increments in WINDOW_UPDATE frames that NIO's handler holds back, because the connection is not
+    /// writable, and does not count yet. Without them, every frame that arrives meanwhile would open the window once
     /// more.
     private var uncounted: [HTTP2StreamID: Int] = [:]
     private var isStopped = false
@@ -67,7 +67,7 @@ extension HTTP2ReceiveWindows: NIOHTTP2FrameDelegate {
 
 /// The window of a stream.
 extension HTTP2ReceiveWindows {
-    /// How many bytes the server may still send on a stream, if NIO's handler counts this many.
+    /// Returns the number of bytes that the server may still send on a stream, if NIO's handler counts `counted`.
     func left(on id: HTTP2StreamID, counted: Int) -> Int { counted + pendingIncrement + (uncounted[id] ?? 0) }
 
     /// Forgets a stream, which has ended.
@@ -80,9 +80,9 @@ extension HTTP2ReceiveWindows {
     ///
     /// - Parameters:
     ///   - id: The stream.
-    ///   - left: How many bytes the server may still send on it.
-    ///   - unread: How many bytes of it have come and are not consumed.
-    /// - Returns: How many bytes the server may send on it now; `left` if the window was not opened.
+    ///   - left: The number of bytes that the server may still send on the stream.
+    ///   - unread: The number of bytes of the stream that have arrived and are not consumed.
+    /// - Returns: The number of bytes that the server may send on it now; `left` if the window was not opened.
     func open(_ id: HTTP2StreamID, left: Int, unread: Int) -> Int {
         let credit = streamWindow - left - unread
         guard credit >= streamWindow / 4, !isStopped else { return left }
@@ -102,12 +102,12 @@ extension HTTP2ReceiveWindows {
         openConnection()
     }
 
-    /// Readers consumed bytes, also of responses that have ended.
+    /// Readers consumed bytes, perhaps of responses that have ended.
     func readersConsumed() {
         if unread.isHeld { openConnection() }
     }
 
-    /// Opens the connection's window again after bytes were received, also on streams that were reset, as far as the
+    /// Opens the connection's window again after bytes were received, even on streams that were reset, as far as the
     /// unread bytes stay within ``maximumUnreadByteCount``.
     private func openConnection() {
         guard connectionWindowLeft <= connectionWindow / 2, !isStopped else { return }

@@ -5,7 +5,8 @@ import NIOHTTP2
 /// NIO's handler checks the window only while the request is being sent; this type checks it also after the request was
 /// sent in full.
 struct HTTP2SendWindow {
-    /// How many bytes of the request's body were written. Bytes that are written but not flushed count as sent.
+    /// The number of bytes of the request's body that were written. Bytes that are written but not flushed count as
+    /// sent.
     var sentByteCount = 0
     /// The sum of the increments by which the server opened the window.
     private var grantedByteCount = 0

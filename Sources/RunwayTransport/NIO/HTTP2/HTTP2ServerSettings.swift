@@ -42,7 +42,8 @@ struct HTTP2ServerSettings {
         if settings.contains(where: { $0.parameter == .enableConnectProtocol && $0.value == 1 }) {
             allowsTunnels = true
         }
-        // The first settings of a connection replace those of the previous connection. A limit that they do not set does not exist.
+        // The first settings of a connection replace those of the previous connection. A limit that they do not state
+        // does not exist.
         let unset: Int? = haveCome ? nil : Int.max
         haveCome = true
         return Change(

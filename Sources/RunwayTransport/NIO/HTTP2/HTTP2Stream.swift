@@ -22,22 +22,23 @@ final class HTTP2Stream {
     private(set) var isOpen = true
     /// Whether the request is sent in full.
     private(set) var isRequestSent = false
-    /// Whether the rest of the request is not sent, since the final response came first.
+    /// Whether the rest of the request is not sent, since the final response arrived first.
     private(set) var isRequestAbandoned = false
     private(set) var hasHead = false
     /// Whether the response can't have content (RFC 9110 §6.4.1).
     private var lacksContent = false
-    /// How many bytes of the Content-Length have not come; `nil` without one, or if the response can't have content.
+    /// The number of bytes of the Content-Length that have not arrived; `nil` without a Content-Length, or if the
+    /// response can't have content.
     private(set) var missingByteCount: Int?
     /// The flow-control window of the request.
     var sendWindow = HTTP2SendWindow()
     /// Sends the body if status 100 does not come in time.
     var continueTimer: Scheduled<Void>?
-    /// How many bytes the server may still send.
+    /// The number of bytes that the server may still send.
     var window: Int
     /// The number of received bytes that the reader of the response has not consumed.
     var unreadByteCount = 0
-    /// When bytes were last written or read, and when the request was sent in full.
+    /// The time at which bytes were last written or read, or at which the request was sent in full.
     var lastProgress: NIODeadline
     private var sentInstant = NIODeadline.uptimeNanoseconds(0)
     /// Whether the producer of the request's body is late with the next part: meanwhile the server does not count as

@@ -41,7 +41,7 @@ final class HTTP2Tunnel: Channel, ChannelCore, @unchecked Sendable {
     var informationalCount = 0
     /// Whether the server has ended its side of the stream.
     private(set) var hasEnded = false
-    /// How many bytes the server may still send.
+    /// The number of bytes that the server may still send.
     var window: Int
     /// Received bytes that no handler has read.
     private var arrived = ByteBuffer()
