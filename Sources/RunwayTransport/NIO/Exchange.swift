@@ -13,7 +13,6 @@ final class Exchange: @unchecked Sendable {
     let request: Request
     let head: WireRequestHead
     let pool: OriginPool
-    let isTransparent: Bool
     /// Whether the response stays open, as a stream of events does.
     let isLongLived: Bool
 
@@ -44,15 +43,25 @@ final class Exchange: @unchecked Sendable {
     /// Called with the version of HTTP as soon as it is known.
     private let onVersion: @Sendable (String) -> Void
 
-    private var continuation: CheckedContinuation<Outcome, Never>?
-    private var responseHead: HTTPResponse?
-    private var omittedFields: [HTTPField.Name] = []
-    private var isDecoded = false
-    private var whole: WholeBody?
-    private(set) var stream: ResponseStream?
-    /// Whether the exchange ended, with a response or an error.
-    private(set) var isOver = false
-    private var cancellation: (any Error)?
+    private var state = State.created(cancellation: nil)
+
+    /// The state of an exchange.
+    ///
+    ///     created ─begin─▶ awaiting ─head─▶ collecting ─end─▶ over
+    ///                         │    └─head─▶ streaming ──end─▶ over
+    ///                         └───────────── error ─────────▶ over
+    private enum State {
+        /// The exchange has not begun; with the reason if it was cancelled already.
+        case created(cancellation: (any Error)?)
+        /// The caller waits for the response.
+        case awaiting(CheckedContinuation<Outcome, Never>)
+        /// The head arrived, and the caller waits for the whole body.
+        case collecting(CheckedContinuation<Outcome, Never>, WireResponse, WholeBody)
+        /// The caller has the head, and reads the body.
+        case streaming(ResponseStream)
+        /// The exchange ended, with a response or an error. The caller may still read a body.
+        case over(ResponseStream?)
+    }
 
     init(
         _ request: Request, _ head: WireRequestHead, in pool: OriginPool, isLongLived: Bool,
@@ -66,7 +75,6 @@ final class Exchange: @unchecked Sendable {
             if case .stream(let stream, let byteCount, let isReplayable) = request.body {
                 BodyUpload(stream, byteCount: byteCount, isReplayable: isReplayable, on: pool.eventLoop)
             } else { nil }
-        isTransparent = pool.configuration.isTransparent
         self.isLongLived = isLongLived
         expectsContinue = head.expectsContinue(pool.configuration.wire)
     }
@@ -74,31 +82,32 @@ final class Exchange: @unchecked Sendable {
     /// Submits the exchange to its pool. The continuation is resumed once, on the pool's loop.
     func begin(_ continuation: CheckedContinuation<Outcome, Never>) {
         pool.eventLoop.execute {
-            self.continuation = continuation
-            if let reason = self.cancellation {
-                self.finish(failing: ExchangeFailure(cause: reason, sending: .notSent))
+            guard case .created(let cancellation) = self.state else { preconditionFailure("an exchange begins once") }
+            self.state = .awaiting(continuation)
+            if let cancellation {
+                self.finish(failing: ExchangeFailure(cause: cancellation, sending: .notSent))
             } else {
                 self.pool.submit(self)
             }
         }
     }
 
-    /// Cancels the exchange, from any thread. The unread bytes of its response are discarded, even after its end.
+    /// Cancels the exchange, from any thread. The unread bytes of its response are discarded, also after its end.
     func cancel(_ reason: any Error) {
         pool.eventLoop.execute {
-            if self.cancellation == nil { self.cancellation = reason }
             self.reportSilence()
-            if self.isOver {
+            switch self.state {
+            case .created(let earlier): self.state = .created(cancellation: earlier ?? reason)
+            case .awaiting, .collecting, .streaming:
+                let connection = self.connection
+                if connection == nil { self.pool.withdraw(self) }
+                self.finish(failing: ExchangeFailure(cause: reason, sending: self.sending))
                 self.stream?.drop()
+                connection?.cancel(self)
+            case .over(let stream):
+                stream?.drop()
                 self.lastConnection?.readersConsumed()
             }
-            // Before it began there is nothing to end.
-            guard self.continuation != nil || self.stream != nil, !self.isOver else { return }
-            let connection = self.connection
-            if connection == nil { self.pool.withdraw(self) }
-            self.finish(failing: ExchangeFailure(cause: reason, sending: self.sending))
-            self.stream?.drop()
-            connection?.cancel(self)
         }
     }
 }
@@ -121,6 +130,21 @@ extension Exchange {
 
 /// Reports of the pool and of the connection. On the loop.
 extension Exchange {
+    /// Whether the body passes as it arrives.
+    var isTransparent: Bool { pool.configuration.isTransparent }
+
+    /// Whether the exchange ended, with a response or an error.
+    var isOver: Bool { if case .over = state { true } else { false } }
+
+    /// The body that the caller reads; `nil` for a response that is returned whole, and before the head.
+    var stream: ResponseStream? {
+        switch state {
+        case .streaming(let stream): stream
+        case .over(let stream): stream
+        case .created, .awaiting, .collecting: nil
+        }
+    }
+
     /// Whether any of the request reached the wire on the current connection, as far as is known.
     private var sending: SendState {
         if hasResponse { return .sent }
@@ -186,26 +210,26 @@ extension Exchange {
         responseBegan()
         reportResponse()
         request.noteHead(head.status)
+        guard case .awaiting(let continuation) = state else { return }
         let codings = isTransparent ? [] : ContentCoding.undoable(in: head.headerFields)
-        isDecoded = !codings.isEmpty
         let hasBody = !isEmpty && contentLength != 0
-        let visible = head.undoing(codings.count)
-        responseHead = visible
-        self.omittedFields = omittedFields
+        func response(_ body: WireResponse.Body, codings left: [ContentCoding]) -> WireResponse {
+            WireResponse(
+                head: head.undoing(codings.count), omittedFields: omittedFields, body: body, codings: left,
+                isDecoded: !codings.isEmpty)
+        }
         switch request.delivery {
         case .whole(let maximumByteCount):
-            whole = try WholeBody(
-                hasBody && isDecoded ? try makeDecoder(codings) : nil, contentLength: hasBody ? contentLength : nil,
-                upTo: maximumByteCount)
+            let body = try WholeBody(
+                hasBody && !codings.isEmpty ? try makeDecoder(codings) : nil,
+                contentLength: hasBody ? contentLength : nil, upTo: maximumByteCount)
+            state = .collecting(continuation, response(.whole([]), codings: []), body)
         case .streamed:
             let stream = ResponseStream(
                 step: min(128 << 10, pool.configuration.wire.streamWindowByteCount / 4), unread: connection?.unread)
-            self.stream = stream
-            let response = WireResponse(
-                head: visible, omittedFields: omittedFields, body: .stream(stream), codings: hasBody ? codings : [],
-                isDecoded: isDecoded)
-            continuation?.resume(returning: (.success(response), wireRecord))
-            continuation = nil
+            state = .streaming(stream)
+            let response = response(.stream(stream), codings: hasBody ? codings : [])
+            continuation.resume(returning: (.success(response), wireRecord))
         }
     }
 
@@ -239,15 +263,23 @@ extension Exchange {
     /// - Throws: ``BodyTooLarge`` or ``ContentDecoder/Failure``.
     func receive(_ part: ByteBuffer) throws {
         if part.readableBytes == 0 { return }
-        if let stream { return stream.append(part) }
-        guard try whole?.append(part) != nil else { preconditionFailure("a body comes after its head") }
+        switch state {
+        case .streaming(let stream): stream.append(part)
+        case .collecting(let continuation, let response, var body):
+            // The state gives the body away for the time, so that the bytes are not copied.
+            state = .awaiting(continuation)
+            defer { state = .collecting(continuation, response, body) }
+            try body.append(part)
+        case .created, .awaiting: preconditionFailure("a body arrives after its head")
+        case .over: break
+        }
     }
 
     /// The response is complete. The connection has stopped carrying the exchange.
     func receiveEnd() {
         do {
-            try whole?.finish()
-            finish()
+            if case .collecting(_, _, let body) = state { try body.finish() }
+            end(nil)
         } catch {
             finish(failing: ExchangeFailure(cause: error, sending: .sent))
         }
@@ -303,35 +335,29 @@ extension Exchange {
 
     /// Ends the exchange with an error, unless it has ended.
     func finish(failing failure: ExchangeFailure) {
-        guard !isOver else { return }
         // An error on a later connection, or while waiting for one, says nothing about those before.
-        let failure = ExchangeFailure(cause: failure.cause, sending: sentBefore.and(failure.sending))
-        end()
-        stream?.finish(.failure(failure), wireRecord)
-        continuation?.resume(returning: (.failure(failure), wireRecord))
-        continuation = nil
+        end(ExchangeFailure(cause: failure.cause, sending: sentBefore.and(failure.sending)))
     }
 
-    private func finish() {
-        guard !isOver else { return }
-        end()
-        stream?.finish(.success(()), wireRecord)
-        // A streamed response was returned with its head.
-        guard let continuation else { return }
-        guard let responseHead, let whole else { preconditionFailure("a whole response ends after its head") }
-        self.continuation = nil
-        self.whole = nil
-        let response = WireResponse(
-            head: responseHead, omittedFields: omittedFields, body: .whole(whole.bytes), codings: [],
-            isDecoded: isDecoded, surplusByteCount: whole.surplusByteCount)
-        continuation.resume(returning: (.success(response), wireRecord))
-    }
-
-    private func end() {
-        isOver = true
+    /// Ends the exchange, unless it has ended, with an error or with the response that arrived.
+    private func end(_ failure: ExchangeFailure?) {
+        let ended = state
+        if case .over = ended { return }
+        state = .over(stream)
         connection = nil
         meter.end = .now()
         upload?.end()
+        switch ended {
+        case .streaming(let stream): stream.finish(failure.map { .failure($0) } ?? .success(()), wireRecord)
+        case .collecting(let continuation, var response, let body):
+            response.body = .whole(body.bytes)
+            response.surplusByteCount = body.surplusByteCount
+            continuation.resume(returning: (failure.map { .failure($0) } ?? .success(response), wireRecord))
+        case .awaiting(let continuation):
+            guard let failure else { preconditionFailure("a response ends after its head") }
+            continuation.resume(returning: (.failure(failure), wireRecord))
+        case .created, .over: break
+        }
     }
 
     private var wireRecord: WireRecord {

@@ -12,7 +12,7 @@ struct WireResponse: Sendable {
     let head: HTTPResponse
     /// The names of fields that were left out of the head, since their values are not text.
     let omittedFields: [HTTPField.Name]
-    let body: Body
+    var body: Body
     /// The codings that the reader of a stream has to decode, in this order.
     let codings: [ContentCoding]
     /// Whether the body was decoded, or its reader decodes it.
