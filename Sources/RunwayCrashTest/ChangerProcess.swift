@@ -6,7 +6,7 @@ import RunwayJSON
 import RunwayStorage
 import RunwayTransport
 
-/// Makes changes until it is killed, or sends what is stored and ends.
+/// Makes changes until it is killed, or sends the stored changes and ends.
 struct ChangerProcess: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: ClientFiles.Kind.changer.rawValue, shouldDisplay: false)
@@ -53,7 +53,7 @@ struct ChangerProcess: AsyncParsableCommand {
             if bug == .earlyAcknowledgement { try durable.append(numbers) }
             for number in numbers {
                 let failure = await failure(of: Change(client: files.name, number: number), on: network)
-                // After any other failure nobody would know whether the change was made.
+                // After any other failure it would be unknown whether the change was made.
                 if let failure, failure.kind != .queued { throw failure }
                 try (failure == nil ? durable : queued).append(number..<number + 1)
             }

@@ -5,7 +5,7 @@ import RunwayTesting
 /// Kills the writers of action logs, the apps with offline queues and their servers at random instants, cuts the
 /// network between them, and checks what arrived.
 ///
-/// It is a tool for the developers of this package. The bugs that it can plant are in this program alone.
+/// A tool for the developers of this package. The bugs that it can plant are only in this program.
 @main
 struct CrashTest: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
@@ -88,7 +88,7 @@ struct CrashTest: AsyncParsableCommand {
 enum PlantedBug: String, CaseIterable, ExpressibleByArgument {
     /// A record is reported as durable before its commit, and a change before it is stored.
     case earlyAcknowledgement
-    /// A batch is sent again with another number, to a server that knows batches by their numbers alone.
+    /// A batch is sent again with another number, to a server that recognises batches only by their numbers.
     case changedNumber
     /// The log gets a response before the server has one, and removes the records.
     case earlyRemoval

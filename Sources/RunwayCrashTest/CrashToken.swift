@@ -4,7 +4,7 @@ import Runway
 enum CrashToken {
     static let prefix = "token-of-"
 
-    /// Signs an account in, or out if it is nobody.
+    /// Signs an account in, or signs out if `account` is `nil`.
     static func signIn<Service: APIService>(
         _ account: String?, to service: Service.Type, on network: NetworkLayer
     ) async throws {

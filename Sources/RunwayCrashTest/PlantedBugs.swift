@@ -39,7 +39,7 @@ private func batch(of request: Runway.Request) -> [UInt8]? {
     return bytes
 }
 
-/// Responds to batches before they are sent: the log removes what no server has.
+/// Responds to batches before they are sent: the log then removes records that no server has.
 private struct HastyTransport: Transport {
     let wire: NIOTransport
 
@@ -152,7 +152,7 @@ struct ForgetfulStore: IdempotencyStore {
     func release(_ key: IdempotencyKey, token: UUID) async throws { try await base.release(key, token: token) }
 }
 
-/// A queue that has nobody wait.
+/// A queue that lets no change wait for another.
 struct OvertakingQueue: ChangeQueue {
     let base: any ChangeQueue
 
@@ -178,8 +178,8 @@ struct UnwrittenQueue: ChangeQueue {
     func servicesDidChange() { base.servicesDidChange() }
 }
 
-/// Notes each change before it is sent, and waits up to 20 ms, so that kills often come in between. What was noted has
-/// an effect, whatever becomes of the client.
+/// Records each change before it is sent, and waits up to 20 ms, so that kills often fall in between. A recorded change
+/// has an effect, even if the client is killed.
 struct NotingTransport: Transport {
     let base: any Transport
     let sent: AppendedFile

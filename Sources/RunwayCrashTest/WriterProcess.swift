@@ -4,7 +4,7 @@ import Runway
 import RunwayStorage
 import RunwayTransport
 
-/// Records numbers until it is killed, or sends what is left and ends.
+/// Records numbers until it is killed, or sends the remaining records and ends.
 struct WriterProcess: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: ClientFiles.Kind.writer.rawValue, shouldDisplay: false)
@@ -17,7 +17,7 @@ struct WriterProcess: AsyncParsableCommand {
         static let authorization = AuthorizationPolicy.ifSignedIn
     }
 
-    /// How many records wait at most before a writer waits for the server: well below the bound of the log.
+    /// The most records that wait before a writer waits for the server: well below the limit of the log.
     private static let maximumWaitingCount = 20_000
 
     @Option var files: String
@@ -43,7 +43,7 @@ struct WriterProcess: AsyncParsableCommand {
         var number = (try files.numbers(in: files.offered).last ?? 0) + 1
         var account: String?
         while true {
-            // Recording outruns sending in a long run, and a log that is full evicts what was acknowledged.
+            // In a long run records are made faster than they are sent, and a full log would evict acknowledged ones.
             while await log.currentState.waitingCount > Self.maximumWaitingCount {
                 account = try await signIn(on: network)
                 try await Task.sleep(for: .milliseconds(100))

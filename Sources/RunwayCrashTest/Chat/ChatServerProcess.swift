@@ -16,11 +16,12 @@ struct ChatServerProcess: AsyncParsableCommand {
 
     @Option var port = 0
     @Option var database: String
-    /// Names what this run of the test stores.
+    /// The name under which this run of the test stores its data.
     @Option var tenant: String
     @Option var bug: ChatBug?
 
-    /// How long after its last connection a member is present. Servers over one database need the same value.
+    /// The time for which a member stays present after its last connection. Servers over one database need the same
+    /// value.
     static let presenceGrace = Duration.seconds(2)
 
     func run() async throws {
@@ -62,7 +63,7 @@ struct ChatServerProcess: AsyncParsableCommand {
 
 /// A bug that this program adds to the servers of a conversation, so that the check is known to find it.
 enum ChatBug: String, CaseIterable, ExpressibleByArgument {
-    /// The messages are stored in the memory of each process alone.
+    /// The messages are stored only in the memory of each process.
     case forgottenMessages
     /// The members of a server that was killed stay present for more than an hour.
     case lastingMembers

@@ -54,7 +54,7 @@ struct EventServerProcess: AsyncParsableCommand {
             return bug == .forgottenEvents ? MemoryEventLog() : try SQLiteEventLog(file: URL(filePath: file))
         }
         #if PostgreSQL
-            // The file of this run names what it stores.
+            // The file of this run names its stored data.
             return try await PostgreSQLEventLog(at: database, name: "numbers", tenant: file)
         #else
             throw CrashFailure("this program was built without PostgreSQL, so that it can't use \(database)")
@@ -84,7 +84,7 @@ struct EventServerProcess: AsyncParsableCommand {
 
 /// A bug that this program adds to the server of events, so that the check is known to find it.
 enum EventStreamBug: String, CaseIterable, ExpressibleByArgument {
-    /// The events are stored in memory alone.
+    /// The events are stored only in memory.
     case forgottenEvents
     /// Every tenth event is delivered before it is stored, and something else is stored.
     case earlyDelivery
