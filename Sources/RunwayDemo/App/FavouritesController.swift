@@ -1,7 +1,8 @@
 #if Command
     import Runway
 
-    /// A screen with all folders of a user, each loaded by itself, and shown in their order whichever comes first.
+    /// A screen with all folders of a user. Each is loaded by itself, and they are shown in their order whichever
+    /// arrives first.
     @MainActor
     final class FavouritesController: ScreenController {
         let screen: Screen

@@ -35,7 +35,7 @@
         }
     }
 
-    /// How the calls of ``MemberService`` prove whose they are.
+    /// The credentials by which calls of ``MemberService`` prove the account that they belong to.
     struct MemberCredentials: Credentials {
         func refresh(_ token: AccessToken, on network: NetworkLayer) async throws -> AccessToken {
             let response = try await network.call(MemberToken(refresh_token: token.refreshToken ?? ""))

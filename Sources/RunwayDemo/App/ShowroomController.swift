@@ -1,11 +1,11 @@
 #if Command
     import Runway
 
-    /// A screen with a few chosen new homes, each loaded by itself, and shown in the order of choice whichever comes
-    /// first.
+    /// A screen with a few chosen new homes. Each is loaded by itself, and they are shown in the order of choice
+    /// whichever arrives first.
     @MainActor
     final class ShowroomController: ScreenController {
-        /// How many homes a showroom has.
+        /// The number of homes in a showroom.
         nonisolated static let homeCount = 9
 
         let screen: Screen

@@ -4,7 +4,7 @@
     extension Listing {
         /// Generates the next listing. Listings with higher numbers are older.
         ///
-        /// - Parameter place: Its place. By default that is random, too.
+        /// - Parameter place: The place of the listing. By default it is random, too.
         init(
             kind: Kind, number: Int, in place: (city: City, district: District)? = nil,
             using generator: inout SeededGenerator

@@ -4,7 +4,7 @@
     /// All listings of the backend, generated from a seed: equal seeds and sizes produce equal listings until they are
     /// edited.
     struct ListingCatalogue: Sendable {
-        /// At most this many listings of a kind are made.
+        /// The most listings of a kind.
         static let maximumListingsPerKind = 50_000
 
         private(set) var secondHand: [Listing]
@@ -41,7 +41,7 @@
             }
         }
 
-        /// The listing with that number; `nil` if there is none.
+        /// Returns the listing with a number; `nil` if there is none.
         func listing(_ kind: Listing.Kind, number: Int) -> Listing? {
             listings(of: kind).first { $0.number == number }
         }
@@ -54,7 +54,7 @@
             case publish(Listing)
             /// Takes a listing out of its list.
             case withdraw(Listing)
-            /// Puts a listing in the place of the one with its number.
+            /// Replaces the listing that has the same number.
             case correct(Listing)
         }
 

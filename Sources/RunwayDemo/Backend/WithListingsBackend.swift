@@ -11,8 +11,8 @@
     /// - Parameters:
     ///   - backend: The backend.
     ///   - body: Runs in the caller's isolation as soon as the server accepts requests.
-    /// - Returns: What `body` returns.
-    /// - Throws: What `body` throws, or the error of a backend that can't start.
+    /// - Returns: The result of `body`.
+    /// - Throws: The errors of `body`, or of a backend that can't start.
     public func withListingsBackend<Value>(
         _ backend: ListingsBackend, _ body: (ServingBackend) async throws -> Value
     ) async throws -> Value {

@@ -65,10 +65,10 @@
             conversation.entries.filter { $0.number != nil }.map { "\($0.sender): \($0.text)" }
         }
 
-        /// How many messages wait in the offline queue.
+        /// The number of messages that wait in the offline queue.
         var queuedCount: Int { conversation.entries.count { $0.state == .queued } }
 
-        /// Closes what is open.
+        /// Closes the conversation and its connections.
         func end() async {
             client.stop()
             await client.flush()

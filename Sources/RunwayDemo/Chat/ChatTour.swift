@@ -9,7 +9,7 @@
     import RunwayTestServer
     import RunwayTesting
 
-    /// Plays two members of a conversation, of whom one loses the network, writes without it, and comes back.
+    /// Plays two members of a conversation; one of them loses the network, writes without it, and returns.
     ///
     /// The server, the sockets and the files are real; a relay in this process cuts the connections of the member
     /// without a network.

@@ -5,7 +5,7 @@
         public var screen: [String]
         /// Messages that the two members wrote.
         public var written: Int
-        /// How many of them were written without a network.
+        /// The number of messages that were written without a network.
         public var offline: Int
         /// Messages that were written by the other member meanwhile.
         public var missed: Int

@@ -15,8 +15,8 @@
         /// The name of the command by which a program runs ``record(_:in:sendingTo:untilKilled:)``.
         public static let commandName = "demo-log"
 
-        /// How many actions the two runs record. The first batch of 30 arrives, the second is in flight when the first
-        /// run ends.
+        /// The numbers of actions that the two runs record. The first batch of 30 arrives, the second is in flight when
+        /// the first run ends.
         private static let counts = (first: 70, second: 20)
 
         private enum Logging: APIService {
@@ -64,11 +64,11 @@
         /// Records actions, as an app does in one run.
         ///
         /// - Parameters:
-        ///   - count: How many.
+        ///   - count: The number of actions.
         ///   - file: The file of the log.
         ///   - url: The base URL of the server.
-        ///   - isKilled: Whether the process records, says so and waits for its end; otherwise it sends all that the
-        ///     log has.
+        ///   - isKilled: Whether the process records the actions, reports that and waits to be killed; otherwise it
+        ///     sends the whole log.
         /// - Throws: `StorageError`, or the error of the transport. A log that could not be sent within a minute throws
         ///   `CancellationError`.
         @concurrent public static func record(
@@ -91,7 +91,7 @@
         }
     }
 
-    /// Holds the response to the second batch until it comes again.
+    /// Holds the response to the second batch until that batch arrives again.
     final class LogTourSink: ActionLogSink {
         let base: SQLiteActionLogSink
         /// Opens when the app was killed.
@@ -99,9 +99,9 @@
         private let received = ReceivedCount()
         private let requests = ReceivedCount()
 
-        /// Requests that came.
+        /// The number of received requests.
         var requestCount: Int { requests.value }
-        /// Actions that came, each as often as it came.
+        /// The number of received actions, including repeated ones.
         var receivedCount: Int { received.value }
 
         init(_ base: SQLiteActionLogSink) { self.base = base }

@@ -7,7 +7,7 @@
         public var stored: Int
         /// Requests that the server received, each with a batch of actions.
         public var requests: Int
-        /// Actions that came to the server again, and were not stored again.
+        /// Actions that the server received again, and did not store again.
         public var repeated: Int
         /// Deviations from the expected results; empty if there are none.
         public var problems: [String] = []

@@ -20,7 +20,7 @@
         ///
         /// - Parameters:
         ///   - arguments: The arguments of the program.
-        ///   - program: The file of the program. The default is that of this process.
+        ///   - program: The file of the program. The default is the program of this process.
         package init(_ arguments: [String], of program: URL? = nil) throws {
             let (lines, line) = AsyncStream<String>.makeStream()
             let (endings, ending) = AsyncStream<Int32>.makeStream()

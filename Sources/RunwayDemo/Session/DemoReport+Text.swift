@@ -35,7 +35,7 @@
             (["— \(title)"] + lines.map { indent + $0 }).joined(separator: "\n")
         }
 
-        /// The number of calls compared with that of requests sent, and why they differ.
+        /// The numbers of calls and of requests, and the reasons for their difference.
         private var totals: [String] {
             let reasons = UnsentReason.allCases.map { (callsNotSent[$0] ?? 0, $0.reason) }
             let repetitions = Repetition.allCases.map { (requestsRepeated[$0] ?? 0, $0.reason) }

@@ -62,7 +62,7 @@
         ///
         /// - Parameters:
         ///   - seed: The seed of the backend's listings. The default is 1.
-        ///   - parts: What is played, in the order of `DemoPart.allCases`. The default is all of it.
+        ///   - parts: The parts to play, in the order of `DemoPart.allCases`. The default is all parts.
         ///   - onScene: Called with the title of every scene as it begins.
         /// - Throws: The error of a backend that can't start, and `CancellationError` when the task is cancelled.
         public static func play(

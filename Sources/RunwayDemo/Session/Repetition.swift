@@ -1,7 +1,7 @@
 #if Command
     import Runway
 
-    /// Why a call made more than one request.
+    /// The reason why a call made more than one request.
     public enum Repetition: String, Sendable, Hashable, CaseIterable, Codable, CodingKeyRepresentable {
         /// The request before it failed temporarily.
         case retried

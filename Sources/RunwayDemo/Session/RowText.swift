@@ -3,8 +3,8 @@
 
     /// The expected text of the row of a listing, derived from the listing itself and from no response.
     ///
-    /// It repeats independently what backend, reformer and row view do together, so that a common mistake of theirs is
-    /// found.
+    /// It computes independently the rows that backend, reformer and row view produce together, so that a mistake that
+    /// they have in common is found.
     extension Listing {
         var rowText: String {
             let (id, price) =

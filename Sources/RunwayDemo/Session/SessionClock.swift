@@ -3,15 +3,15 @@
 
     /// The clock of the demo's app: it runs like the continuous clock, and a scene can hold it and advance it.
     ///
-    /// A scene whose outcome depends on a wait of the app holds it. So the wait ends when the scene says so, and not
-    /// when the machine was slow.
+    /// A scene whose outcome depends on a wait of the app holds the clock. The wait then ends when the scene decides,
+    /// even on a slow machine.
     final class SessionClock: Clock, Sendable {
         typealias Instant = ContinuousClock.Instant
 
         private struct State {
-            /// How far this clock is ahead of the continuous clock while it runs.
+            /// The time by which this clock is ahead of the continuous clock while it runs.
             var lead = Duration.zero
-            /// Where it is held; `nil` while it runs.
+            /// The instant at which it is held; `nil` while it runs.
             var heldAt: Instant?
             var count: UInt64 = 0
             /// The real waits of its sleepers. Each is cancelled when the clock is held, advanced or released, and

@@ -1,7 +1,7 @@
 #if Command
     import Runway
 
-    /// Lets a session wait for what happens elsewhere: a landing, a record, a request that arrives.
+    /// Lets a session wait for events elsewhere: a landing, a record, a request that arrives.
     @MainActor
     final class SessionEvents {
         /// The longest that anything is waited for.

@@ -1,29 +1,29 @@
 #if Command
     public import Runway
 
-    /// Why a call made no request of its own.
+    /// The reason why a call made no request of its own.
     public enum UnsentReason: String, Sendable, Hashable, CaseIterable, Codable, CodingKeyRepresentable {
-        /// It used a cached response.
+        /// The call used a cached response.
         case fromCache
-        /// It took the response of another call's request, or joined an identical call of its manager.
+        /// The call used the response to another call's request, or joined an identical call of its manager.
         case joined
-        /// Its request left in one with those of other calls.
+        /// The call's request was sent together with those of other calls.
         case merged
         /// Another call of its manager was in flight already.
         case ignored
-        /// Its host or endpoint fails repeatedly, and the circuit is open.
+        /// The call's host or endpoint fails repeatedly, and the circuit is open.
         case circuitOpen
-        /// It was not admitted for another reason: no network, a flood, too many calls.
+        /// The call was not admitted for another reason: no network, a flood, too many calls.
         case notAdmitted
-        /// Its parameters can't be sent.
+        /// The call's parameters can't be sent.
         case badParameters
-        /// It needed an access token, and there was none.
+        /// The call needed an access token, and there was none.
         case withoutToken
         /// An interceptor was against it.
         case vetoed
-        /// It was cancelled or replaced before its request left.
+        /// The call was cancelled or replaced before its request was sent.
         case ended
-        /// Its record has no reason.
+        /// The call's record has no reason.
         case unexplained
 
         /// Reads from the decisions of a call why it made no request; `nil` for one that made one.

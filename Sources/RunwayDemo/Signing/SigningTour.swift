@@ -17,11 +17,12 @@
         private let way: SignedWay
         private let device = DeviceKeys(in: HeldSecrets())
         private let records = RecordCollector()
-        /// The layers of the app, and of those who pose as it.
+        /// The layers of the app, and of attackers that pose as it.
         private var layers: [NetworkLayer] = []
         private var report = SigningTourReport()
 
-        /// How many calls are made while the key is rotated: the first worker does that after half of its own.
+        /// The number of tasks that call while the key is rotated, and the number of calls of each. The first task
+        /// rotates the key after half of its calls.
         private static let (workers, callsOfEach) = (4, 10)
 
         /// Plays the whole tour.
@@ -95,7 +96,7 @@
             DeviceEnrolment(at: OrderService.self, in: app, keys: device)
         }
 
-        /// Somebody who knows the identifier of the key signs with a key of their own.
+        /// An attacker who knows the identifier of the key signs with a key of their own.
         private func forge(_ id: String) async {
             let key = RequestKey(id: id, signer: SigningKey.p256(P256.Signing.PrivateKey()))
             let forger = layer("forger", HeldKey(key: key))

@@ -25,7 +25,7 @@
 
         /// Prices in the order in which they took effect.
         var offers: [Int] { offered.withLock { $0 } }
-        /// How many requests with offers came.
+        /// The number of received requests with offers.
         var offerRequestCount: Int { received.value }
 
         init(_ catalogue: ListingCatalogue, in folder: URL) throws {

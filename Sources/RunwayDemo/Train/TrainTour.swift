@@ -13,12 +13,12 @@
     public enum TrainTour {
         /// A run of the app.
         public enum Run: String, Sendable {
-            /// It opens a home with a network, and is killed.
+            /// The app opens a home with a network, and is killed.
             case atHome
-            /// It opens the home without a network and makes offers; then the network returns, and it is killed while
-            /// an offer is in flight.
+            /// The app opens the home without a network and makes offers; then the network returns, and the app is
+            /// killed while an offer is in flight.
             case onTheTrain
-            /// It sends the rest.
+            /// The app sends the remaining offers.
             case atWork
         }
 
@@ -78,7 +78,7 @@
         /// Uses the app, as one run of it does.
         ///
         /// - Parameters:
-        ///   - run: What the user does.
+        ///   - run: The part of the tour to play.
         ///   - folder: The app's folder.
         ///   - url: The base URL of the server.
         /// - Throws: The error of a call or of the transport. Offers that could not be sent within a minute throw

@@ -59,7 +59,7 @@
         private var nextNumber = 50_001
 
         init(seed: UInt64) {
-            // Another stream than those of the catalogue.
+            // A random sequence other than the catalogue's.
             generator = SeededGenerator(seed: seed &* 4)
         }
 

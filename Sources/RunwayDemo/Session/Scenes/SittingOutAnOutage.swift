@@ -4,7 +4,7 @@
     extension DemoSession {
         /// An endpoint that fails and recovers.
         func sitOutAnOutage() async throws {
-            // The circuit is open until the session says so.
+            // The circuit is open until the session advances the clock.
             try await clock.held { try await sitOutAnOutageAtOnce() }
         }
 
