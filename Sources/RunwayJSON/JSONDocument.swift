@@ -15,13 +15,13 @@
 /// let title = document.root["data"]["list"][0]["title"].string
 /// ```
 ///
-/// Where RFC 8259 leaves a choice:
+/// Choices that RFC 8259 leaves open:
 /// - A byte order mark before the document is ignored (§8.1 allows it). UTF-16 and UTF-32 are refused by their names.
 /// - Of members with the same name, a lookup finds the first, as Foundation's `JSONDecoder` does; ``JSONValue/members``
 /// has them all (§4). Names are compared by their Unicode scalars, never by equivalence (§8.3).
 /// - A lone surrogate, which only an escape can write, is read as U+FFFD (§8.2).
-/// - Numbers of any length are accepted (§6); what a type cannot hold reads as nil.
-/// - Bounds on size, depth and number of values are those of ``JSONLimits`` (§9).
+/// - Numbers of any length are accepted (§6); a number that a type cannot hold reads as `nil`.
+/// - Size, depth and number of values are limited by ``JSONLimits`` (§9).
 ///
 /// A document never changes, so that it and its values can be read from any number of tasks at once, without locks.
 public struct JSONDocument: Sendable {

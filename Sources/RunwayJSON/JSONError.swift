@@ -68,7 +68,7 @@ public struct JSONError: Error, Sendable, Hashable {
 }
 
 extension JSONError: CustomStringConvertible {
-    /// One sentence: the place, what was expected, what was found, and the start of the body.
+    /// The error in one sentence: the place, the expected and the found value, and the start of the body.
     public var description: String {
         var text = headline
         if let path { text += " at \(Self.shortened(path))" }

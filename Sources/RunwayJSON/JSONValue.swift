@@ -13,7 +13,7 @@
 /// let title = raw["data"]["list"][3]["title"].string
 /// ```
 ///
-/// If a value must exist, ``require(_:)`` throws an error that names what was found instead.
+/// If a value must exist, ``require(_:)`` throws an error that names the value that was found instead.
 ///
 /// Reading existing values allocates nothing: lookups, iteration, counts, kinds, booleans, integers, doubles, comparing
 /// text, raw bytes. A string is made when it is read. These allocate: a lookup of an absent value, once, and once more
@@ -21,7 +21,7 @@
 /// 10^38, once; a decimal of more than 19 digits, a few times.
 public struct JSONValue: Sendable {
     @usableFromInline let storage: JSONStorage
-    /// Where the value's entry is in the index.
+    /// The position of the value's entry in the index.
     @usableFromInline let index: Int
 
     @inlinable
@@ -38,7 +38,7 @@ public struct JSONValue: Sendable {
 
     @inline(__always) var entry: IndexEntry { storage.entry(at: index) }
 
-    /// How many bytes the index of the value's whole document takes beside the document's own.
+    /// The bytes that the index of the value's whole document takes in addition to the document.
     package var indexByteCount: Int { storage.indexByteCount }
 
     /// The kind of the value.
@@ -59,7 +59,7 @@ public struct JSONValue: Sendable {
 // MARK: - Lookups
 
 extension JSONValue {
-    /// The value of the first member with a name; missing if there is none or the value is not an object.
+    /// The value of the first member with a name; absent if there is none or the value is not an object.
     ///
     /// Names are compared by their Unicode scalars (RFC 8259 §8.3). It takes time in proportion to the members before:
     /// to read many members of a large object whose names are data, iterate over ``members`` once.
@@ -72,9 +72,9 @@ extension JSONValue {
     @usableFromInline
     func missing(name: String) -> JSONValue { missing(.name(name)) }
 
-    /// The element at an index counted from zero; missing if there is none or the value is not an array.
+    /// The element at an index counted from zero; absent if there is none or the value is not an array.
     ///
-    /// It takes time in proportion to the elements before: to read them all, iterate over ``elements``.
+    /// The time is proportional to the number of elements before it: to read all elements, iterate over ``elements``.
     public subscript(index: Int) -> JSONValue {
         let entry = entry
         if entry.tag == .array, index >= 0, index < count {
@@ -157,7 +157,7 @@ extension JSONValue {
 
     /// The line and the column of the value's first byte, as ``JSONError`` counts them; the first of both when missing.
     ///
-    /// It takes time in proportion to the document up to the value.
+    /// The time is proportional to the length of the document up to the value.
     public var position: (line: Int, column: Int) {
         GrammarCheck.position(of: byteRange.lowerBound, in: storage.bytes)
     }

@@ -4,7 +4,7 @@
     import Foundation
 #endif
 
-/// How a type is decoded.
+/// The way in which a type is decoded.
 enum DecodingWay {
     /// Types that are read without a container, so that their keys are needed only for errors.
     case string, int, double, bool, strings, ints, doubles
@@ -45,7 +45,7 @@ enum DecodingWay {
     }
 }
 
-/// A type whose values are decoded from the index itself, with what its `init(from:)` would make as the result.
+/// A type whose values are decoded from the index itself, with the same result as its `init(from:)`.
 protocol DirectlyDecoded {
     static func decode<T>(from decoder: ValueDecoder, as type: T.Type) throws -> T
 }

@@ -6,8 +6,8 @@
 
 /// Decodes `Decodable` types from a ``JSONDocument``, a ``JSONValue`` or bytes, as Foundation's `JSONDecoder` does.
 ///
-/// Its strategies and errors are those of `JSONDecoder`: the same cases of `DecodingError` with the same coding paths.
-/// It differs as follows: It differs where the document does:
+/// It has the strategies and errors of `JSONDecoder`: the same cases of `DecodingError` with the same coding paths. It
+/// differs as follows:
 /// - A lone surrogate is read as U+FFFD instead of failing, and a comma before a closing bracket is refused.
 /// - Documents in UTF-16 or UTF-32 are refused.
 /// - A number is an integer only if it is exactly one: `1.0000000000000000001` as an `Int` is an error, there it is 1.
@@ -15,9 +15,9 @@
 /// - Coding keys are compared with names by their Unicode scalars, never by equivalence.
 /// - Errors of numbers that do not fit and of dates have their full path, which `JSONDecoder` leaves out.
 ///
-/// Use it for models. To show rows, read the values themselves: that creates only what is shown.
+/// Use it for models. To show rows, read the values themselves: that creates only the values that are shown.
 public struct JSONDocumentDecoder: Sendable {
-    /// How the names of members become coding keys.
+    /// A rule that converts the names of members to coding keys.
     public enum KeyDecodingStrategy: Sendable {
         /// As they are. The default.
         case useDefaultKeys
@@ -28,7 +28,7 @@ public struct JSONDocumentDecoder: Sendable {
         case custom(@Sendable (_ codingPath: [any CodingKey]) -> any CodingKey)
     }
 
-    /// How dates are written.
+    /// The format of dates.
     public enum DateDecodingStrategy: Sendable {
         /// As `Date` decodes itself: seconds since the first of January 2001. The default.
         case deferredToDate
@@ -44,7 +44,7 @@ public struct JSONDocumentDecoder: Sendable {
         case custom(@Sendable (_ decoder: any Decoder) throws -> Date)
     }
 
-    /// How `Data` is written.
+    /// The format of `Data`.
     public enum DataDecodingStrategy: Sendable {
         /// As `Data` decodes itself: an array of numbers.
         case deferredToData
@@ -54,7 +54,7 @@ public struct JSONDocumentDecoder: Sendable {
         case custom(@Sendable (_ decoder: any Decoder) throws -> Data)
     }
 
-    /// How infinite and undefined numbers are written, which JSON has no numbers for.
+    /// The format of infinite and undefined numbers, which JSON cannot represent.
     public enum NonConformingFloatDecodingStrategy: Sendable {
         /// Not at all. The default.
         case `throw`
@@ -62,13 +62,13 @@ public struct JSONDocumentDecoder: Sendable {
         case convertFromString(positiveInfinity: String, negativeInfinity: String, nan: String)
     }
 
-    /// How the names of members become coding keys. Default: as they are.
+    /// The rule that converts the names of members to coding keys. By default names are used unchanged.
     public var keyDecodingStrategy = KeyDecodingStrategy.useDefaultKeys
-    /// How dates are written. Default: as `Date` decodes itself.
+    /// The format of dates. By default `Date` decodes itself.
     public var dateDecodingStrategy = DateDecodingStrategy.deferredToDate
-    /// How `Data` is written. Default: base64.
+    /// The format of `Data`. The default is base64.
     public var dataDecodingStrategy = DataDecodingStrategy.base64
-    /// How infinite and undefined numbers are written. Default: not at all.
+    /// The format of infinite and undefined numbers. By default none is accepted.
     public var nonConformingFloatDecodingStrategy = NonConformingFloatDecodingStrategy.throw
     /// Passed to the types that decode themselves. The default is empty.
     public var userInfo: [CodingUserInfoKey: any Sendable] = [:]
@@ -80,14 +80,14 @@ public struct JSONDocumentDecoder: Sendable {
 
     /// Decodes a type from a document's root.
     ///
-    /// - Throws: `DecodingError`, or what the type itself throws.
+    /// - Throws: `DecodingError`, or the errors of the type itself.
     public func decode<T: Decodable>(_ type: T.Type, from document: JSONDocument) throws -> T {
         try decode(type, from: document.root)
     }
 
     /// Decodes a type from a value; coding paths begin at that value.
     ///
-    /// - Throws: `DecodingError`, or what the type itself throws.
+    /// - Throws: `DecodingError`, or the errors of the type itself.
     public func decode<T: Decodable>(_ type: T.Type, from value: JSONValue) throws -> T {
         if let error = value.invalidDocumentError { throw Self.corrupted(error) }
         let decoder = ValueDecoder(
@@ -99,7 +99,7 @@ public struct JSONDocumentDecoder: Sendable {
     /// Decodes a type from the bytes of a document.
     ///
     /// - Throws: `DecodingError`, where `dataCorrupted` has a ``JSONError`` as its cause if the bytes are not JSON; or
-    ///   what the type itself throws.
+    ///   the errors of the type itself.
     public func decode<T: Decodable>(_ type: T.Type, from bytes: [UInt8]) throws -> T {
         let document: JSONDocument
         do throws(JSONError) {
@@ -113,7 +113,7 @@ public struct JSONDocumentDecoder: Sendable {
     /// Decodes a type from the bytes of a document.
     ///
     /// - Throws: `DecodingError`, where `dataCorrupted` has a ``JSONError`` as its cause if the bytes are not JSON; or
-    ///   what the type itself throws.
+    ///   the errors of the type itself.
     public func decode<T: Decodable>(_ type: T.Type, from data: Data) throws -> T {
         try decode(type, from: Array(data))
     }

@@ -1,7 +1,7 @@
 /// The elements of an array, one after another.
 struct UnkeyedValueContainer: UnkeyedDecodingContainer {
     private let decoder: ValueDecoder
-    /// The index of the element that comes next; it stays when decoding it fails.
+    /// The index of the next element; it does not change if decoding that element fails.
     private var next: Int
     private(set) var currentIndex = 0
 

@@ -1,6 +1,6 @@
 /// The `Decoder` of one value, which is also a step of the coding path.
 ///
-/// It is one object that its containers share: they are copied for every value that is decoded.
+/// One object, shared by its containers, since they are copied for every value that is decoded.
 final class ValueDecoder: Decoder {
     let context: DecodingContext
     let storage: JSONStorage

@@ -28,7 +28,8 @@ final class JSONStorage: @unchecked Sendable {
 
     /// Indexes a document, or returns nil when it is not valid or beyond a limit.
     ///
-    /// - Parameter scan: What finds the places of the grammar. Default: the fastest that the processor runs.
+    /// - Parameter scan: Finds the positions that matter to the grammar. Default: the fastest scan that the processor
+    ///   runs.
     init?(indexing bytes: [UInt8], limits: JSONLimits, scan: PlaceScan = .fastest) {
         guard !bytes.isEmpty, bytes.count <= limits.effectiveByteCount else { return nil }
         let words = bytes.withUnsafeBufferPointer { bytes in
@@ -61,7 +62,7 @@ final class JSONStorage: @unchecked Sendable {
 
     deinit { if absence == nil { words.deallocate() } }
 
-    /// How many bytes the index takes beside the document.
+    /// The bytes that the index takes in addition to the document.
     var indexByteCount: Int { words.capacity &* MemoryLayout<UInt32>.size }
 
     /// The entry at an index, which must come from this storage: 0, or reached from an entry by its stride.
@@ -72,8 +73,8 @@ final class JSONStorage: @unchecked Sendable {
     @inline(__always)
     func name(ofValueAt index: Int) -> NameEntry { NameEntry(bits: words[index &- 1]) }
 
-    /// The value of the first member with a name, as an index; -1 when the object at an index has none, or when it is
-    /// no object.
+    /// Returns the index of the value of the first member with a name; -1 if the object has no such member, or the
+    /// value at `index` is not an object.
     @usableFromInline
     func member(named name: String, ofObjectAt object: Int) -> Int {
         let opening = entry(at: object)
@@ -253,7 +254,7 @@ struct GrowingMemory<Element: BitwiseCopyable> {
         self.capacity = capacity
     }
 
-    /// Releases the memory after this many elements.
+    /// Releases the memory beyond the first `count` elements.
     mutating func shrink(to count: Int) {
         if count < capacity { resize(to: max(count, 1)) }
     }
@@ -324,7 +325,8 @@ struct BorrowedBytes {
     /// The first byte of the first ill-formed sequence of UTF-8, or nil when all bytes are well-formed.
     var firstFault: Int? { UTF8Check.firstFault(in: bytes.span) }
 
-    /// Scans this many whole blocks from a position on. `found` has space for 64 places a block and 64 more.
+    /// Scans `blockCount` whole blocks from a position on. `found` has space for 64 positions for each block and 64
+    /// more.
     func scanBlocks(_ blockCount: Int, from start: Int, by scan: inout ScanState, into found: inout FoundPlaces) {
         precondition(start >= 0 && start &+ blockCount &* 64 <= bytes.count, "blocks outside the document")
         guard let address = bytes.baseAddress else { return }

@@ -1,7 +1,7 @@
 /// Finds the first error of a document that was refused, and describes it.
 ///
-/// It reads byte by byte, since it runs once and only for documents that are refused, and is written apart from the
-/// index so that each can be tested against the other: one accepts exactly what the other does.
+/// The check reads byte by byte, since it runs only once and only for documents that are refused. It is written
+/// separately from the index so that each can be tested against the other: both accept exactly the same documents.
 struct GrammarCheck {
     private let bytes: [UInt8]
     private let limits: JSONLimits
@@ -15,7 +15,7 @@ struct GrammarCheck {
         error(in: bytes, limits: limits) ?? JSONError(kind: .syntax, bodyStart: bodyStart(bytes))
     }
 
-    /// The first error of a document, or nil when it has none.
+    /// Returns the first error of a document; `nil` if it has none.
     static func error(in bytes: [UInt8], limits: JSONLimits) -> JSONError? {
         if bytes.count > limits.effectiveByteCount { return limits.tooLarge(bytes.count) }
         var check = GrammarCheck(bytes: bytes, limits: limits)

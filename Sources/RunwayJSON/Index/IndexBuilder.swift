@@ -18,7 +18,7 @@ struct IndexBuilder {
         var closing: UInt8 { isObject ? UInt8(ascii: "}") : UInt8(ascii: "]") }
     }
 
-    /// The containers around the one that is being read, the outermost first.
+    /// The containers around the current one, the outermost first.
     private var outer = GrowingMemory<Container>(capacity: 32)
     private var depth = 0
     private var valueCount = 1

@@ -56,7 +56,7 @@ struct IndexEntry {
     @inline(__always) var isContainer: Bool { rawTag &- Tag.array.rawValue <= 1 }
     @inline(__always) var isEnd: Bool { rawTag == Tag.end.rawValue }
 
-    /// How many words an entry has.
+    /// The number of words in an entry.
     static let wordCount = 2
 
     /// The distance in words to the next sibling, or to its name.

@@ -3,13 +3,14 @@
 /// `passed` has a bit of every name before the cursor. A name without its bit is not before the cursor, so that the
 /// first member of that name is the first one from the cursor on.
 struct MemberCursor {
-    /// The value of the member that comes next; 0 before the first.
+    /// The index of the next member's value; 0 before the first.
     private(set) var index = 0
     private var passed: UInt64 = 0
-    /// How many words of the index were gone over again to look before the cursor.
+    /// The number of words of the index that were read again to look before the cursor.
     private(set) var searchedBehind = 0
 
-    /// Whether lookups before the cursor in an object of this many words have cost more than a ``MemberTable``.
+    /// Returns whether lookups before the cursor in an object of `wordCount` words have cost more than a
+    /// ``MemberTable``.
     ///
     /// The filter is full after a few dozen names, and every lookup then examines all of them. A table takes about as
     /// long as 32 such lookups at each member, so that at most twice the time of the better way is spent.

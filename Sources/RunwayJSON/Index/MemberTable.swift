@@ -18,6 +18,6 @@ struct MemberTable {
         }
     }
 
-    /// The index of the value of the first member with a name; -1 if there is none.
+    /// Returns the index of the value of the first member with a name; -1 if there is none.
     subscript(name: String) -> Int { places[Array(name.utf8)[...]] ?? -1 }
 }

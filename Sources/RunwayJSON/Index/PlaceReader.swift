@@ -40,8 +40,8 @@ struct PlaceReader {
 
     /// So many bytes are scanned, then read, so that they and their places stay in the nearest cache.
     private static let chunkBlockCount = 64
-    /// Space for the places of a chunk: one for each byte, those of the last block, the overrun of a scan, and the less
-    /// than eight places that were left.
+    /// Space for the positions in a chunk: one for each byte, plus those of the last block, the overrun of a scan, and
+    /// up to seven positions that were left.
     private static let capacity = 64 * (chunkBlockCount + 2) + 16
 
     /// The sentinel after the last place: beyond every document, and small enough for an `Int` of 32 bits.

@@ -1,6 +1,6 @@
 /// The grammar of literals, numbers and escapes (RFC 8259 §3, §6, §7).
 enum ScalarGrammar {
-    /// The entry of a literal or number at a place; `nil` if there is none.
+    /// Returns the entry of a literal or number at a position; `nil` if there is neither.
     ///
     /// - Parameters:
     ///   - kind: The byte at the place.
@@ -17,7 +17,8 @@ enum ScalarGrammar {
         }
     }
 
-    /// A literal whose first byte is known, by its last four, the first one lowest: those of `true`, `alse` or `null`.
+    /// Reads a literal whose first byte is known, by its last four bytes, the first one lowest: those of `true`, `alse`
+    /// or `null`.
     @inline(__always)
     private static func literal(
         _ bytes: BorrowedBytes, _ tag: IndexEntry.Tag, end lastFour: UInt32, at place: Int, before following: UInt32
@@ -58,7 +59,7 @@ enum ScalarGrammar {
         return IndexEntry(tag: tag, offset: place, extent: end &- place)
     }
 
-    /// Skips digits, of which there must be at least one.
+    /// Skips digits, at least one.
     @inline(__always)
     private static func skipDigits(_ bytes: BorrowedBytes, _ end: inout Int) -> Bool {
         let start = end

@@ -33,10 +33,10 @@ enum JSONPathStep: Sendable, Hashable {
     }
 }
 
-/// Why a value is not there.
+/// The reason why a value is absent.
 enum JSONAbsence: Sendable {
     /// The document could not be read at all.
     case invalid(JSONError)
-    /// Lookups from an existing value to an absent one; the first of the steps is the one that failed.
+    /// Lookups from an existing value to an absent one; `first` is the step that failed.
     case lookup(from: JSONValue, first: JSONPathStep, rest: [JSONPathStep])
 }

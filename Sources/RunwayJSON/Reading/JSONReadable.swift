@@ -17,7 +17,7 @@
 /// }
 /// ```
 public protocol JSONReadable {
-    /// Reads a value, or throws an error that names what was found instead.
+    /// Reads a value, or throws an error that names the value that was found instead.
     ///
     /// The implementation must not wait, and should read its parts by ``JSONValue/require(_:)``, whose errors name the
     /// place.
@@ -25,7 +25,8 @@ public protocol JSONReadable {
 }
 
 extension JSONValue {
-    /// The value as a type, or an error that names the path, what was expected, what was found and the body's start.
+    /// Returns the value as a type, or throws an error with the path, the expected and the found value, and the body's
+    /// start.
     ///
     /// Creating an error takes time in proportion to the document up to the value, since it has the line and the path.
     /// If many values may be of another kind, use ``string``, ``int`` and the like, which are then `nil`.
@@ -110,7 +111,7 @@ extension Int128: JSONReadable {}
 extension UInt128: JSONReadable {}
 
 extension Array: JSONReadable where Element: JSONReadable {
-    /// The elements of an array, each of which must be readable.
+    /// Returns the elements of an array, all of which must be readable.
     public static func read(from value: JSONValue) throws(JSONError) -> [Element] {
         guard value.kind == .array else { throw value.mismatch(expected: "an array") }
         var array: [Element] = []

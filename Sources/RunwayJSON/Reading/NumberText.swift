@@ -51,8 +51,8 @@ struct NumberText<Digits: FixedWidthInteger & UnsignedInteger> {
         }
     }
 
-    /// Limits the exponent to a billion: no document within the size limit has so many digits that a larger one makes a
-    /// difference.
+    /// Limits the exponent to a billion: no document within the size limit has enough digits for a larger exponent to
+    /// make a difference.
     private mutating func readExponent(_ bytes: [UInt8], _ start: Int, _ end: Int) {
         var place = start
         let isDown = bytes[place] == UInt8(ascii: "-")

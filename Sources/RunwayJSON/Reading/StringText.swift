@@ -4,7 +4,7 @@
 struct StringText {
     let entry: IndexEntry
 
-    /// The text. A string without escapes comes straight from the bytes.
+    /// Returns the text. The text of a string without escapes is read directly from the bytes.
     func text(in storage: JSONStorage) -> String {
         if entry.tag == .string { return storage.text(entry.offset..<(entry.offset + entry.extent)) }
         return storage.text(unescaping: self)
@@ -52,7 +52,7 @@ struct StringText {
         return (scalar, 12)
     }
 
-    /// How many of eight bytes, the first one lowest, precede the first reverse solidus.
+    /// Returns the number of bytes before the first reverse solidus among eight bytes, the first one lowest.
     @inline(__always)
     static func plainByteCount(_ eight: UInt64) -> Int {
         // A byte is zero here if it is a reverse solidus; the lowest remaining bit is the first such byte's.

@@ -1,7 +1,8 @@
 /// One line of text from bytes that need not be JSON, with the text after secret names masked.
 ///
-/// The structure of such bytes is unknown, even whether a quotation mark begins a string or ends one. So names are
-/// recognised by what follows them: at every `:`, `=` and `>` the bytes before show whether a secret name ends there.
+/// The structure of such bytes is unknown, even whether a quotation mark begins a string or ends one. Names are
+/// therefore recognised by the character after them: at every `:`, `=` and `>` the preceding bytes show whether a
+/// secret name ends there.
 struct RedactedLine {
     private let redaction: JSONRedaction
     private let bytes: [UInt8]

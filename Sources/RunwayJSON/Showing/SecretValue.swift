@@ -2,7 +2,7 @@
 /// little.
 struct SecretValue {
     let bytes: [UInt8]
-    /// Whether its name is one of a form, whose values end at `&` alone.
+    /// Whether the name is a form's: its value then ends only at `&`.
     let isForm: Bool
     /// Whether its name begins a line, whose end is then the value's.
     let isLine: Bool
@@ -26,8 +26,8 @@ struct SecretValue {
         bytes[start...].firstIndex(where: isEnd) ?? bytes.count
     }
 
-    /// The position after the string that begins with a quotation mark with this many reverse solidi before it; a
-    /// string inside one of JSON, and inside that again, has one, then three before its own.
+    /// Returns the position after the string that begins with a quotation mark after `escapes` reverse solidi. A string
+    /// inside a JSON string has one before its quotation mark, and a string inside that string has three.
     private func endOfString(_ quote: Int, escapes: Int) -> Int {
         var place = quote + 1
         var solidi = 0
@@ -58,7 +58,7 @@ struct SecretValue {
         return place
     }
 
-    /// The position of the closing tag of an element; the end of the bytes if there is none.
+    /// Returns the position of the closing tag of an element; the end of the bytes if there is none.
     static func endOfElement(_ name: ArraySlice<UInt8>, in bytes: [UInt8], from start: Int) -> Int {
         let closing = Array("</".utf8) + name
         var place = start

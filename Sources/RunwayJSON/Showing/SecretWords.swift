@@ -32,7 +32,7 @@ struct PackedWord: Hashable, Sendable {
         return rest
     }
 
-    /// The last byte; `nil` if there is none.
+    /// The last byte; `nil` if the word is empty.
     var lastByte: UInt8? { byteCount == 0 ? nil : UInt8(truncatingIfNeeded: bits) }
 
     mutating func removeLast() -> UInt8 {
@@ -134,9 +134,9 @@ enum SecretWords {
             "password passwd pwd passphrase passcode secret token jwt signature credential credentials cookie"
                 + " authorization otp cvv cvc hmac"), by: \.self)
 
-    /// Words that are secret only after another word: a `key` is most often the key of a row, a `code` that of a
-    /// country or an error. They may also end a word without a separator, as in `apikey` and `sessionid`, but not after
-    /// a single letter.
+    /// Words that are secret only after another word: a `key` most often belongs to a row, a `code` to a country or an
+    /// error. They may also end a word without a separator, as in `apikey` and `sessionid`, but not after a single
+    /// letter.
     static let pairs = ByLastLetter(
         wordsBefore.flatMap { second, firsts in
             words(firsts).map { WordPair(first: $0, second: PackedWord(second.utf8)) }

@@ -6,13 +6,14 @@
 
 /// Encodes `Encodable` types as JSON whose bytes depend only on the value and the strategies, in every process.
 ///
-/// The strategies are those of Foundation's `JSONEncoder`. The text is ``JSONWriter``'s: compact, with `/` not escaped,
-/// members in the order in which the type encodes them or sorted by name. A `Dictionary` or `Set` has no order, so it
-/// is always sorted: members by the bytes of their names, elements by their encoded bytes, keys and values in one array
-/// in pairs. A type that passes its own encoder to a dictionary or set, or encodes in an order that changes, has to
-/// sort by itself; ``sortsKeys`` sorts members in any case.
+/// It has the strategies of Foundation's `JSONEncoder`. The text is written by ``JSONWriter``: compact, with `/` not
+/// escaped, and members in the order in which the type encodes them or sorted by name.
+///
+/// A `Dictionary` or `Set` has no order, so that it is always sorted: members by the bytes of their names, elements by
+/// their encoded bytes, keys and values in one array in pairs. A type that passes its own encoder to a dictionary or
+/// set, or encodes in an order that changes, has to sort by itself; ``sortsKeys`` sorts members in any case.
 public struct JSONDocumentEncoder: Sendable {
-    /// How coding keys become the names of members.
+    /// A rule that converts coding keys to the names of members.
     public enum KeyEncodingStrategy: Sendable {
         /// As they are. The default.
         case useDefaultKeys
@@ -22,7 +23,7 @@ public struct JSONDocumentEncoder: Sendable {
         case custom(@Sendable (_ codingPath: [any CodingKey]) -> any CodingKey)
     }
 
-    /// How dates are written.
+    /// The format of dates.
     public enum DateEncodingStrategy: Sendable {
         /// As `Date` encodes itself: seconds since the first of January 2001. The default.
         case deferredToDate
@@ -38,7 +39,7 @@ public struct JSONDocumentEncoder: Sendable {
         case custom(@Sendable (_ date: Date, _ encoder: any Encoder) throws -> Void)
     }
 
-    /// How `Data` is written.
+    /// The format of `Data`.
     public enum DataEncodingStrategy: Sendable {
         /// As `Data` encodes itself: an array of numbers.
         case deferredToData
@@ -48,7 +49,7 @@ public struct JSONDocumentEncoder: Sendable {
         case custom(@Sendable (_ data: Data, _ encoder: any Encoder) throws -> Void)
     }
 
-    /// How infinite and undefined numbers are written, which JSON has no numbers for.
+    /// The format of infinite and undefined numbers, which JSON cannot represent.
     public enum NonConformingFloatEncodingStrategy: Sendable {
         /// Not at all. The default.
         case `throw`
@@ -56,13 +57,13 @@ public struct JSONDocumentEncoder: Sendable {
         case convertToString(positiveInfinity: String, negativeInfinity: String, nan: String)
     }
 
-    /// How coding keys become the names of members. Default: as they are.
+    /// The rule that converts coding keys to the names of members. By default keys are used unchanged.
     public var keyEncodingStrategy = KeyEncodingStrategy.useDefaultKeys
-    /// How dates are written. Default: as `Date` encodes itself.
+    /// The format of dates. By default `Date` encodes itself.
     public var dateEncodingStrategy = DateEncodingStrategy.deferredToDate
-    /// How `Data` is written. Default: base64.
+    /// The format of `Data`. The default is base64.
     public var dataEncodingStrategy = DataEncodingStrategy.base64
-    /// How infinite and undefined numbers are written. Default: not at all.
+    /// The format of infinite and undefined numbers. By default none is accepted.
     public var nonConformingFloatEncodingStrategy = NonConformingFloatEncodingStrategy.throw
     /// Whether members are sorted by the UTF-8 bytes of their names. Default false.
     public var sortsKeys = false
@@ -74,8 +75,8 @@ public struct JSONDocumentEncoder: Sendable {
 
     /// Encodes a value as the bytes of a document.
     ///
-    /// - Throws: `EncodingError` if the value encodes nothing or a number that JSON cannot represent, or what the type
-    ///   throws.
+    /// - Throws: `EncodingError` if the value encodes nothing or a number that JSON cannot represent; the errors of the
+    ///   type.
     public func encode<T: Encodable>(_ value: T) throws -> [UInt8] {
         let encoder = NodeEncoder(node: EncodedNode(), strategies: self, path: nil)
         try encoder.encode(value)
