@@ -61,7 +61,7 @@ enum ActionLogStatements {
         """
     /// Returns the bytes of all installations.
     static let usage = "SELECT sum(bytes) FROM runway_usage WHERE tenant = $1"
-    /// Returns those of the passed ids whose records are stored.
+    /// Returns the ids among the passed ones whose records are stored.
     static let known = "SELECT id FROM runway_record WHERE tenant = $1 AND id = ANY($2::uuid[])"
     /// Sets the highest number of a stream, and adds to the bytes of its installation.
     static let advance = """

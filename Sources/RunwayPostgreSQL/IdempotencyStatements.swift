@@ -23,7 +23,7 @@ enum IdempotencyStatements {
         WHERE tenant = $1 AND principal = $2 AND response IS NULL AND expiry > $3::bigint FOR UPDATE SKIP LOCKED)
         RETURNING token
         """
-    /// How many keys and bytes a principal has, up to a number of keys.
+    /// Returns the keys and bytes of a principal, counted up to a number of keys.
     static let usage = """
         SELECT count(*), coalesce(sum(bytes), 0) FROM (SELECT octet_length(response) AS bytes FROM runway_claim
         WHERE tenant = $1 AND principal = $2 LIMIT $3) AS own

@@ -11,12 +11,13 @@
     /// ActionLogRoute(to: sink).add(to: router.group("v1"))
     /// ```
     ///
-    /// It is behind the package trait `PostgreSQL`, which is off by default, and needs libpq with its header files
+    /// The sink requires the package trait `PostgreSQL`, which is off by default, and libpq with its header files
     /// (Debian's `libpq-dev`). It keeps the promises of `SQLiteActionLogSink` unless the server's `fsync` is off; a
-    /// `synchronous_commit` that is off is turned on for its connections. Batches of one installation use one
-    /// connection; those that arrive while it is busy share its next transaction. A transaction that conflicts with
-    /// another one (`40001`, `40P01`) is retried. When the connection is lost, the batches fail, and clients send them
-    /// again; the sink recognises those that were committed.
+    /// `synchronous_commit` that is off is turned on for its connections.
+    ///
+    /// Batches of one installation use one connection; those that arrive while it is busy share its next transaction. A
+    /// transaction that conflicts with another one (`40001`, `40P01`) is retried. If the connection is lost, the
+    /// batches fail, and clients send them again; the sink recognises those that were committed.
     public final class PostgreSQLActionLogSink: ActionLogErasing {
         private let tenant: String
         private typealias Writer = GroupCommit<ActionLogChange, Result<ActionLogStorage, ActionLogQuotaExceeded>>
@@ -31,9 +32,9 @@
         ///   - tenant: Separates the records of several apps in one database; the first column of all keys. The default
         ///     is `default`.
         ///   - connectionCount: The most connections that write. The default is 4.
-        ///   - limits: How many batches wait and are committed together, for each connection. `survivesPowerLoss` has
-        ///     no effect.
-        ///   - quotas: How many bytes are stored of whom. The default is that of `ActionLogQuotas`. Each server process
+        ///   - limits: Limits for waiting batches and for batches that are committed together, for each connection.
+        ///     `survivesPowerLoss` has no effect.
+        ///   - quotas: Limits for the stored bytes. The default is that of `ActionLogQuotas`. Each server process
         ///     counts the sources that it receives, and reads the bytes of the whole log once a minute.
         ///   - now: Returns the date that is stored as the time of receipt. The default is the system's.
         /// - Throws: ``PostgreSQLError``.
@@ -96,8 +97,8 @@
             for lane in lanes { try await erase(.account(account), through: lane.writer) }
         }
 
-        /// Removes the contents of the records of an installation that have no account, as ``erase(account:)`` does
-        /// those of an account.
+        /// Removes the contents of those records of an installation that have no account, under the same rules as
+        /// ``erase(account:)``.
         ///
         /// - Parameter installation: The id of the installation, as its batches state it.
         /// - Throws: As ``erase(account:)``.
@@ -162,9 +163,9 @@
 
         /// The first records in the order in which they were received, without those whose contents were removed.
         ///
-        /// The order is by the clocks of the server processes: between two of them, it is as exact as their clocks
-        /// agree. The exact order of an installation is that of the `seq` in its records. ``StoredAction/sequence`` is
-        /// the time of receipt in microseconds, which all records of one transaction share.
+        /// The order follows the clocks of the server processes, and is as exact as these agree. The exact order of an
+        /// installation is the `seq` in its records. ``StoredAction/sequence`` is the time of receipt in microseconds,
+        /// which all records of one transaction share.
         ///
         /// - Parameter limit: The most records. The default is 1,000.
         /// - Throws: ``PostgreSQLError``.
@@ -310,11 +311,12 @@
         }
     }
 
-    /// The bytes of a whole log, which are read once a minute; in between, what this process stores is added.
+    /// The bytes of a whole log, which are read once a minute. In between, the bytes that this process stores are
+    /// added.
     private final class PostgreSQLLogSize: Sendable {
         private struct State {
             var byteCount = 0
-            /// When it is read again, in microseconds since 1970.
+            /// The time of the next reading, in microseconds since 1970.
             var end = Int64.min
         }
 

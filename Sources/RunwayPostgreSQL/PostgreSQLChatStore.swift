@@ -10,9 +10,9 @@
     /// let chat = ChatService(store: store, hub: try await EventHub(name: "chat", log: log))
     /// ```
     ///
-    /// It is behind the package trait `PostgreSQL`, as ``PostgreSQLActionLogSink`` is. Who sends to a conversation
-    /// locks its row until the commit, so that numbers have no gap and become visible in their order; conversations do
-    /// not wait for each other.
+    /// The store requires the package trait `PostgreSQL`, like ``PostgreSQLActionLogSink``. A sender locks the row of
+    /// the conversation until the commit, so that numbers have no gap and become visible in their order; conversations
+    /// do not wait for each other.
     public final class PostgreSQLChatStore: ChatStore {
         private let tenant: String
         private let pool: PostgreSQLPool
@@ -39,7 +39,7 @@
         /// Begins a new numbering of the messages of a tenant, after its database was restored from a backup, so that
         /// clients fetch their conversations again instead of taking new messages for lost ones with the same numbers.
         ///
-        /// Call it once after the restore, before servers start: a store that is open goes on with the old name.
+        /// Call the function once after the restore, before servers start: an open store continues with the old name.
         ///
         /// - Returns: The name of the numbering.
         /// - Throws: ``PostgreSQLError``.
@@ -80,7 +80,7 @@
         /// Removes a member with its mark.
         public func remove(member: String, from conversation: String) async throws {
             try await run(conversation) { tables throws(PostgreSQLError) in
-                // After what is being stored: that could add the member again.
+                // After the messages that are being stored: they could add the member again.
                 _ = try tables.place(ChatStatements.lockedPlace)
                 try tables.connection.run(ChatStatements.leave, tables.key + [member])
             }

@@ -20,8 +20,8 @@
             SELECT set_config('synchronous_commit', 'on', false) WHERE current_setting('synchronous_commit') = 'off'
             """
 
-        /// Connects. What the URL says about waits comes before what is said here, also a `statement_timeout` in its
-        /// `options`. A `synchronous_commit` that is off is turned on, wherever that was set.
+        /// Connects. Waits that the URL states take precedence over those set here, including a `statement_timeout` in
+        /// its `options`. A `synchronous_commit` that is off is turned on, wherever it was set.
         ///
         /// - Throws: ``PostgreSQLError``, without the text of libpq, which may contain parts of the URL.
         init(to url: String) throws(PostgreSQLError) {
@@ -39,7 +39,7 @@
             try run(Self.durability)
         }
 
-        /// A later parameter replaces an earlier one, so that the URL comes last.
+        /// A later parameter replaces an earlier one: the URL is therefore the last.
         private static func connect(to url: String) -> OpaquePointer? {
             let parameters = waits + [("dbname", url)]
             var names: [UnsafeMutablePointer<CChar>?] = parameters.map { strdup($0.0) } + [nil]

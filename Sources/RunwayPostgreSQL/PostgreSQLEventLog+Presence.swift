@@ -6,7 +6,7 @@
         static let maximumMemberByteCount = 1024
         /// The most members of an ended lease that one transaction removes.
         static let maximumRemovalCount = 256
-        /// How long a renewal goes on to remove members, so that the next one is in time.
+        /// The time for which a renewal continues to remove members, so that the next renewal is in time.
         private static let maximumRemovalTime = Duration.seconds(5)
 
         /// Begins a lease, by the clock of the database.
@@ -19,13 +19,13 @@
             }
         }
 
-        /// Renews a lease and records under it who has joined and left, in one transaction; then removes members that
-        /// are present under leases that have ended, until some of them have left.
+        /// Renews a lease and records the members that have joined and left under it, in one transaction. Then removes
+        /// members that are present under ended leases, until some of them have left.
         ///
         /// Members whose name has more than 1,024 bytes or the character U+0000 are not recorded.
         ///
-        /// - Returns: How many changes were published, and whether no members of ended leases are left, also `true` if
-        ///   removing failed.
+        /// - Returns: The number of published changes, and whether no members of ended leases are left (`true` also if
+        ///   removing failed).
         /// - Throws: `ActionLogSinkBusy` if too much waits; ``PostgreSQLError``, with `P0002` if the lease has ended.
         @discardableResult
         public func renewPresence(
@@ -39,7 +39,8 @@
                 }
                 return try record(changes, under: lease, connection).map { $0.event(of: epoch) }
             }
-            // What is not removed now is removed at a later renewal: that is no reason to begin another lease.
+            // Members that are not removed now are removed at a later renewal: that is no reason to begin another
+            // lease.
             let removed = (try? await removeEnded(upTo: maximumCount)) ?? (publishedCount: 0, isComplete: true)
             return ((recorded?.count ?? 0) + removed.publishedCount, removed.isComplete)
         }
@@ -54,8 +55,8 @@
             return (0, false)
         }
 
-        /// Removes members of a lease that has ended, or the lease if it has none. Returns how many of them have left,
-        /// since they are under no other lease; `nil` if no lease has ended.
+        /// Removes members of a lease that has ended, or the lease if it has no members. Returns the number of members
+        /// that have left, since no other lease has them; `nil` if no lease has ended.
         private func removePart(upTo maximumCount: Int) async throws -> Int? {
             let key = [tenant, name]
             let ended = try await writer.transaction(for: name) { connection throws(PostgreSQLError) in

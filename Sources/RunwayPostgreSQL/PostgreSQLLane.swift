@@ -12,7 +12,7 @@
             var connection: PostgreSQLConnection?
         }
 
-        /// How often a transaction is tried that conflicts with others.
+        /// The most attempts of a transaction that conflicts with others.
         static let maximumAttemptCount = 10
 
         private let url: String

@@ -5,8 +5,8 @@
 
     /// Waits for the notifications of a channel, on a connection and a thread of its own.
     ///
-    /// It yields the text of every notification, and an empty one whenever something may have been missed: after it has
-    /// connected, and every two seconds. A connection that is lost is made anew.
+    /// The listener yields the text of every notification, and an empty text whenever notifications may have been
+    /// missed: after it has connected, and every two seconds. It reconnects after a lost connection.
     enum PostgreSQLListener {
         /// The channel of a stream: a name of PostgreSQL, which has at most 63 bytes.
         static func channel(_ tenant: String, _ name: String) -> String {

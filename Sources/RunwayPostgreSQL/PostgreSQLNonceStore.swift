@@ -9,11 +9,13 @@
     /// router.add(middleware: SignatureMiddleware(rules, keys: keys, nonces: nonces))
     /// ```
     ///
-    /// It is behind the package trait `PostgreSQL`, as ``PostgreSQLActionLogSink`` is. A nonce is claimed by the
-    /// insertion of a row, so that of several servers one accepts a signature. Restarts change nothing: only with a new
-    /// table it refuses what may have been signed before `startedAt`. It survives a power loss, unless the server's
-    /// `fsync` is off. A database that was restored from a backup lacks later nonces: delete the rows of the tenant in
-    /// both tables and start the servers anew, so that the memory begins anew.
+    /// The store requires the package trait `PostgreSQL`, like ``PostgreSQLActionLogSink``. A nonce is claimed by
+    /// inserting a row, so that only one of several servers accepts a signature. Nonces survive a power loss, unless
+    /// the server's `fsync` is off.
+    ///
+    /// After a restart the store accepts requests at once; only with a new table it refuses signatures that may have
+    /// been made before `startedAt`. A database that was restored from a backup lacks later nonces: delete the rows of
+    /// the tenant in both tables and restart the servers, so that the memory begins anew.
     ///
     /// Nonces are removed when they have expired by the clock of a server, and what expires no later is refused from
     /// then on. The database bounds what all keys have together.
@@ -56,13 +58,13 @@
 
         /// Claims a nonce.
         public func claim(_ nonce: Nonce, at now: UnixTime) async throws -> NonceClaim {
-            // What is not removed now is removed later: that is no reason to refuse a request.
+            // Nonces that are not removed now are removed later: that is no reason to refuse a request.
             try? await removeExpired(at: now)
             let names = [tenant, Array(nonce.keyID.utf8).bytea, Array(nonce.value.utf8).bytea]
             let maximum = maximumNoncesPerKey
             return try await pool.transaction(for: nonce.keyID + nonce.value) {
                 connection throws(PostgreSQLError) -> NonceClaim in
-                // The memory is read once more below, and must be what others have committed by then.
+                // The memory is read once more below, and must include the commits of others by then.
                 try connection.run(NonceStatements.isolation)
                 let (began, first) = try Self.memory(connection, names[0])
                 if nonce.created.seconds < began { return .beforeStart(UnixTime(seconds: began)) }

@@ -41,7 +41,7 @@
                         _ = try connection.run(statement)
                     }
                 } catch let error as PostgreSQLError {
-                    // A unique violation in the catalogue, or a table or index that has come to exist.
+                    // A unique violation in the catalogue, or a table or index that was created meanwhile.
                     guard ["23505", "42P07", "42710"].contains(error.state) else { throw error }
                 }
             }

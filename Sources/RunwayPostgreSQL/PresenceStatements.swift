@@ -1,8 +1,8 @@
 /// The SQL of the present members of a log of events, by the rules of ``ActionLogStatements``: the tenant leads every
 /// key and predicate.
 ///
-/// A process renews the row of its lease alone, however many members it has. The row of a log is locked before members
-/// are recorded, so that of several processes one finds that a member is the first, or the last.
+/// A process renews only the row of its lease, however many members it has. The row of a log is locked before members
+/// are recorded, so that only one of several processes finds that a member is the first, or the last.
 enum PresenceStatements {
     static let tables = [
         """
@@ -16,7 +16,7 @@ enum PresenceStatements {
         "CREATE INDEX IF NOT EXISTS runway_presence_by_lease ON runway_presence (tenant, log, lease)",
     ]
 
-    /// Has each statement read what others have committed by then. It concerns no table.
+    /// Makes each statement read the commits of others up to its start. Reads and writes no table.
     static let isolation = "SET TRANSACTION ISOLATION LEVEL READ COMMITTED"
     static let lockLog = "SELECT epoch FROM runway_event_log WHERE tenant = $1 AND name = $2 FOR UPDATE"
     static let begin = """
@@ -34,11 +34,11 @@ enum PresenceStatements {
         RETURNING lease
         """
     static let removeLease = "DELETE FROM runway_presence_lease WHERE tenant = $1 AND log = $2 AND lease = $3"
-    /// Who is present under a lease.
+    /// Returns the members that are present under a lease.
     static let members = """
         SELECT topic, member FROM runway_presence WHERE tenant = $1 AND log = $2 AND lease = $3 LIMIT $4
         """
-    /// Who is present under a lease that lasts, in the same order in every database.
+    /// Returns the members that are present under a lease that has not ended, in the same order in every database.
     static let present = """
         SELECT DISTINCT member COLLATE "C" FROM runway_presence
         WHERE tenant = $1 AND log = $2 AND topic = $3 AND \(lasts) ORDER BY member COLLATE "C" LIMIT $4
@@ -65,8 +65,8 @@ enum PresenceStatements {
         """
     }
 
-    /// Returns which of `count` members are present under another lease that lasts: one that is present under ended
-    /// leases alone joins again.
+    /// Returns the members among `count` that are present under another lease that has not ended. A member that is
+    /// present only under ended leases joins again.
     static func lastingOthers(of count: Int) -> String { "\(others(of: count)) AND \(lasts)" }
 
     /// Returns which of `count` members are present under another lease. A member that is still present under an ended
