@@ -8,18 +8,19 @@ package import GRDB
 /// Opens the SQLite files of clients and servers.
 ///
 /// All reads, writes and checkpoints of a process use one connection: before SQLite 3.51.3, two connections that write
-/// or checkpoint at once can lose a commit. What bounds the write-ahead log is stated here alone, see
+/// or checkpoint at the same time can lose a commit. The limits of the write-ahead log are stated only here, see
 /// `docs/decisions/0081-size-of-the-log.md`.
 package enum SQLiteFile {
     /// After the commit that makes the write-ahead log so long, SQLite moves it to the database file, and writes it
     /// from its beginning again.
     package static let checkpointPageCount = 1000
-    /// The log is cut to so many bytes when it is written from its beginning, for instance after a large transaction.
+    /// The size to which the log is truncated when it is written from its beginning, for instance after a large
+    /// transaction.
     package static let maximumIdleLogByteCount = 4 << 20
     /// An empty database file is shrunk if more pages than this are free: 256 pages of 4 KiB, 1 MiB.
     package static let maximumIdlePageCount = 256
 
-    /// Opens a database in write-ahead-log mode, and creates it if there is none, for its user alone.
+    /// Opens a database in write-ahead-log mode, or creates it so that only its user can read it.
     ///
     /// - Parameters:
     ///   - url: The file, in a folder that exists.
@@ -27,7 +28,7 @@ package enum SQLiteFile {
     ///     commits.
     ///   - overwritesRemovedBytes: Whether bytes are overwritten when they are removed, whatever SQLite was compiled to
     ///     do. The default is `false`.
-    ///   - busyTimeout: How many seconds to wait for locks of other processes. The default, `nil`, is not to wait.
+    ///   - busyTimeout: The seconds to wait for locks of other processes. The default, `nil`, does not wait.
     ///   - prepare: Prepares the connection.
     /// - Throws: A `DatabaseError`, or a Foundation error if the file can't be created.
     package static func open(
@@ -55,18 +56,18 @@ package enum SQLiteFile {
         do {
             try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: url.path)
         } catch {
-            // An old file may be that of another user, who has allowed this one to write it.
+            // An old file may belong to another user, who has allowed this one to write it.
             if isNew { throw error }
         }
         return try DatabaseQueue(path: url.path, configuration: configuration)
     }
 
-    /// The bytes of the write-ahead log, in which SQLite has what it has not moved to the database file yet.
+    /// The bytes of the write-ahead log, which holds the commits that SQLite has not moved to the database file yet.
     package static func logByteCount(of url: URL) -> Int { byteCount(at: url.path + "-wal") }
 
     /// The size of a file in bytes; 0 if it does not exist.
     package static func byteCount(at path: String) -> Int {
-        // By a new URL, since a URL remembers what it has read.
+        // A new URL, since a URL remembers the values that it has read.
         (try? URL(fileURLWithPath: path).resourceValues(forKeys: [.fileSizeKey]))?.fileSize ?? 0
     }
 }
@@ -75,7 +76,7 @@ extension DatabaseQueue {
     /// Runs a transaction. If the disk is full, moves the write-ahead log to the database file, and runs the
     /// transaction once more.
     ///
-    /// On a small disk the log takes all space before SQLite itself moves it, and what is freed later, too.
+    /// On a small disk the log takes all space before SQLite itself moves it, and also the space that is freed later.
     package func writeMakingRoom<Value>(_ change: (Database) throws -> Value) throws -> Value {
         do {
             return try write(change)
@@ -92,8 +93,8 @@ extension DatabaseQueue {
 
     /// As ``moveLog()``, but waits for no process that reads the file.
     ///
-    /// - Throws: `SQLITE_BUSY` if another process reads: then only what that one does not need any more was moved. Or
-    ///   another `DatabaseError`.
+    /// - Throws: `SQLITE_BUSY` if another process reads: then only the part that this process no longer needs was
+    ///   moved. Or another `DatabaseError`.
     package func moveLogWithoutWaiting() throws {
         try writeWithoutTransaction { database in
             let timeout = try Int.fetchOne(database, sql: "PRAGMA busy_timeout") ?? 0
@@ -105,9 +106,9 @@ extension DatabaseQueue {
 
     /// Shrinks a database file whose table is empty, if more than ``SQLiteFile/maximumIdlePageCount`` pages are free.
     ///
-    /// Call it after ``moveLog()``: what was removed is overwritten then, so that nothing of it is in the space that
-    /// the file system gets back. Rows that remain would be moved, and left in that space; a file that has any stays as
-    /// large as it was. So does one for which this fails.
+    /// Call the function after ``moveLog()``: removed bytes are overwritten then, so that none of them is in the space
+    /// that the file system gets back. Remaining rows would be moved, and left in that space; a file with rows
+    /// therefore keeps its size. So does a file for which the function fails.
     package func shrink(ifEmpty table: String) {
         try? writeWithoutTransaction { database in
             let isEmpty = try Bool.fetchOne(database, sql: "SELECT NOT EXISTS (SELECT 1 FROM \(table))") ?? false

@@ -1,7 +1,7 @@
 package import Foundation
 
-/// A file beside a database whose only purpose is the space that it takes: an erasure on a full disk removes it, since
-/// SQLite can't remove anything without space. See `docs/decisions/0127-space-for-erasures.md`.
+/// A file beside a database whose only purpose is to occupy space: an erasure on a full disk removes it, since SQLite
+/// can't remove rows without space. See `docs/decisions/0127-space-for-erasures.md`.
 package struct SpaceReserve: Sendable {
     /// 5.9 MiB: the thousand pages of the write-ahead log, and 2 MiB for the commit after them. Each transaction of an
     /// erasure needs no more.
@@ -21,8 +21,8 @@ package struct SpaceReserve: Sendable {
 
     /// Creates the file, unless it exists or the disk has no space for it.
     ///
-    /// - Parameter restByteCount: How many bytes the disk must have left beside it, so that it does not take the last
-    ///   space of what it is for. The default is 0.
+    /// - Parameter restByteCount: The bytes that must remain free on the disk, so that the reserve does not take the
+    ///   last space from the database. The default is 0.
     package func make(leaving restByteCount: Int = 0) {
         if isMade { return }
         // A process that ended while it wrote the file has left one of another size. What else is there, such as a
