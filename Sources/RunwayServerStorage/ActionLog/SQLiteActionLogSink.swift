@@ -10,12 +10,13 @@ public import RunwayServer
 /// ActionLogRoute(to: sink).add(to: router.group("v1"))
 /// ```
 ///
-/// A batch is stored when `store` returns: it survives the end of the process, however it ends, and a power loss too.
-/// Batches that come while others are being written share the next transaction, so that one sync of the disk serves all
-/// of them. The highest number of a stream, and the ids of all records, are in the same transaction as the records, and
-/// are never removed: neither an erasure nor ``removeContents(receivedBefore:)`` lets a record be stored twice. Rows
-/// have checksums: ``ActionLogFile`` returns no record whose bytes changed on disk, and a damaged number is not used,
-/// but has its client begin another stream.
+/// A batch is stored when `store` returns: it survives any end of the process, and a power loss. Batches that arrive
+/// while others are being written share the next transaction, so that one sync of the disk serves all of them.
+///
+/// The highest number of a stream, and the ids of all records, are in the same transaction as the records, and are
+/// never removed: neither an erasure nor ``removeContents(receivedBefore:)`` lets a record be stored twice. Rows have
+/// checksums: ``ActionLogFile`` returns no record whose bytes changed on disk. A damaged number is not used; the client
+/// then begins another stream.
 ///
 /// One process writes a file; a second one gets ``ServerStorageError/Kind/locked``. Others may read it
 /// (``ActionLogFile``).
@@ -25,15 +26,15 @@ public final class SQLiteActionLogSink: ActionLogErasing {
     /// Removes contents, on a thread of its own: batches are stored meanwhile.
     private let eraser: GroupCommit<ActionLogOwner, Void>
 
-    /// Opens a file, and creates it if there is none, for its user alone. It blocks.
+    /// Opens a file, or creates it so that only its user can read it. The initializer blocks.
     ///
     /// - Parameters:
     ///   - file: The SQLite file.
-    ///   - limits: How many batches wait and are committed together.
-    ///   - quotas: How many bytes are stored of whom. The default is that of `ActionLogQuotas`.
+    ///   - limits: Limits for waiting batches and for batches that are committed together.
+    ///   - quotas: Limits for the stored bytes. The default is that of `ActionLogQuotas`.
     ///   - now: Returns the date that is stored as the time of receipt. The default is the system's.
-    /// - Throws: ``ServerStorageError``. A damaged file is left as it is, for its owner to decide: a new one would not
-    ///   know what it has of its clients.
+    /// - Throws: ``ServerStorageError``. A damaged file is left unchanged, for its owner to decide: a new file would
+    ///   lack all knowledge of its clients.
     public init(
         at file: URL, limits: ActionLogWriterLimits = ActionLogWriterLimits(),
         quotas: ActionLogQuotas = ActionLogQuotas(),
@@ -52,7 +53,7 @@ public final class SQLiteActionLogSink: ActionLogErasing {
                     switch change {
                     case .batch(let batch):
                         return try Self.store(batch, in: connection, received: received, within: &room)
-                    // What came before it is stored now, and the eraser finds it.
+                    // Earlier batches are stored now, so that the erasure finds them.
                     case .erasure: return .success(.known)
                     }
                 }
@@ -81,17 +82,17 @@ public final class SQLiteActionLogSink: ActionLogErasing {
 
     /// Removes the contents of all records of an account. Their ids stay, so that none is stored again.
     ///
-    /// Batches are stored meanwhile. When it returns, the contents are removed durably, and no byte of them is in the
-    /// file unless another process reads that at the moment. In that case they are overwritten with the first batch
-    /// that comes 5 s after the reader's end, or before, or when the file is opened again. If it throws, a part of the
-    /// contents may be removed.
+    /// Batches are stored meanwhile. When the function returns, the contents are removed durably, and no byte of them
+    /// is in the file unless another process is reading it. In that case they are overwritten with the first batch that
+    /// arrives 5 s after the reader's end, or before, or when the file is opened again. If the function throws, a part
+    /// of the contents may be removed.
     ///
     /// - Parameter account: The account that clients stated.
     /// - Throws: ``ServerStorageError``, `ActionLogSinkBusy` or `CancellationError`, as ``store(_:)``.
     public func erase(account: String) async throws { try await erase(.account(account)) }
 
-    /// Removes the contents of the records of an installation that have no account, as ``erase(account:)`` does those
-    /// of an account.
+    /// Removes the contents of those records of an installation that have no account, under the same rules as
+    /// ``erase(account:)``.
     ///
     /// - Parameter installation: The id of the installation, as its batches state it.
     /// - Throws: As ``erase(account:)``.
@@ -116,9 +117,9 @@ public final class SQLiteActionLogSink: ActionLogErasing {
         try await writer.commit(change, byteCount: change.byteCount)
     }
 
-    /// Removes the contents of records that came before a date. Their ids stay, so that none is stored again. It
-    /// blocks, and batches are stored meanwhile. See ``erase(account:)`` for the bytes of the contents while another
-    /// process reads the file.
+    /// Removes the contents of records that were received before a date. Their ids stay, so that no record is stored
+    /// again. The function blocks, but batches are stored meanwhile. See ``erase(account:)`` for the bytes of the
+    /// contents while another process reads the file.
     ///
     /// - Throws: ``ServerStorageError``. A part of the contents may be removed.
     public func removeContents(receivedBefore date: Date) throws(ServerStorageError) {
@@ -126,13 +127,12 @@ public final class SQLiteActionLogSink: ActionLogErasing {
             among: "TRUE", where: "received < ?1 AND name IS NOT NULL", date.milliseconds, in: database)
     }
 
-    /// Removes the contents of records that are stored by now. Each transaction examines a thousand, or those of the
-    /// first MiB, so that batches are stored in between, the write-ahead log stays short, and the reserve is space
-    /// enough on a full disk. The removed bytes are overwritten at the end; if no candidate was found, nothing is
-    /// written.
+    /// Removes the contents of records that are stored now. Each transaction examines a thousand records, or those of
+    /// the first MiB: batches are stored in between, the write-ahead log stays short, and the reserve is large enough
+    /// on a full disk. The removed bytes are overwritten at the end; if no candidate was found, nothing is written.
     ///
     /// - Parameters:
-    ///   - candidates: Selects what is examined, by an index.
+    ///   - candidates: Selects the records to examine, by an index.
     ///   - condition: Selects, of these, the records whose contents are removed. The default is all.
     ///   - value: The parameter `?1` of both.
     private static func removeContents(
@@ -142,7 +142,7 @@ public final class SQLiteActionLogSink: ActionLogErasing {
         let end = try database.erase { try Int64.fetchOne($0, sql: "SELECT max(sequence) FROM record") }
         var next: Int64? = 0
         var isFound = false
-        // What was removed before an error is overwritten, too.
+        // Contents that were removed before an error are overwritten, too.
         defer { if isFound { database.endErasure() } }
         while let start = next {
             next = try database.erase { database -> Int64? in
@@ -156,7 +156,7 @@ public final class SQLiteActionLogSink: ActionLogErasing {
                 var (last, byteCount, removed) = (Int64?.none, 0, [Data: Int]())
                 while byteCount < maximumErasedByteCount, let row = try rows.next() {
                     last = try row.value(0)
-                    // A damaged row is removed, too, and counts for nobody.
+                    // A damaged row is removed, too, and counts for no installation.
                     guard Bool.fromDatabaseValue(row[3]) == true, let contents = Int.fromDatabaseValue(row[2]),
                         let installation = Data.fromDatabaseValue(row[1])
                     else { continue }
@@ -206,7 +206,8 @@ public final class SQLiteActionLogSink: ActionLogErasing {
     ) throws -> Result<ActionLogStorage, ActionLogQuotaExceeded> {
         let (installation, stream) = (batch.installation.data, batch.stream.data)
         guard let highest = try highest(of: batch, in: database) else {
-            // Nobody knows what the stream has. The client begins another one, and the ids recognise its records.
+            // The contents of the stream are unknown. The client begins another stream, and the ids recognise its
+            // records.
             return .success(.gap(expected: batch.number == 1 ? 2 : 1))
         }
         if batch.number <= highest {
@@ -218,7 +219,7 @@ public final class SQLiteActionLogSink: ActionLogErasing {
         guard batch.number == highest + 1 else { return .success(.gap(expected: highest + 1)) }
         let stored = try Row.fetchOne(
             database.cachedStatement(sql: "SELECT bytes FROM usage WHERE installation = ?"), arguments: [installation])
-        // A damaged number is counted anew: nobody's records are refused for it.
+        // A damaged number is counted anew: no records are refused because of it.
         let usage = max(0, stored.flatMap { Int.fromDatabaseValue($0[0]) } ?? 0)
         let refusal = try room.refusal(of: batch, installationByteCount: usage) {
             try knownIDs(of: batch, in: database)
@@ -267,7 +268,7 @@ public final class SQLiteActionLogSink: ActionLogErasing {
         return Set(try batch.records.map(\.id).filter { try Bool.fetchOne(search, arguments: [$0.data]) != nil })
     }
 
-    /// The greatest number of a batch's stream, 0 if there is none; `nil` if it is damaged.
+    /// Returns the highest number of a batch's stream; 0 if there is none, `nil` if it is damaged.
     private static func highest(of batch: ActionLogBatch, in database: Database) throws -> Int64? {
         let row = try Row.fetchOne(
             database.cachedStatement(sql: "SELECT highest, checksum FROM stream WHERE installation = ? AND id = ?"),

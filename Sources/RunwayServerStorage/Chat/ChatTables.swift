@@ -20,7 +20,7 @@ struct ChatTables {
             "CREATE TABLE numbering (epoch TEXT NOT NULL); INSERT INTO numbering VALUES (lower(hex(randomblob(8))))"
         ])
 
-    /// No conversation has so many messages. A greater number is damage, and would overflow.
+    /// A number that no conversation reaches. A greater number is damage, and would overflow.
     private static let maximumNumber = Int64(1) << 53
 
     private static let columns = "conversation, number, sender, id, text, time"

@@ -11,17 +11,18 @@ public import RunwayServer
 /// router.add(middleware: IdempotencyMiddleware(store: store) { request, _ in account(of: request) })
 /// ```
 ///
-/// A key is claimed before its request is executed, and that claim is on the drive; so is a response before it is sent.
-/// Claims and responses of many requests share transactions. Records that have expired are removed by later claims, and
-/// none before; a claim that was never completed, a day after its lease; one from before the clock was set back, when
-/// there is no room without that. A full store claims nothing more, nor does a principal that has used its share of
-/// what the others leave.
+/// A claim is on the drive before its request is executed, and a response is on the drive before it is sent. Claims and
+/// responses of many requests share transactions. A full store refuses every claim; so it does for a principal that has
+/// used up its share of the space that the others leave.
+///
+/// Later claims remove records only after they have expired: a claim that was never completed a day after its lease,
+/// and a claim from before the clock was set back when there is no other room.
 ///
 /// Rows have checksums. A request whose row is damaged is not executed again: the response is 409
-/// (`IdempotencyProblem.Reason.notStored`). The principal and the key themselves are what a row is found by: if they
-/// are damaged, it is not found, and the request is executed again. Removals verify no checksum: a row that the damage
-/// makes look expired, or, when there is no room, like a claim from before the clock was set back, is removed, and its
-/// request is executed again, too. `PRAGMA integrity_check` and the file system's own checksums detect more.
+/// (`IdempotencyProblem.Reason.notStored`). A row is found by its principal and key: if these are damaged, the row is
+/// not found, and the request is executed again. Removals verify no checksum: a row that looks expired because of
+/// damage, or looks like a claim from before the clock was set back when there is no room, is removed, and its request
+/// is executed again, too. `PRAGMA integrity_check` and the file system's own checksums detect more.
 public final class SQLiteIdempotencyStore: IdempotencyStore {
     private enum Change: Sendable {
         case claim(fingerprint: [UInt8], now: Int64, lease: Int64)
@@ -83,22 +84,22 @@ public final class SQLiteIdempotencyStore: IdempotencyStore {
             "CREATE INDEX claim_in_flight ON claim (expiry) WHERE response IS NULL",
         ])
 
-    /// How long after its lease a claim is removed that was never completed, in milliseconds.
+    /// The time after its lease at which a claim that was never completed is removed, in milliseconds.
     private static let abandonedTime: Int64 = 86_400_000
 
     private let database: ServerDatabase
     private let writer: GroupCommit<Request, Result>
 
-    /// Opens a file, and creates it if there is none, for its user alone. It blocks.
+    /// Opens a file, or creates it so that only its user can read it. The initializer blocks.
     ///
     /// - Parameters:
     ///   - file: The SQLite file.
     ///   - maximumCount: The most keys; a full store claims nothing more. The default is a million.
     ///   - maximumByteCount: The most bytes of responses: once there are as many, no key is claimed. The default is 4
     ///     GiB.
-    ///   - share: The share that one principal may use of what the others leave of both, from 0 to 1. The default is a
-    ///     tenth.
-    ///   - limits: How many requests wait and are committed together.
+    ///   - share: The share of both limits that one principal may use, as a fraction, from 0 to 1, of what the others
+    ///     leave. The default is a tenth.
+    ///   - limits: Limits for waiting requests and for requests that are committed together.
     /// - Throws: ``ServerStorageError``.
     public init(
         at file: URL, maximumCount: Int = 1_000_000, maximumByteCount: Int = Int(clamping: Int64(4) << 30),

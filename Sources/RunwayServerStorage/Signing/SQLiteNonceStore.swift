@@ -113,7 +113,7 @@ public final class SQLiteNonceStore: NonceStore {
         let (began, first, count): (Int64, Int64, Int) = (
             try memory.value(0), try memory.value(1), try memory.value(2)
         )
-        // A nonce of this time may have been used and removed, also if the clock was set back since.
+        // A nonce of this time may have been used and removed, even if the clock was set back since.
         if nonce.created.seconds < began { return .beforeStart(UnixTime(seconds: began)) }
         if nonce.expires.seconds < max(first, now) { return .beforeMemory }
         let isUsed = try Bool.fetchOne(
