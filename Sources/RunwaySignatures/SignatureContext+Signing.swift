@@ -8,7 +8,7 @@ extension SignatureContext {
     /// request.headerFields.append(try await SignatureContext(request).signature(parameters, by: key))
     /// ```
     ///
-    /// Throws a ``SignatureError`` if the base cannot be made, and what the signer throws.
+    /// Throws a ``SignatureError`` if the base cannot be made, and the errors of the signer.
     public func signature(
         _ parameters: SignatureParameters, label: String = "sig1", by signer: some MessageSigner
     ) async throws -> LabelledSignature {

@@ -3,7 +3,7 @@ import Crypto
 /// HMAC with SHA-256 (RFC 2104) by a secret whose two blocks are hashed in advance, since they are the same for every
 /// message.
 struct KeyedSHA256: Sendable {
-    /// The state after the secret, of which each message uses a copy.
+    /// The state after the secret. Each message uses a copy of it.
     private let prepared: HMAC<SHA256>
 
     init(_ secret: SymmetricKey) { prepared = HMAC(key: secret) }
@@ -11,7 +11,7 @@ struct KeyedSHA256: Sendable {
     /// The code of a message, of 32 bytes.
     func code(of message: [UInt8]) -> [UInt8] { authenticate(message).withUnsafeBytes { Array($0) } }
 
-    /// Whether a code is that of a message. Compares in constant time.
+    /// Returns whether a code belongs to a message. Compares in constant time.
     func isValid(_ code: [UInt8], of message: [UInt8]) -> Bool { authenticate(message) == code }
 
     private func authenticate(_ message: [UInt8]) -> HMAC<SHA256>.MAC {

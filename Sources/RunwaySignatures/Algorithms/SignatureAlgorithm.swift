@@ -1,4 +1,4 @@
-/// How a signature is made: an algorithm of the registry of RFC 9421 §6.2.2, or that of a salted digest.
+/// A signature algorithm: one of the registry of RFC 9421 §6.2.2, or one of salted digests.
 public struct SignatureAlgorithm: Sendable, Hashable, CustomStringConvertible {
     /// The registered name.
     public let name: String

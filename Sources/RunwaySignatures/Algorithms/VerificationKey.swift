@@ -66,8 +66,8 @@ public struct VerificationKey: Sendable {
         VerificationKey(.rsaPKCS1SHA256, .rsa(key))
     }
 
-    /// Whether a signature is that of a signature base by this key. A MAC is compared in constant time; a signature of
-    /// the wrong length or format is not valid.
+    /// Returns whether the key made a signature for a signature base. A MAC is compared in constant time; a signature
+    /// of the wrong length or format is not valid.
     public func isValid(_ signature: [UInt8], of base: [UInt8]) -> Bool {
         switch storage {
         case .hmac(let secret): (keyed ?? KeyedSHA256(secret)).isValid(signature, of: base)

@@ -22,11 +22,12 @@ enum FormEncoding {
         }
     }
 
-    /// Percent-encodes all but ASCII letters, digits, `*`, `-`, `.` and `_`, a space as `%20` (URL Standard §5.2).
+    /// Percent-encodes all bytes except ASCII letters, digits, `*`, `-`, `.` and `_`, a space as `%20` (URL Standard
+    /// §5.2).
     static func encoded(_ bytes: [UInt8]) -> String {
         var result: [UInt8] = []
         result.reserveCapacity(bytes.count)
-        // What is no UTF-8 becomes the replacement character, as the URL Standard decodes it.
+        // Bytes that are not UTF-8 become the replacement character, as in the URL Standard.
         for byte in String(decoding: bytes, as: UTF8.self).utf8 {
             switch byte {
             case 0x30...0x39, 0x41...0x5A, 0x61...0x7A, 0x2A, 0x2D, 0x2E, 0x5F: result.append(byte)

@@ -6,7 +6,7 @@ struct RequestTarget {
     let authority: String?
     /// The path and the query with its question mark. `nil` for CONNECT and `OPTIONS *`, whose target has neither.
     let pathAndQuery: Substring?
-    /// The position of the question mark that begins the query. `nil` if there is none.
+    /// The position of the question mark that begins the query. `nil` if the target has no query.
     private let queryMark: Substring.Index?
 
     init(_ request: HTTPRequest) {

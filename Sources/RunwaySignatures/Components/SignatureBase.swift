@@ -13,8 +13,8 @@ extension SignatureContext {
         return base.bytes
     }
 
-    /// The lines of the signature base that can be made, for comparison with the signer's: what is not in the message
-    /// has none.
+    /// Returns the lines of the signature base that can be made, for comparison with the signer's. A component that is
+    /// not in the message has no line.
     package func availableBase(for parameters: SignatureParameters) -> [UInt8] {
         var base = SignatureBase(context: self)
         for component in parameters.components.identifiers {
@@ -35,7 +35,7 @@ private struct SignatureBase {
     var bytes: [UInt8] = []
     /// The request that is signed, or that the signed response belongs to.
     private let request: HTTPRequest
-    /// Whether the request is what is signed.
+    /// Whether the signature covers the request, and not its response.
     private let signsRequest: Bool
     private let target: RequestTarget
     /// The parameters of the query by their encoded names, once a component needs them. The value is `nil` if the name

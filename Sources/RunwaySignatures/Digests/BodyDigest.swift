@@ -77,7 +77,7 @@ public struct BodyDigest: Sendable, Hashable {
 
     private subscript(algorithm: DigestAlgorithm) -> [UInt8]? { algorithm == .sha256 ? sha256 : sha512 }
 
-    /// The digests by those of some algorithms that this has.
+    /// Returns the digest with only those algorithms of this one that are in `algorithms`.
     func restricted(to algorithms: [DigestAlgorithm]) -> BodyDigest {
         BodyDigest(
             sha256: algorithms.contains(.sha256) ? sha256 : nil, sha512: algorithms.contains(.sha512) ? sha512 : nil)
@@ -109,7 +109,8 @@ public struct BodyDigest: Sendable, Hashable {
 extension HTTPField.Name {
     /// `Content-Digest` (RFC 9530 §2): the digest of the bytes of this message's body.
     public static let contentDigest = HTTPField.Name("Content-Digest", known: ())
-    /// `Repr-Digest` (RFC 9530 §3): the digest of the whole selected representation, of which the body may be a part.
+    /// `Repr-Digest` (RFC 9530 §3): the digest of the whole selected representation, even if the body is only a part of
+    /// it.
     public static let representationDigest = HTTPField.Name("Repr-Digest", known: ())
     /// `Want-Content-Digest` (RFC 9530 §4).
     public static let wantContentDigest = HTTPField.Name("Want-Content-Digest", known: ())

@@ -35,7 +35,7 @@ public struct BodyDigester: Sendable {
         sha512?.update(bufferPointer: part)
     }
 
-    /// The digests of what was added so far.
+    /// Returns the digests of the bytes added so far.
     public func finish() -> BodyDigest {
         // A hash that was finalised must not be updated.
         let (sha256, sha512) = (sha256, sha512)

@@ -3,8 +3,8 @@ import Foundation
 /// A text that equals another only if both have the same bytes in UTF-8, as texts of databases and signatures do.
 ///
 /// A `String` equals every other with the same characters: "é" equals "e" and a combining accent. Identifiers of keys,
-/// accounts, devices and members must not: one client could otherwise find what belongs to another. A store in memory
-/// uses this type for its keys.
+/// accounts, devices and members must not: otherwise one client could find the data of another. A store in memory uses
+/// this type for its keys.
 package struct ExactText: Sendable, Hashable, Comparable {
     /// The text.
     package let text: String
@@ -23,14 +23,14 @@ package struct ExactText: Sendable, Hashable, Comparable {
         }
     }
 
-    /// The order of the bytes, which is that of SQLite, too.
+    /// Compares the bytes, like SQLite.
     package static func < (left: ExactText, right: ExactText) -> Bool {
         left.text.utf8.lexicographicallyPrecedes(right.text.utf8)
     }
 
     package func hash(into hasher: inout Hasher) {
         withBytes { hasher.combine(bytes: UnsafeRawBufferPointer($0)) }
-        // No text has this byte: it separates this text from what is hashed after it.
+        // No text contains this byte: it separates this text from later hashed values.
         hasher.combine(0xFF as UInt8)
     }
 

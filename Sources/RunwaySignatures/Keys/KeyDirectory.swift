@@ -9,10 +9,10 @@ public protocol KeyDirectory: Sendable {
 
     /// A key of each kind that the directory has: of each algorithm, and for RSA of each length. The default is empty.
     ///
-    /// A verifier reads it once, when it is made. It refuses unknown keys as if they were of these kinds; further kinds
-    /// become known to it with the first signature of a key of that kind. Without this, a verifier that has just
-    /// started refuses an unknown key as one for `ecdsa-p256-sha256`, so that the time of a refusal can show that an
-    /// identifier is that of a key for another algorithm.
+    /// A verifier reads it once, when it is created. It refuses an unknown key in the time of a key of one of these
+    /// kinds. It learns further kinds from the first signature by a key of that kind. Without examples, a verifier that
+    /// has just started treats an unknown key like one for `ecdsa-p256-sha256`, so that the time of a refusal can show
+    /// that an identifier belongs to a key for another algorithm.
     var exampleKeys: [VerificationKey] { get }
 }
 

@@ -180,7 +180,7 @@ extension KeyEntry: CustomStringConvertible, CustomDebugStringConvertible, Custo
 
 /// The reason why a file of keys cannot be read. It contains no key.
 public struct KeyFileError: Error, Sendable, Hashable, CustomStringConvertible {
-    /// A sentence for the person who wrote the file.
+    /// A sentence for the author of the file.
     public let reason: String
 
     package init(reason: String) { self.reason = reason }

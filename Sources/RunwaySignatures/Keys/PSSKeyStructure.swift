@@ -1,8 +1,8 @@
 import Crypto
 import SwiftASN1
 
-/// A key that its structure names one for RSASSA-PSS (RFC 4055 §1.2), as the key of RFC 9421 appendix B.1.2 and those
-/// of `openssl genpkey -algorithm RSA-PSS`. BoringSSL reads only keys that are named as keys for RSA.
+/// A key whose structure names it a key for RSASSA-PSS (RFC 4055 §1.2), such as the key of RFC 9421 appendix B.1.2 and
+/// the keys of `openssl genpkey -algorithm RSA-PSS`. BoringSSL reads only keys that are named as keys for RSA.
 struct PSSKeyStructure {
     /// The RSA key in it (RFC 8017 appendix A.1), in DER.
     let key: [UInt8]
@@ -10,8 +10,7 @@ struct PSSKeyStructure {
     /// Reads the structure of a private key (PKCS #8, RFC 5958 §2) or a public one (RFC 5280 §4.1); `nil` if the text
     /// is another key.
     ///
-    /// - Throws: A ``SignatureError`` if its parameters restrict the key to signatures other than those of
-    ///   `rsa-pss-sha512`.
+    /// - Throws: A ``SignatureError`` if the key's parameters do not allow signatures by `rsa-pss-sha512`.
     init?(pem text: String) throws(SignatureError) {
         guard let document = try? PEMDocument(pemString: text),
             let node = try? DER.parse(document.derBytes), let structure = try? Structure(derEncoded: node),

@@ -2,8 +2,8 @@ public import HTTPTypes
 
 /// A message in the text form of HTTP/1.1 (RFC 9112 §2.1), as a file or a tool's output has it.
 ///
-/// For tools and tests that sign or verify a message outside a connection. Lines end in CRLF or LF. The body is what
-/// follows the empty line; a transfer coding is not undone.
+/// For tools and tests that sign or verify a message outside a connection. Lines end in CRLF or LF. The body begins
+/// after the empty line; a transfer coding is not undone.
 public struct MessageText: Sendable {
     /// The request line or the status line.
     public enum Start: Sendable, Hashable {

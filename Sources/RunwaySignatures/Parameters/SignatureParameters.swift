@@ -7,9 +7,9 @@ import RawStructuredFieldValues
 public struct SignatureParameters: Sendable, Hashable {
     /// The covered components.
     public let components: CoveredComponents
-    /// When the signature was made.
+    /// The time at which the signature was made.
     public let created: UnixTime?
-    /// When the signer stops vouching for the signature.
+    /// The time after which the signer no longer vouches for the signature.
     public let expires: UnixTime?
     /// A value that the signer uses only once.
     public let nonce: String?

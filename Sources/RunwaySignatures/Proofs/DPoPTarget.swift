@@ -1,5 +1,5 @@
-/// The target of a request as two are compared: without query and fragment, and normalised by syntax and scheme (RFC
-/// 9449 §4.3, RFC 3986 §6.2.2 and §6.2.3). Segments `.` and `..` are not removed: a request has none.
+/// The target of a request in the form for comparison: without query and fragment, and normalised by syntax and scheme
+/// (RFC 9449 §4.3, RFC 3986 §6.2.2 and §6.2.3). Segments `.` and `..` are not removed, since a request has none.
 struct DPoPTarget: Hashable {
     private let text: String
 

@@ -3,7 +3,8 @@ public import HTTPTypes
 
 /// The lines of a request that a salted digest covers, and that a sealed key is bound to.
 ///
-/// They do not have the host, which a backend for this format seldom knows. `docs/formats.md` states them to the byte.
+/// The lines do not contain the host, which a backend for this format seldom knows. `docs/formats.md` defines their
+/// bytes.
 public struct CanonicalRequest: Sendable, Hashable {
     /// The lines, joined by LF.
     package let bytes: [UInt8]
@@ -17,7 +18,7 @@ public struct CanonicalRequest: Sendable, Hashable {
     ///   - request: The request, with the content type that is sent.
     ///   - body: The whole body; empty for a request without a body. If the content type is
     /// `application/x-www-form-urlencoded`, its parameters are covered besides its bytes.
-    ///   - time: When the digest is made.
+    ///   - time: The time at which the digest is made.
     ///   - nonce: 16 random bytes.
     public init(_ request: HTTPRequest, body: [UInt8], time: UnixTime, nonce: [UInt8]) throws(SignatureError) {
         precondition(nonce.count == 16, "The nonce of a salted digest has 16 bytes")

@@ -2,9 +2,9 @@ public import HTTPTypes
 
 /// The digest of a request with a secret, for backends that cannot verify HTTP Message Signatures.
 ///
-/// It covers the method, the path, the query as it is sent, the parameters of the query and of a form, the content
-/// type, the body, a time and a nonce; not the host and no other header field. Prefer a signature wherever the backend
-/// can verify one. With MD5 it is as weak as MD5: use that only for a backend that has nothing else.
+/// It covers the method, the path, the query as sent, the parameters of the query and of a form, the content type, the
+/// body, a time and a nonce. It does not cover the host or any other header field. Prefer a signature wherever the
+/// backend can verify it. With MD5 it is as weak as MD5: use that only for a backend that supports nothing else.
 ///
 /// ```swift
 /// let lines = try CanonicalRequest(request, body: body, time: now, nonce: nonce)
@@ -15,7 +15,7 @@ public struct SaltedDigest: Sendable, Hashable {
     public let keyID: String
     /// ``SignatureAlgorithm/saltedSHA256`` or ``SignatureAlgorithm/saltedMD5``, as the sender claims.
     public let algorithm: SignatureAlgorithm
-    /// When the digest was made.
+    /// The time at which the digest was made.
     public let time: UnixTime
     /// The 16 bytes that the sender uses once, as Base64 for URLs.
     public let nonce: String
@@ -24,8 +24,8 @@ public struct SaltedDigest: Sendable, Hashable {
 
     private static let names: [String: SignatureAlgorithm] = ["sha-256": .saltedSHA256, "md5": .saltedMD5]
 
-    /// Makes the digest. Throws a ``SignatureError`` if the key is not one for a salted digest, or its identifier has
-    /// other characters than letters, digits and `-._~:@/+`, and what the signer throws.
+    /// Makes a digest. Throws a ``SignatureError`` if the key is not a key for salted digests, or if its identifier has
+    /// characters other than letters, digits and `-._~:@/+`; throws the errors of the signer.
     public init(_ request: CanonicalRequest, keyID: String, by signer: some MessageSigner) async throws {
         guard Self.names.values.contains(signer.algorithm) else { throw SignatureError(.invalidKey, "the secret") }
         guard Self.isKeyID(keyID[...]) else { throw SignatureError(.invalidValue, "key") }
@@ -60,8 +60,8 @@ public struct SaltedDigest: Sendable, Hashable {
         return try CanonicalRequest(request, body: body, time: time, nonce: bytes)
     }
 
-    /// Whether the digest is that of these lines by this key. The algorithm is the key's, and must be the one that the
-    /// digest claims.
+    /// Returns whether the key made the digest for these lines. The algorithm is the key's, and must be the one that
+    /// the digest claims.
     public func isValid(of request: CanonicalRequest, by key: VerificationKey) -> Bool {
         key.isValid(signature, of: request.bytes) && key.algorithm == algorithm
     }

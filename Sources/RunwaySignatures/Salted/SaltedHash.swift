@@ -1,6 +1,6 @@
 import Crypto
 
-/// `H(secret ‖ LF ‖ hex(H(secret ‖ LF ‖ text)))`: two rounds, so that nobody can append to the text without the secret.
+/// `H(secret ‖ LF ‖ hex(H(secret ‖ LF ‖ text)))`: with two rounds the text can't be extended without the secret.
 enum SaltedHash {
     static func value(of text: [UInt8], secret: SymmetricKey, by algorithm: SignatureAlgorithm) -> [UInt8] {
         let isMD5 = algorithm == .saltedMD5

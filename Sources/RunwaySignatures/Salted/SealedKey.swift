@@ -4,10 +4,10 @@ public import HTTPTypes
 
 /// The identifier and secret of a registered caller, encrypted to the server by HPKE (RFC 9180, base mode).
 ///
-/// It goes beside a ``SaltedDigest`` and is bound to the same lines, so that it cannot be moved to another request.
-/// Base mode authenticates no sender: everyone who has the server's public key can seal an identifier and a secret of
-/// their choice. The server therefore compares the secret with the one that it has registered for the caller, and never
-/// uses the secret in the box:
+/// It is sent together with a ``SaltedDigest`` and is bound to the same lines, so that it cannot be moved to another
+/// request. Base mode does not authenticate the sender: anyone who has the server's public key can seal an identifier
+/// and a secret of their choice. The server therefore compares the secret with the one that it has registered for the
+/// caller, and never uses the secret in the box:
 ///
 /// ```swift
 /// let digest = try SaltedDigest(request.headerFields)
@@ -78,7 +78,7 @@ public struct SealedKey: Sendable, Hashable {
     /// it is the registered one, compared in constant time, and that the digest is valid by the registered secret. The
     /// secret in the box is not returned, since only the comparison shows whose it is.
     ///
-    /// The time and the nonce of the digest are not judged: as with a digest alone, refuse an old
+    /// The time and the nonce of the digest are not judged: as with a digest without a sealed key, refuse an old
     /// ``SaltedDigest/time``, and claim ``SaltedDigest/nonce`` in a ``NonceStore``.
     ///
     /// Throws the same ``SignatureError`` whichever requirement is not met.

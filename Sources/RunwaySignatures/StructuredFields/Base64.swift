@@ -104,7 +104,7 @@ package enum Base64 {
         Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789\(last)".utf8)
     }
 
-    /// The value of each byte as a digit; 255 for a byte that is none.
+    /// Returns the value of each byte as a digit; 255 for a byte that is not a digit.
     private static func table(of digits: [UInt8]) -> [UInt8] {
         var values = Array(repeating: UInt8.max, count: 256)
         for (value, digit) in digits.enumerated() { values[Int(digit)] = UInt8(value) }

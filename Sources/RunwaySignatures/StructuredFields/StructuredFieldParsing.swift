@@ -12,9 +12,10 @@ public enum StructuredFieldType: Sendable, Hashable {
 
 /// Parses structured fields within bounds.
 ///
-/// The parser of swift-http-structured-headers finds a member by comparing it with all before it, and lets the last of
-/// two members with the same key win. The bytes are therefore counted in one pass before they are parsed: the numbers
-/// of members and parameters are bounded, and a duplicate is found by comparing them with what was parsed.
+/// The parser of swift-http-structured-headers finds a member by comparing it with all earlier ones, and lets the last
+/// of two members with the same key win. The bytes are therefore counted in one pass before they are parsed: that
+/// limits the numbers of members and parameters, and a duplicate is found by comparing these numbers with the parsed
+/// ones.
 struct StructuredFieldParsing {
     /// The greatest number of bytes of all lines of a field.
     var maximumBytes = 16_384
@@ -124,7 +125,7 @@ private struct FieldBytes: RandomAccessCollection {
     }
 }
 
-/// How many members and parameters a field names, duplicates among them.
+/// The numbers of members and parameters that a field names, including duplicates.
 private struct NameCount {
     private(set) var members = 1
     private(set) var parameters = 0

@@ -25,7 +25,7 @@ public final class NonceMemory: NonceStore {
     private let maximumPerKeyAndShard: Int
 
     /// - Parameters:
-    ///   - startedAt: When the server started.
+    ///   - startedAt: The time at which the server started.
     ///   - maximumNonces: The greatest number of nonces. By default one million, which is about 35 MB.
     ///   - maximumNoncesPerKey: The greatest number of nonces of one key identifier, from 1 to `maximumNonces`. By
     /// default a quarter of `maximumNonces`, and at least 1. Where all requests are signed with one key, pass
@@ -106,7 +106,7 @@ private struct NonceTable {
     }
 
     private var sets: [Int64: Expiring] = [:]
-    /// How many of the nonces are of each key, by the digest of its identifier.
+    /// The number of nonces of each key, by the digest of its identifier.
     private var countsByKey: [UInt64: Int] = [:]
     /// The last time of expiry of a nonce that was removed. It is not the time of the clock: one that was ahead for a
     /// moment would have all later signatures refused until that time.

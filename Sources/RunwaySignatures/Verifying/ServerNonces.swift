@@ -35,7 +35,7 @@ public struct ServerNonces: Sendable {
     /// Whether a nonce was issued by a server, with whatever key.
     static func isIssued(_ nonce: String) -> Bool { nonce.utf8.starts(with: prefix.utf8) }
 
-    /// When a nonce was issued. `nil` if it was not issued with this key and for this purpose.
+    /// Returns the time at which a nonce was issued. `nil` if it was not issued with this key and for this purpose.
     package func time(of nonce: String, for purpose: String = "") -> UnixTime? {
         guard Self.isIssued(nonce), nonce.utf8.count == 57,
             let bytes = Base64.decodedForURL(nonce.dropFirst(Self.prefix.count)), bytes.count == 40
@@ -53,7 +53,7 @@ public struct ServerNonces: Sendable {
         SymmetricKey(data: HMAC<SHA256>.authenticationCode(for: Array("secret for \(purpose)".utf8), using: key))
     }
 
-    /// The content has 24 bytes: what follows is the purpose.
+    /// The content has 24 bytes; the purpose follows it.
     private func authenticationCode(of content: [UInt8], for purpose: String) -> [UInt8] {
         Array(HMAC<SHA256>.authenticationCode(for: content + purpose.utf8, using: key).prefix(16))
     }

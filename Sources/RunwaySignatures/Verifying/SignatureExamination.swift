@@ -4,19 +4,19 @@ import HTTPTypes
 struct SignatureExamination: Sendable {
     let signature: LabelledSignature
     let keyID: String
-    /// When the signature was made, and when it expires.
+    /// The times at which the signature was made, and expires.
     let times: SignatureTimes
     /// The earliest moment, by the verifier's clock, at which it can have been made.
     let earliestCreation: UnixTime
     let nonce: String?
     let base: [UInt8]
     let digest: BodyDigest?
-    /// Why the time of the signature is refused, if that is judged after its value.
+    /// The reason why the time of the signature is refused, if that is judged after its value.
     private let lateRefusal: SignatureRefusal?
     private let policy: VerificationPolicy
     private let now: UnixTime
 
-    /// Examines all but the key and the signature's value.
+    /// Examines everything except the key and the signature's value.
     ///
     /// - Parameters:
     ///   - judgesTimeLast: Whether a signature whose time is refused is verified all the same.
@@ -56,7 +56,7 @@ struct SignatureExamination: Sendable {
 
     /// Verifies the signature with the key that was found.
     ///
-    /// - Parameter isKnown: Whether the record is that of the key. If not, the same work is done, and the signature is
+    /// - Parameter isKnown: Whether the record belongs to the key. If not, the same work is done, and the signature is
     ///   refused.
     func verify(with record: KeyRecord, isKnown: Bool) throws(SignatureRefusal) -> VerifiedSignature {
         guard let lateRefusal else { return try verifyValue(with: record, isKnown: isKnown) }
@@ -82,7 +82,7 @@ struct SignatureExamination: Sendable {
         guard record.isActive(at: now) else {
             throw refusal(.inactiveKey, "the key ", keyID, " is not accepted any more, or not yet")
         }
-        // What the policy requires is covered.
+        // The components that the policy requires are covered.
         let missing = signature.parameters.components.missing(among: record.requiredComponents)
         guard missing.isEmpty else {
             let names = missing.map(\.serialized).joined(separator: ", ")
@@ -154,7 +154,7 @@ extension SignatureExamination {
         }
     }
 
-    /// When the server issued the nonce. `nil` if the nonce is the signer's own.
+    /// Returns the time at which the server issued the nonce. `nil` if the nonce is the signer's own.
     private static func time(
         ofServerNonce nonce: String?, _ policy: VerificationPolicy, _ now: UnixTime
     ) throws(SignatureRefusal) -> UnixTime? {
@@ -166,16 +166,16 @@ extension SignatureExamination {
     }
 }
 
-/// When a signature was made, and when it expires.
+/// The times at which a signature was made, and expires.
 package struct SignatureTimes: Sendable {
-    /// When it was made: by the signer's clock, or by the server's if the nonce is one of its own.
+    /// The time at which the signature was made: by the signer's clock, or by the server's if it issued the nonce.
     let created: UnixTime
     /// `nil` if it does not expire, or if the nonce is one of the server's own.
     let expires: UnixTime?
 
     package init(created: UnixTime, expires: UnixTime?) { (self.created, self.expires) = (created, expires) }
 
-    /// Why a policy does not accept the signature at a time. `nil` if it does.
+    /// Returns the reason why a policy does not accept the signature at a time. `nil` if it does.
     package func refusal(by policy: VerificationPolicy, at now: UnixTime) -> SignatureRefusal? {
         if created > now + policy.clockTolerance {
             return SignatureRefusal(.inFuture, "created is in the future", at: now)
@@ -206,7 +206,7 @@ extension SignatureContext {
 }
 
 extension CoveredComponents {
-    /// The digests of the body that are covered: all of the field `Content-Digest`, or those of its members that are
+    /// Returns the covered digests of the body: all of the field `Content-Digest`, or those of its members that are
     /// covered one by one. `nil` if there is none of a known algorithm.
     fileprivate func digest(of fields: HTTPFields) throws(SignatureError) -> BodyDigest? {
         var algorithms: [DigestAlgorithm] = []

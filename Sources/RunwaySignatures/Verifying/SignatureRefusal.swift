@@ -1,4 +1,4 @@
-/// Why a signature was refused.
+/// The reason why a signature was refused.
 public struct SignatureRefusal: Error, Sendable, Hashable, CustomStringConvertible {
     /// The kind of a refusal. Later versions can add kinds.
     public struct Reason: Sendable, Hashable, CustomStringConvertible {
@@ -29,13 +29,13 @@ public struct SignatureRefusal: Error, Sendable, Hashable, CustomStringConvertib
         public static let inactiveKey = Reason(name: "inactiveKey")
         /// The signature names another algorithm than the key has, or the policy does not accept it.
         public static let algorithm = Reason(name: "algorithm")
-        /// The signature is not that of the message by the key.
+        /// The key did not make the signature for this message.
         public static let invalid = Reason(name: "invalid")
         /// The body is not the one whose digest is signed.
         public static let body = Reason(name: "body")
         /// The nonce has been used.
         public static let replayed = Reason(name: "replayed")
-        /// Nothing can tell whether the nonce has been used: the memory is full, or began after the signature was made.
+        /// It is unknown whether the nonce has been used: the memory is full, or began after the signature was made.
         public static let nonceUnknown = Reason(name: "nonceUnknown")
         /// The key directory or the nonce store has failed.
         public static let store = Reason(name: "store")
@@ -54,8 +54,8 @@ public struct SignatureRefusal: Error, Sendable, Hashable, CustomStringConvertib
     /// The signature base that the verifier made, where it got that far, for comparison with the signer's. For
     /// developers, too.
     public let base: [UInt8]?
-    /// Whether the signature, or the salted digest, is that of the message by a key that is accepted: it is refused for
-    /// another reason.
+    /// Whether an accepted key made the signature, or the salted digest, for this message: it is refused for another
+    /// reason.
     public private(set) var isAuthentic = false
     /// The last moment, past or to come, at which a copy of the message can be accepted. `nil` if none can, or if the
     /// signature is not authentic.
@@ -82,7 +82,7 @@ public struct SignatureRefusal: Error, Sendable, Hashable, CustomStringConvertib
         parts = Parts(before: before, subject: subject, after: after)
     }
 
-    /// The same refusal with what the verifier computed for comparison with the signer's.
+    /// Returns the same refusal with the verifier's signature base, for comparison with the signer's.
     package func with(base: [UInt8]) -> SignatureRefusal {
         var refusal = SignatureRefusal(reason, parts.before, parts.subject, parts.after, at: time, base: base)
         (refusal.isAuthentic, refusal.acceptedUntil) = (isAuthentic, acceptedUntil)
