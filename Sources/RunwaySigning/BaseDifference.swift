@@ -10,7 +10,7 @@ struct BaseDifference: Sendable, Hashable, CustomStringConvertible {
         let name: String
         /// The value that was signed; `nil` if it was not.
         var signed: String?
-        /// The value that the server has; `nil` if it has none.
+        /// The server's value; `nil` if it has none.
         var received: String?
 
         var description: String {
@@ -33,7 +33,7 @@ struct BaseDifference: Sendable, Hashable, CustomStringConvertible {
 
     /// - Parameters:
     ///   - signed: The signature base that was signed, or the lines of a salted digest.
-    ///   - received: What the server has in place of it.
+    ///   - received: The signature base, or the lines, that the server computed.
     ///   - flight: The call, whose secrets are not shown.
     init(signed: [UInt8], received: String, in flight: Flight) {
         self.init(
@@ -50,7 +50,7 @@ struct BaseDifference: Sendable, Hashable, CustomStringConvertible {
         for line in own where values[line.name] != line.value {
             lines.append(Line(name: line.name, signed: line.value, received: values[line.name]))
         }
-        // What a server says of components that were not signed may be anything, a secret of the request among it.
+        // A server may say anything about components that were not signed, even secrets of the request.
         if other.contains(where: { !names.contains($0.name) }) {
             lines.append(Line(name: "a component that is not shown", received: "present"))
         }
@@ -98,7 +98,7 @@ extension Flight {
         switch component {
         case "the sorted query", "the sorted form": return String(redacted(url: "?" + value).dropFirst())
         case "@query-param":
-            // The name of the parameter stands among those of the component.
+            // The name of the parameter is among the parameters of the component.
             let parameter = name.firstRange(of: "name=\"").map { name[$0.upperBound...].prefix { $0 != "\"" } } ?? ""
             return String(redacted(url: "?\(parameter)=\(value)").dropFirst(parameter.count + 2))
         case let text where text.hasPrefix("@") || text.hasPrefix("the "): return redacted(url: value)

@@ -70,7 +70,7 @@ public struct SigningWay: Sendable {
     /// memory first, up to ``SigningPolicy/maximumBufferedByteCount``.
     public static let saltedDigest = SigningWay(format: .saltedDigest)
 
-    /// The salted digest, and beside it the secret, encrypted to the server: for registered third parties. The key must
+    /// The salted digest together with its secret, encrypted to the server: for registered third parties. The key must
     /// be a ``RequestKey/init(_:by:)``.
     ///
     /// - Parameters:

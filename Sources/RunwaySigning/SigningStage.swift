@@ -6,7 +6,7 @@ import RunwaySignatures
     #error("RunwaySigning needs the package trait Signing.")
 #endif
 
-/// Signs the requests of one service as they are sent, and verifies the responses if the policy says so.
+/// Signs the requests of one service as they are sent, and verifies the responses if the policy requires it.
 ///
 /// The stage stands at the place `FlightStep.signing`, below retries, redirects, merging, compression and hedging: each
 /// attempt, hop and envelope is signed over its own bytes, and a cached response needs no signature.
@@ -60,7 +60,7 @@ public struct SigningStage: RequestStage {
     /// `true`: a key store or signer is abandoned at the deadline of the flight, and when the flight is cancelled.
     public var endsInTime: Bool { true }
 
-    /// Signs the request, sends it, and verifies the response if the policy says so.
+    /// Signs the request, sends it, and verifies the response if the policy requires it.
     public func respond(
         to request: Request, in flight: Flight, next: RequestPipeline.Rest
     ) async throws(NetworkError) -> Response {

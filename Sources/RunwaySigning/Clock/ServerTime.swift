@@ -4,8 +4,8 @@ import Runway
 import RunwaySignatures
 import Synchronization
 
-/// The time by the server's clock: that of the device until a server has refused it, and then the server's, counted on
-/// by the monotonic clock, so that a change of the device's clock has no effect.
+/// The time by the server's clock. Until a server has refused a time, it is the device's; after that it is the
+/// server's, advanced by the monotonic clock, so that a change of the device's clock has no effect.
 final class ServerTime: Sendable {
     /// A time, and the instant on the layer's clock at which it was the time.
     struct Moment: Sendable {
@@ -13,7 +13,7 @@ final class ServerTime: Sendable {
         let instant: Duration
     }
 
-    /// Guards what was learned from the server.
+    /// Guards the time learned from the server.
     private let correction = Mutex<Moment?>(nil)
 
     /// A difference below this is no reason for a refusal: dates are whole seconds.
@@ -45,8 +45,8 @@ final class ServerTime: Sendable {
         return .seconds(server.seconds - received.seconds)
     }
 
-    /// The field `Date` of a response; `nil` if it is absent or malformed, or if the response has `Age`: it comes from
-    /// a cache.
+    /// Returns the field `Date` of a response; `nil` if it is absent or malformed, or if the response has `Age`, and so
+    /// is from a cache.
     static func date(of response: Response, _ clock: LayerClock) -> UnixTime? {
         if response.head.headerFields.contains(.age) { return nil }
         return response.head.headerFields[.date].flatMap { HTTPDate($0, now: HTTPDate(clock.date)) }

@@ -69,7 +69,7 @@ public struct DeviceEnrolment<Service: APIService>: Sendable {
         }
     }
 
-    /// Has the server refuse a key of the account from now on: that of a lost device, or this device's own.
+    /// Revokes a key of the account at the server: the key of a lost device, or this device's own.
     public func revoke(_ id: String) async throws(NetworkError) {
         guard !id.isEmpty, id.utf8.allSatisfy({ $0.isUnreserved }) else {
             throw NetworkError(
@@ -181,7 +181,7 @@ public struct DeviceEnrolment<Service: APIService>: Sendable {
         return key
     }
 
-    /// The body of the request: what was stated, and the signatures of it.
+    /// Returns the body of the request: the statement and its signatures.
     private func request(
         _ statement: EnrolmentStatement, by key: any DeviceKey, replacing current: (any DeviceKey)?
     ) async throws(NetworkError) -> [UInt8] {
@@ -236,7 +236,7 @@ public struct EnrolledDeviceKey: Sendable, Hashable {
     public let id: String
     /// The device that has the key.
     public let device: String?
-    /// When it was enrolled, in seconds since 1970.
+    /// The time of the enrolment, in seconds since 1970.
     public let enrolled: Int64?
     /// After which moment it is not accepted any more, in seconds since 1970. `nil` if there is no such moment.
     public let notAfter: Int64?

@@ -23,7 +23,7 @@ extension DeviceKey {
 public protocol DeviceKeyMaker: Sendable {
     /// A new key. Throws if the device can't make one.
     func makeKey() throws -> any DeviceKey
-    /// The key with a representation. Throws if there is none any more.
+    /// Returns the key with a representation. Throws if it does not exist any more.
     func key(_ representation: [UInt8]) throws -> any DeviceKey
 }
 

@@ -10,9 +10,9 @@ import Synchronization
 /// pipeline.insert(SigningStage(for: Shop.self, policy, keys: keys), before: .signing)
 /// ```
 ///
-/// Keys are stored as access tokens are: in a `FileTokenStore`, in files that only the user can read, or on Apple's
-/// systems in a `KeychainTokenStore`. On devices with a Secure Enclave pass a `SecureEnclaveKeyMaker`: what is stored
-/// is then of no use elsewhere.
+/// Keys are stored like access tokens: in a `FileTokenStore`, in files that only the user can read, or on Apple's
+/// systems in a `KeychainTokenStore`. On devices with a Secure Enclave pass a `SecureEnclaveKeyMaker`: the stored
+/// representation is then useless elsewhere.
 ///
 /// Requests of an account whose key is not enrolled, and requests without account, are sent unsigned.
 public final class DeviceKeys: RequestKeyStore {
@@ -33,7 +33,7 @@ public final class DeviceKeys: RequestKeyStore {
     /// The keys in a store.
     ///
     /// - Parameters:
-    ///   - store: Where keys are stored.
+    ///   - store: Stores the keys.
     ///   - name: The name of the keys in the store, which no layer has that stores its tokens there. The default is
     ///     `device-keys`.
     ///   - maker: Makes keys. The default makes them in software.
@@ -42,13 +42,13 @@ public final class DeviceKeys: RequestKeyStore {
         (self.store, self.name, self.maker) = (store, name, maker)
     }
 
-    /// The enrolled key of an account, `nil` if there is none. Throws what the store throws.
+    /// Returns the enrolled key of an account; `nil` if there is none. Throws the errors of the store.
     public func key(for owner: KeyOwner) async throws -> RequestKey? {
         if let loaded = state.withLock({ $0.loaded[owner] }) { return loaded }
         let stored = try await load(owner)
         let key = try stored?.current.map { RequestKey(try $0.key(by: maker)) }
         return state.withLock { state in
-            // A key that was enrolled meanwhile is newer than what was read.
+            // A key that was enrolled meanwhile is newer than the one that was read.
             if let loaded = state.loaded[owner] { return loaded }
             if state.loaded.count >= Self.maximumLoaded { state.loaded = [:] }
             state.loaded[owner] = .some(key)
@@ -59,8 +59,8 @@ public final class DeviceKeys: RequestKeyStore {
     /// The enrolled key of an account, if it was loaded before.
     public func keyInMemory(for owner: KeyOwner) -> RequestKey? { state.withLock { $0.loaded[owner] ?? nil } }
 
-    /// Removes the keys of an account from this device, as at a sign-out. Throws what the store throws. The server
-    /// accepts the key until it is revoked.
+    /// Removes the keys of an account from this device, for example at a sign-out. Throws the errors of the store. The
+    /// server accepts the key until it is revoked.
     public func remove(for owner: KeyOwner) async throws {
         state.withLock { $0.loaded[owner] = .some(nil) }
         if let tokenKey = owner.tokenKey(named: name) { try await store.remove(tokenKey) }

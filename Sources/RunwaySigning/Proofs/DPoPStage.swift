@@ -11,17 +11,17 @@ import Synchronization
 /// pipeline.insert(DPoPStage(for: Login.self, keys: keys), before: .signing)
 /// ```
 ///
-/// The key is that of the device: a `RequestKey` that was made of a ``DeviceKey``, as ``DeviceKeys`` returns. Requests
-/// for which the store has none pass unchanged, and so do those to other origins than the service's own.
+/// The key is the device's: a `RequestKey` that was created from a ``DeviceKey``, such as ``DeviceKeys`` returns.
+/// Requests pass unchanged if the store has no key for them, or if they go to an origin other than the service's.
 ///
 /// A request with the header field `Authorization: DPoP …` gets a proof for that access token; an app's
 /// `Credentials.authorize` sets it. Any other request gets one without token, as a request for a token needs. Each
 /// attempt has a proof of its own. A nonce in `DPoP-Nonce` of any response is used for the next proofs; a request that
 /// was refused because it had none is sent once more, if its body can be.
 ///
-/// A proof has the time of the device's clock, also where a ``SigningStage`` has corrected its own: a proof whose time
-/// is refused fails. A server whose clients' clocks may be wrong can judge the time of its nonce in place of that of
-/// the proof (RFC 9449 §11.1).
+/// A proof has the time of the device's clock, even if a ``SigningStage`` has corrected its own: a proof whose time is
+/// refused fails. A server whose clients' clocks may be wrong can judge the time of its nonce instead of the proof's
+/// time (RFC 9449 §11.1).
 public struct DPoPStage: RequestStage {
     private let service: any APIService.Type
     private let keys: any RequestKeyStore

@@ -5,8 +5,8 @@ import RunwaySignatures
 extension Request {
     /// Sets `Content-Digest` to the digest of the body as it is sent; removes it if there is no body.
     ///
-    /// A stream that can be read twice is read once for it, unless the request states the digest. Throws what the
-    /// stream throws.
+    /// A stream that can be read twice is read once for the digest, unless the request states one. Throws the errors of
+    /// the stream.
     mutating func addContentDigest() async throws {
         switch body.uncounted {
         case .none: head.headerFields[.contentDigest] = nil
@@ -22,14 +22,14 @@ extension Request {
     /// Reads a stream that can be read only once into memory, so that it can be digested before it is sent, and sent
     /// again.
     ///
-    /// Throws a `NetworkError` if it has more bytes than a maximum, and what the stream throws.
+    /// Throws a `NetworkError` if the stream has more than `maximum` bytes, and the errors of the stream.
     mutating func bufferStream(upTo maximum: Int) async throws {
         guard case .stream(let stream, let byteCount, false) = body else { return }
         body = .bytes(try await stream.collectedForDigest(byteCount, upTo: maximum))
     }
 
-    /// The whole body, for a digest of all of it. Throws a `NetworkError` if it is a stream with more bytes than a
-    /// maximum, and what the stream throws.
+    /// Returns the whole body, for a digest of it. Throws a `NetworkError` if it is a stream with more than `maximum`
+    /// bytes, and the errors of the stream.
     func wholeBody(upTo maximum: Int) async throws -> [UInt8] {
         switch body.uncounted {
         case .none: []
@@ -40,7 +40,7 @@ extension Request {
 }
 
 extension BodyStream {
-    /// All bytes, of which there are `byteCount` if that is known.
+    /// Returns all bytes. Their number is `byteCount` if it is known.
     fileprivate func collectedForDigest(_ byteCount: Int?, upTo maximum: Int) async throws -> [UInt8] {
         var bytes: [UInt8] = []
         if byteCount ?? 0 <= maximum {
