@@ -25,7 +25,7 @@ public final class BadNetwork: Sendable {
     ///
     /// - Parameters:
     ///   - server: The port of the server at 127.0.0.1.
-    ///   - count: How many addresses lead to it; 1 to 200.
+    ///   - count: The number of addresses that lead to the server; 1 to 200.
     ///   - seed: The seed of the random generator: jitter and loss are the same for the same seed. The default is 1.
     /// - Throws: `IOError` if no port is free at all addresses.
     public init(to server: Int, addresses count: Int, seed: UInt64 = 1) async throws {

@@ -3,13 +3,14 @@ import NIOCore
 
 /// A port to which no connection is ever established: packets to it get no reply.
 ///
-/// It listens and never accepts. Once the system's backlog is full, the system drops further attempts to connect.
+/// The socket listens and never accepts. Once the system's backlog is full, the system drops further attempts to
+/// connect.
 final class BlackHole: Sendable {
     private let listener: Int32
     /// The connections that fill the backlog.
     private let fillers: [Int32]
 
-    /// Discards what is sent to an IPv4 address of this machine.
+    /// Discards connections to an IPv4 address of this machine.
     ///
     /// - Throws: `POSIXError` if the port is in use, and if the backlog can't be filled.
     init(at address: String, port: Int) throws {

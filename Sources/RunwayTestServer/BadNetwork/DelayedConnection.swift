@@ -1,12 +1,12 @@
 import NIOCore
 import RunwayTesting
 
-/// One connection through a path: carries bytes both ways, later than they came, in order. Lives on its event loop.
+/// One connection through a path: carries bytes both ways, delayed and in order. Runs on its event loop.
 final class DelayedConnection {
     /// The size that is requested for the socket buffers of a path: 128 KiB, which Linux doubles.
     ///
-    /// The buffers of a loopback grow to megabytes, all of which a cut would lose. A network holds about as much as it
-    /// carries in a round trip.
+    /// The buffers of a loopback connection grow to megabytes, all of which a cut would lose. A network holds about as
+    /// many bytes as it carries in a round trip.
     static let socketByteCount: SocketOptionValue = 128 << 10
     /// The most bytes that are under way in one direction of a path that delays bytes; the sender waits meanwhile.
     private static let maximumDelayedByteCount = 4 << 20
@@ -48,7 +48,7 @@ final class DelayedConnection {
         random = SeededGenerator(seed: seed)
     }
 
-    /// Bytes came from a side; `nil` is its end.
+    /// Bytes arrived from a side; `nil` is its end.
     func received(_ bytes: ByteBuffer?, from side: Int) {
         if side == 0, let bytes, path.countSent(bytes.readableBytes) { return reset() }
         var delay = Duration.zero
@@ -91,7 +91,7 @@ final class DelayedConnection {
         guard path.state != .silent else { return }
         let now = NIODeadline.now()
         let peer = channels[1 - side]
-        // What a receiver does not take holds its sender back, as the window of TCP does.
+        // Bytes that a receiver does not take hold its sender back, like the window of TCP.
         while peer.isWritable, let (due, item) = directions[side].items.first, due <= now {
             directions[side].items.removeFirst()
             switch item {

@@ -36,17 +36,17 @@ public final class NetworkPath: Sendable {
         reservation = try RefusingPort.reservation(at: address, port: port)
     }
 
-    /// How the path behaves.
+    /// The behaviour of the path.
     public var state: PathState { shared.withLock { $0.path } }
-    /// How many connections are open.
+    /// The number of open connections.
     public var connectionCount: Int { shared.withLock { $0.connections.count } }
-    /// How many connections were made so far.
+    /// The number of connections that were made so far.
     public var totalConnectionCount: UInt64 { shared.withLock { $0.count } }
 
-    /// Sets the conditions of the path, also for open connections. They apply when this returns.
+    /// Sets the conditions of the path, including open connections. They apply when the function returns.
     ///
-    /// - Throws: `IOError` or `POSIXError` if the port was taken in the meantime. On Linux the system assigns it to
-    ///   nobody else.
+    /// - Throws: `IOError` or `POSIXError` if the port was taken meanwhile. On Linux the system does not assign it to
+    ///   another socket.
     public func set(_ state: PathState) async throws {
         shared.withLock { $0.path = state }
         switch state {
@@ -67,7 +67,7 @@ public final class NetworkPath: Sendable {
     /// Resets all open connections; new ones are made as before.
     public func cut() { forEachConnection { $0.reset() } }
 
-    /// How many bytes clients sent over the path so far.
+    /// The number of bytes that clients sent over the path so far.
     public var sentByteCount: Int { shared.withLock { $0.sentByteCount } }
 
     /// Resets connections at places of what clients send: each time as many bytes have been sent as a count says, the

@@ -1,19 +1,19 @@
 import RunwayTesting
 
-/// How a path of a ``BadNetwork`` treats what is sent on it.
+/// The treatment of bytes on a path of a ``BadNetwork``.
 public struct PathConditions: Sendable, Hashable {
     /// The round-trip time of bytes, half of it each way. The default is zero.
     ///
-    /// A connection itself is established at once, since the system does that before it can be delayed; its first
+    /// The connection itself is established at once, since the system does that before it can be delayed; its first
     /// response takes this long.
     public var roundTrip: Duration
     /// The longest random extra delay each way. Order is preserved. The default is zero.
     public var jitter: Duration
-    /// The share of parts that is lost, and arrives after ``retransmissionTimeout`` and a round trip more, as a
-    /// retransmission would; what follows waits for it. The default is 0; between 0 and 1.
+    /// The fraction of parts that is lost, from 0 to 1. A lost part arrives ``retransmissionTimeout`` and a round trip
+    /// later, like a retransmission; later parts wait for it. The default is 0.
     public var lossRate: Double
-    /// How long a sender waits, beyond a round trip, until it sends a lost part again. The default is 200 ms, the least
-    /// that TCP waits on Linux.
+    /// The time, beyond a round trip, after which a sender sends a lost part again. The default is 200 ms, the shortest
+    /// time of TCP on Linux.
     public var retransmissionTimeout: Duration
 
     /// Describes how a path treats bytes; see the properties for the defaults.
@@ -30,7 +30,7 @@ public struct PathConditions: Sendable, Hashable {
     /// Whether any part arrives later than it was sent.
     var delaysBytes: Bool { roundTrip > .zero || jitter > .zero || lossRate > 0 }
 
-    /// How long a part takes one way.
+    /// Returns the time that a part takes one way.
     func delay(using random: inout SeededGenerator) -> Duration {
         var delay = roundTrip / 2
         if jitter > .zero { delay += jitter * Double.random(in: 0...1, using: &random) }

@@ -1,8 +1,8 @@
 import Foundation
 import NIOCore
 
-/// A port of the loopback that is bound, and on which nobody listens: the system assigns it to no other socket, and
-/// refuses connections to it.
+/// A bound port of the loopback interface without a listener: the system assigns it to no other socket, and refuses
+/// connections to it.
 package final class RefusingPort: Sendable {
     /// The port.
     package let number: UInt16
@@ -41,7 +41,7 @@ package final class RefusingPort: Sendable {
     ///
     /// - Parameters:
     ///   - address: An IPv4 address of the loopback. The default is `127.0.0.1`.
-    ///   - port: The port, on which nobody listens; 0 takes any that is free.
+    ///   - port: The port, which has no listener; 0 takes any free port.
     /// - Returns: `nil` on other systems than Linux, which let no server have a port that another socket has.
     /// - Throws: `POSIXError` if the port is in use.
     package static func reservation(at address: String = "127.0.0.1", port: Int) throws -> RefusingPort? {

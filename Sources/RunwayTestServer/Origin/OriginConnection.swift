@@ -4,8 +4,8 @@ import NIOTLS
 
 /// One connection of an origin: reads requests one after another and responds to each.
 ///
-/// It lives on its channel's event loop. Each response is sent by a task of its own, so that it can wait for gates and
-/// clocks; the task is cancelled when the connection ends.
+/// The handler runs on its channel's event loop. Each response is sent by a task of its own, so that it can wait for
+/// gates and clocks; the task is cancelled when the connection ends.
 final class OriginConnection: ChannelDuplexHandler {
     typealias InboundIn = ByteBuffer
     typealias OutboundIn = ByteBuffer
@@ -20,7 +20,7 @@ final class OriginConnection: ChannelDuplexHandler {
         var isComplete = false
     }
 
-    /// How many bytes of further requests are read while a response is sent; then reading pauses.
+    /// The number of bytes of further requests that are read while a response is sent; then reading pauses.
     private static let maximumUnreadBytes = 1 << 20
 
     private let number: Int

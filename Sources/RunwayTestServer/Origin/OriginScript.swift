@@ -1,7 +1,7 @@
 import HTTPTypes
 import Synchronization
 
-/// How an origin responds to a request.
+/// The response of an origin to a request.
 enum ScriptedReply: Sendable {
     case response(ScriptedResponse)
     case closure(@Sendable (ReceivedRequest) async throws -> ScriptedResponse)
@@ -9,7 +9,7 @@ enum ScriptedReply: Sendable {
 
 /// An origin's script: chooses the response to each request.
 final class OriginScript: Sendable {
-    /// The requests that one line of the script applies to; a `nil` method means every method.
+    /// The requests that one line of the script applies to; a `nil` method means any method.
     struct Route: Hashable, CustomStringConvertible {
         let method: HTTPRequest.Method?
         let path: String

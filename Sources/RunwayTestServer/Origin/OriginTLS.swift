@@ -15,7 +15,8 @@ public struct OriginTLS: Sendable {
 
     /// Takes a certificate chain, the origin's own certificate first, and its private key, both as PEM.
     ///
-    /// The client is offered `http/1.1` (ALPN). Throws `NIOSSLError` when the bytes are not what they should be.
+    /// The client is offered `http/1.1` (ALPN). Throws `NIOSSLError` if the bytes are not a certificate chain and its
+    /// key.
     public init(certificateChainPEM: [UInt8], privateKeyPEM: [UInt8]) throws {
         let chain = try NIOSSLCertificate.fromPEMBytes(certificateChainPEM)
         let key = try NIOSSLPrivateKey(bytes: privateKeyPEM, format: .pem)

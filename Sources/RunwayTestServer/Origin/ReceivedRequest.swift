@@ -25,7 +25,7 @@ public struct ReceivedRequest: Sendable, Hashable {
     public let head: [UInt8]
     /// The body without its transfer coding; what exceeds the origin's limits is counted, not recorded.
     public internal(set) var body: [UInt8] = []
-    /// How many bytes of body were received, whether recorded or not.
+    /// The number of received bytes of the body, whether they were stored or not.
     public internal(set) var bodyByteCount = 0
     /// The fields after a chunked body, in order.
     public internal(set) var trailers: [Field] = []
@@ -36,7 +36,7 @@ public struct ReceivedRequest: Sendable, Hashable {
     public internal(set) var isComplete = false
     /// Whether the origin's script had a response for this request.
     public internal(set) var isScripted = true
-    /// The connection that it came on; the origin's first connection is 1.
+    /// The number of the request's connection; the origin's first connection is 1.
     public let connection: Int
     /// The server name of the TLS handshake (RFC 6066 §3); `nil` if there was none.
     public let serverName: String?
@@ -97,7 +97,7 @@ extension ReceivedRequest {
 public struct MalformedRequest: Error, Sendable, Hashable, CustomStringConvertible {
     /// The problem, as a sentence with the rule's section.
     public let reason: String
-    /// The connection that the bytes came on.
+    /// The number of the connection on which the bytes arrived.
     public internal(set) var connection = 0
 
     /// The reason and the connection.

@@ -2,7 +2,7 @@ import HTTPTypes
 
 /// The request line and header fields of one request, checked by RFC 9112.
 struct RequestHead: Equatable {
-    /// How the end of the request's body is known (RFC 9112 §6.3).
+    /// The way in which the end of the request's body is determined (RFC 9112 §6.3).
     enum Framing: Equatable {
         case none
         case length(Int)

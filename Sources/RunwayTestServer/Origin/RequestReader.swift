@@ -3,8 +3,8 @@ import NIOCore
 
 /// Reads HTTP/1.1 requests from bytes, strictly by RFC 9112, and stores them as they were sent.
 ///
-/// A state machine without I/O: bytes go in by ``append(_:)``, events come out of ``next()``. It accepts nothing that a
-/// lenient server might repair: this reader's purpose is to show exactly what a client sends.
+/// A state machine without I/O: ``append(_:)`` adds bytes, and ``next()`` returns events. It accepts nothing that a
+/// lenient server might repair: the purpose of this reader is to show exactly the bytes that a client sends.
 struct RequestReader {
     enum Event: Equatable {
         case head(RequestHead)
@@ -33,7 +33,7 @@ struct RequestReader {
         self.maximumHeadBytes = max(0, maximumHeadBytes)
     }
 
-    /// How many bytes wait to be read.
+    /// The number of bytes that wait to be read.
     var unreadByteCount: Int { buffer.readableBytes }
 
     /// Whether the bytes so far end between two requests.
@@ -121,7 +121,7 @@ struct RequestReader {
             if view.count == maximumHeadBytes {
                 throw MalformedRequest(reason: "The header fields take more than \(maximumHeadBytes) bytes.")
             }
-            // A client that ends lines with LF alone would otherwise be waited for without end.
+            // Otherwise the reader would wait for ever for a client that ends lines only with LF.
             if view.contains(10), let line = view.firstIndex(of: 10), line == view.startIndex || view[line - 1] != 13 {
                 throw MalformedRequest(reason: "A line ends in LF without CR (RFC 9112 §2.2).")
             }

@@ -1,21 +1,27 @@
 public import HTTPTypes
 
-/// A script determines the response to each request. Lines can be added and replaced at any time, also while requests
+/// A script determines the response to each request. Lines can be added and replaced at any time, even while requests
 /// are received.
 ///
-/// A request gets its response from the first of these that has one left: the line for its method and target, for any
-/// method and its target, for its method and its path (the target without its query), for any method and its path; then
-/// that of ``otherwise(respond:)``. A request without a matching line gets a 404 that says so, and is added to
-/// ``unexpectedRequests``. The order of requests is that of their heads.
+/// A request gets its response from the first of these lines that has one left:
+///
+/// 1. the line for its method and target,
+/// 2. the line for any method and its target,
+/// 3. the line for its method and its path (the target without its query),
+/// 4. the line for any method and its path,
+/// 5. the line of ``otherwise(respond:)``.
+///
+/// A request without a matching line gets a 404 that says so, and is added to ``unexpectedRequests``. Requests are
+/// ordered by the arrival of their heads.
 extension ScriptedOrigin {
-    /// When a response begins.
+    /// The moment at which a response begins.
     public enum ResponseMoment: Sendable, Hashable {
-        /// When the request was read to its end. A client that expects it is sent 100 (Continue) first (RFC 9110
-        /// §10.1.1).
+        /// When the request was read to its end. A client that expects status 100 (Continue) receives it first (RFC
+        /// 9110 §10.1.1).
         case afterRequest
         /// As `afterRequest`, but 100 (Continue) is never sent.
         case afterRequestWithoutContinue
-        /// When the request's head was read, whatever comes of its body; that is read on and recorded.
+        /// When the request's head was read. The body is still read and recorded.
         case afterHead
     }
 
@@ -26,7 +32,7 @@ extension ScriptedOrigin {
     /// - Parameters:
     ///   - method: The method; `nil` means every method.
     ///   - path: The path without a query, which matches any query, or a whole target, including the query.
-    ///   - moment: When the response begins. The default is after the request.
+    ///   - moment: The moment at which the response begins. The default is after the request.
     ///   - response: The response.
     public func on(
         _ method: HTTPRequest.Method?,
@@ -78,7 +84,7 @@ extension ScriptedOrigin {
     /// - Parameters:
     ///   - method: The method; `nil` means every method.
     ///   - path: The path without a query, which matches any query, or a whole target, including the query.
-    ///   - moment: When the response begins. The default is after the request.
+    ///   - moment: The moment at which the response begins. The default is after the request.
     ///   - respond: Returns the response. If it throws, the response is a 500 whose body names the error.
     public func on(
         _ method: HTTPRequest.Method?,

@@ -23,18 +23,18 @@ import NIOTLS
 ///
 /// ``shutdown()`` cuts all connections. The deinit of an origin does the same.
 public final class ScriptedOrigin: Sendable {
-    /// How much of what it receives an origin stores.
+    /// Limits for the data that an origin stores.
     ///
     /// Negative limits count as zero.
     public struct Limits: Sendable, Hashable {
-        /// How many requests are stored; later ones get responses and are counted. The default is 1,000.
+        /// The most stored requests; later ones get responses and are counted. The default is 1,000.
         public var requests: Int
-        /// How many bytes of body are stored over all requests, while later ones are counted; default: 64 MiB.
+        /// The most stored bytes of bodies over all requests, while later bytes are counted; default: 64 MiB.
         public var bodyBytes: Int
-        /// How many bytes the head of one request may have without being malformed; default: 256 KiB.
+        /// The largest head of one request in bytes; a larger head is malformed. Default: 256 KiB.
         public var headBytes: Int
 
-        /// Bounds what the origin reads; each bound has a default.
+        /// Creates limits; each limit has a default.
         public init(requests: Int = 1000, bodyBytes: Int = 64 << 20, headBytes: Int = 256 << 10) {
             self.requests = requests
             self.bodyBytes = bodyBytes
@@ -158,7 +158,7 @@ extension ScriptedConnection {
 
 /// Runs `body` with a new ``ScriptedOrigin`` and shuts it down afterwards, however `body` ends.
 ///
-/// The parameters are those of ``ScriptedOrigin/start(tls:hostname:limits:)``. Rethrows what `body` throws.
+/// The parameters are those of ``ScriptedOrigin/start(tls:hostname:limits:)``. Rethrows the errors of `body`.
 public func withScriptedOrigin<Value>(
     tls: OriginTLS? = nil,
     hostname: String? = nil,

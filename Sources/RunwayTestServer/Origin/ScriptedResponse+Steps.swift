@@ -4,7 +4,7 @@ import HTTPTypes
 enum ResponseStep: Sendable {
     case send([UInt8])
     case pause(ScriptedPause)
-    /// Ends the response; what follows is not done. Never `automatic`.
+    /// Ends the response; later steps are not performed. Never `automatic`.
     case end(ScriptedResponse.Ending)
 }
 
