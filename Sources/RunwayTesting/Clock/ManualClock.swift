@@ -53,7 +53,7 @@ public final class ManualClock: Clock {
     /// Zero: the clock wakes a sleeper exactly when it is advanced to the deadline.
     public var minimumResolution: Duration { .zero }
 
-    /// How many tasks are asleep on this clock.
+    /// The number of tasks that sleep on this clock.
     public var sleeperCount: Int { time.waiterCount }
 
     /// The earliest moment that a task sleeps for, or nil when none is asleep.

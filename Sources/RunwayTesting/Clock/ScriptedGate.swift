@@ -20,7 +20,7 @@ public final class ScriptedGate: Sendable {
     /// Whether the gate was opened.
     public var isOpen: Bool { position.value > 0 }
 
-    /// How many responses came to this gate so far, held or not.
+    /// The number of responses that reached this gate so far, held or not.
     public var arrivalCount: Int { arrivals.value }
 
     /// Releases all responses that wait at the gate, and lets later ones pass.

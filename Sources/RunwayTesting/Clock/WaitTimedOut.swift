@@ -5,13 +5,13 @@
 public struct WaitTimedOut: Error, Hashable, CustomStringConvertible {
     /// The awaited things, in the plural: `"sleepers"`, `"requests"`.
     public let subject: String
-    /// How many the test waited for.
+    /// The number that the test waited for.
     public let expected: Int
-    /// How many there were when the wait timed out.
+    /// The number that was reached when the wait timed out.
     public let seen: Int
-    /// How long the wait lasted, in real time.
+    /// The duration of the wait, in real time.
     public let limit: Duration
 
-    /// One sentence with what was awaited and what was seen.
+    /// The awaited and the reached number in one sentence.
     public var description: String { "Gave up after \(limit): waited for \(expected) \(subject), saw \(seen)." }
 }

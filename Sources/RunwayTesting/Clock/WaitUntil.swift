@@ -36,11 +36,11 @@ package func waitUntil(
 package struct ConditionTimedOut: Error, Hashable, CustomStringConvertible {
     /// The awaited state.
     package let subject: String
-    /// How long the wait lasted, in real time.
+    /// The duration of the wait, in real time.
     package let limit: Duration
     /// The file and line of the wait.
     package let place: String
 
-    /// One sentence with what was awaited, and where.
+    /// The awaited condition and its place in one sentence.
     package var description: String { "Gave up after \(limit): waited for \(subject) at \(place)." }
 }

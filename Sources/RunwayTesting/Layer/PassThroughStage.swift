@@ -1,8 +1,8 @@
 import Foundation
 package import Runway
 
-/// Changes nothing. A custom stage must change nothing that the stages beside it promise: tests put one at every place
-/// of the pipeline.
+/// Changes nothing. A custom stage must not change the promises of the stages beside it: tests put this stage at every
+/// place of the pipeline.
 package struct PassThroughStage: RequestStage {
     package init() {}
 

@@ -17,7 +17,7 @@ public final class StubTransport: Transport {
     public typealias Respond = @Sendable (Request) async throws(NetworkError) -> Response
 
     private let respond: Respond
-    /// Guards the requests that came.
+    /// Guards the received requests.
     private let received = Mutex<[Request]>([])
 
     /// Responds to every request with what `respond` returns or throws.
@@ -25,7 +25,7 @@ public final class StubTransport: Transport {
         self.respond = respond
     }
 
-    /// The requests that came so far, in order.
+    /// The requests that were received so far, in order.
     public var requests: [Request] { received.withLock { $0 } }
 
     /// Records the request and responds to it.
