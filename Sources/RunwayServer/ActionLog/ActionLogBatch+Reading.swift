@@ -4,7 +4,7 @@ import RunwayJSON
 extension ActionLogBatch {
     /// Reads the JSON of a batch, and checks every member that its format requires.
     ///
-    /// - Throws: ``ActionLogProblem``, which names what is wrong.
+    /// - Throws: ``ActionLogProblem`` that names the problem.
     init(reading body: [UInt8], within limits: ActionLogRouteLimits) throws(ActionLogProblem) {
         let document: JSONDocument
         do {
@@ -54,7 +54,7 @@ extension ActionLogBatch.Record {
             throw ActionLogProblem(
                 .tooLarge, "records[\(number)] has more than \(ActionLogRouteLimits.maximumRecordByteCount) bytes.")
         }
-        // What the server does not use must be there all the same: readers of the log rely on it.
+        // Members that the server does not use must be there nevertheless: readers of the log rely on them.
         _ = try record.integer("seq", from: 0)
         _ = try record.integer("time")
         _ = try record.string("boot")

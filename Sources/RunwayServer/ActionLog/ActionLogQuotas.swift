@@ -87,7 +87,7 @@ extension ActionLogBatch {
     /// The bytes that the batch counts for its stream, which is new with its first batch.
     package var streamByteCount: Int { number == 1 ? Self.rowByteCount : 0 }
 
-    /// Returns the bytes that one of the records counts.
+    /// Returns the bytes that one record of the batch counts.
     package func byteCount(of record: Record) -> Int {
         Self.rowByteCount + record.json.count + record.name.utf8.count + (account?.utf8.count ?? 0)
     }

@@ -1,9 +1,9 @@
 public import Hummingbird
 
 extension ActionLogRoute where Sink: ActionLogErasing {
-    /// Adds the routes by which a client has its records erased: `DELETE` at the path of the log for those of its
-    /// account, and that of ``addAnonymousErasure(to:path:)`` for those that its installation sent while nobody was
-    /// signed in.
+    /// Adds the routes by which a client erases its records: `DELETE` at the path of the log for the records of its
+    /// account, and the route of ``addAnonymousErasure(to:path:)`` for the records that its installation sent while
+    /// nobody was signed in.
     ///
     /// ```swift
     /// let route = ActionLogRoute(to: sink)
@@ -11,10 +11,10 @@ extension ActionLogRoute where Sink: ActionLogErasing {
     /// route.addErasure(to: router) { request, context in account(of: request) }
     /// ```
     ///
-    /// The response to a `DELETE` is 204 after the sink has erased them, also if there were none, or a problem (RFC
-    /// 9457): 401 if nobody is known to have sent the request; 400 if the name of the account has the character U+0000,
-    /// at which databases would cut it; 429 while as many requests run as the route allows; and 503 if
-    /// the sink fails.
+    /// The response to a `DELETE` is 204 after the sink has erased the records, even if there were none. Otherwise it
+    /// is a problem (RFC 9457): 401 if the sender of the request is not known; 400 if the name of the account has the
+    /// character U+0000, at which databases would truncate it; 429 beyond the route's limit of running requests; and
+    /// 503 if the sink fails.
     ///
     /// - Parameters:
     ///   - router: The router or group.
@@ -35,16 +35,16 @@ extension ActionLogRoute where Sink: ActionLogErasing {
         addAnonymousErasure(to: router, path: path)
     }
 
-    /// Adds the route by which a client has the records erased that its installation sent while nobody was signed in:
+    /// Adds the route by which a client erases the records that its installation sent while nobody was signed in:
     /// `POST` at `erasure` below the path of the log.
     ///
     /// For servers that can't verify accounts. ``addErasure(to:path:account:)`` adds this route, too: call one of the
     /// two.
     ///
     /// The request needs no account: its body has the secret from which the client computed the id of its installation.
-    /// Do not log that body. The response is 204 after the sink has erased the records, also if there were none; 400 if
-    /// the body has no secret; 413 if it has more than 1 KiB; 429 while as many requests run as
-    /// the route allows; and 503 if the sink fails.
+    /// Do not log that body. The response is 204 after the sink has erased the records, even if there were none; 400 if
+    /// the body has no secret; 413 if it has more than 1 KiB; 429 beyond the route's limit of running requests; and 503
+    /// if the sink fails.
     ///
     /// - Parameters:
     ///   - router: The router or group.

@@ -6,7 +6,7 @@ package enum GzipBody {
     case tooLarge
     case malformed
 
-    /// Decompresses a body of one gzip member (RFC 1952), of at most so many bytes.
+    /// Decompresses a body of one gzip member (RFC 1952), up to `maximumByteCount` bytes.
     package static func decode(_ bytes: [UInt8], upTo maximumByteCount: Int) -> GzipBody {
         // 15 is the largest window, and 16 more select the gzip format.
         guard let inflater = runway_inflater_create(15 + 16) else { return .tooLarge }

@@ -26,7 +26,7 @@ public final class MemoryChatStore: ChatStore {
 
     private struct State {
         var conversations: [ExactText: Conversation] = [:]
-        /// Where the message with an id is.
+        /// The messages by their ids.
         var places: [Key: StoredChatMessage] = [:]
     }
 
@@ -142,7 +142,7 @@ extension MemoryChatStore.Conversation {
         return message
     }
 
-    /// Removes the oldest messages, a tenth at a time since removing moves the others; returns what it removed.
+    /// Removes the oldest messages, a tenth at a time since removing moves the others; returns the removed messages.
     fileprivate mutating func removeOldest(beyond maximumCount: Int) -> [StoredChatMessage] {
         guard messages.count > maximumCount + maximumCount / 10 else { return [] }
         let removed = Array(messages.prefix(messages.count - maximumCount))

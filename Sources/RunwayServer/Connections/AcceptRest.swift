@@ -19,7 +19,7 @@ final class AcceptRest: ChannelInboundHandler {
     private static let name = "accept-rest"
     private static let time = TimeAmount.seconds(1)
 
-    /// Adds the handler to a listening socket that has none.
+    /// Adds the handler to a listening socket, unless it has one.
     static func install(on server: (any Channel)?) {
         guard let server else { return }
         server.eventLoop.execute {

@@ -12,9 +12,9 @@ import Synchronization
 /// let body = try await BodyCollector.shared.collect(request.body, upTo: 1 << 20)
 /// ```
 ///
-/// A body may be silent for 20 s, must come at 500 bytes per second on average, and must end within a minute or come at
-/// 64 KiB per second. Bytes count while the body is being received; what a handler does with a whole body is bounded by
-/// the handler.
+/// A body may be silent for 20 s, must arrive at 500 bytes per second on average, and must end within a minute or
+/// arrive at 64 KiB per second. Bytes count while the body is being received; a handler has to limit its own use of a
+/// whole body.
 public final class BodyCollector: Sendable {
     /// The collector of the process.
     public static let shared = BodyCollector()
@@ -40,9 +40,9 @@ public final class BodyCollector: Sendable {
         time = ElapsedTime(clock)
     }
 
-    /// The most bytes of all bodies that are being received. If a body's route allows more, the route's limit
-    /// counts for all bodies together, so that the only body is always received. The default is 128 MiB. Set it
-    /// if the process has more memory to give, or less; a change applies to every byte that comes later.
+    /// The most bytes of all bodies that are being received. If a body's route allows more, the route's limit counts
+    /// for all bodies together, so that the only body is always received. The default is 128 MiB. Set it if the process
+    /// can use more or less memory; a change applies to every byte that arrives later.
     public var maximumTotalByteCount: Int {
         get { state.withLock { $0.maximumTotalByteCount } }
         set { state.withLock { $0.maximumTotalByteCount = newValue } }
@@ -92,9 +92,9 @@ public final class BodyCollector: Sendable {
     }
 }
 
-/// Why a body is not received. Hummingbird sends the response of a refusal that no handler catches.
+/// The reason why a body is not received. Hummingbird sends the response of a refusal that no handler catches.
 public struct BodyRefusal: Error, Sendable, Hashable, HTTPResponseError {
-    /// It came too slowly: 408 (RFC 9110 §15.5.9).
+    /// The body arrived too slowly: 408 (RFC 9110 §15.5.9).
     public static let tooSlow = BodyRefusal(status: .requestTimeout)
     /// Too many bytes are being received: 503, for a short time (RFC 9110 §15.6.4).
     public static let tooManyBytes = BodyRefusal(status: .serviceUnavailable)
@@ -105,7 +105,8 @@ public struct BodyRefusal: Error, Sendable, Hashable, HTTPResponseError {
     /// The response with a problem (RFC 9457) whose `type` is `urn:runway:body:` and the reason, and with
     /// `Retry-After`.
     public func response(from request: Request, context: some RequestContext) throws -> Response {
-        // Without `Connection`, which HTTP/2 does not allow (RFC 9113 §8.2.2). What follows of the body is read, and dropped.
+        // Without `Connection`, which HTTP/2 does not allow (RFC 9113 §8.2.2). The rest of the body is read and
+        // dropped.
         var response = Response.problem(
             self == .tooSlow ? "urn:runway:body:tooSlow" : "urn:runway:body:tooManyBytes",
             self == .tooSlow ? "the body came too slowly" : "too many bodies are being received", status)
@@ -114,7 +115,7 @@ public struct BodyRefusal: Error, Sendable, Hashable, HTTPResponseError {
     }
 }
 
-/// The reception of one body, which ends if the body comes too slowly.
+/// The reception of one body, which ends if the body arrives too slowly.
 final class BodyReception: Sendable {
     /// Guards by when more must come.
     private let deadline: Mutex<BodyDeadline>
@@ -125,9 +126,9 @@ final class BodyReception: Sendable {
         self.time = time
     }
 
-    /// Passes on every part as it comes. The time of `consume` does not count.
+    /// Passes on every part as it arrives. The time of `consume` does not count.
     ///
-    /// - Throws: ``BodyRefusal/tooSlow``, or what the body or `consume` throws.
+    /// - Throws: ``BodyRefusal/tooSlow``, or the errors of the body or of `consume`.
     func receive(
         _ body: RequestBody, _ consume: @escaping @Sendable (ByteBuffer) async throws -> Void
     ) async throws {

@@ -1,19 +1,19 @@
-/// How slowly the body of a request may come.
+/// The slowest pace at which the body of a request may arrive.
 ///
-/// A client must send at ``minimumBytesPerSecond`` on average, and is allowed ``maximumSilence`` without a byte. What
-/// it sends faster than that gains it no further silence: a client that sends a megabyte and stops has the same seconds
-/// as one that sends nothing. Only the time in which the server waits for the client counts.
+/// A client must send at ``minimumBytesPerSecond`` on average, and may be silent for ``maximumSilence``. Faster sending
+/// does not extend that silence: a client that sends a megabyte and stops has the same seconds as one that sends
+/// nothing. Only the time in which the server waits for the client counts.
 struct BodyTimeLimits: Sendable, Hashable {
     /// The least average rate, in bytes per second.
     static let minimumBytesPerSecond = 500
-    /// The least average rate of a body that takes longer than ``maximumDuration``, in bytes per second: what has come
-    /// moves the longest time as far as it may take. Half a megabit, at which 3.75 MiB have come after a minute.
+    /// The lowest average rate of a body that takes longer than ``maximumDuration``, in bytes per second: received
+    /// bytes extend the longest time accordingly. Half a megabit per second, that is 3.75 MiB in a minute.
     static let longBodyBytesPerSecond = 64 << 10
 
     /// The longest time without a byte, from the head of the request on. The default is 20 s.
     var maximumSilence = Duration.seconds(20)
-    /// The longest time until the end of the body, unless it comes at ``longBodyBytesPerSecond``. `nil` sets no such
-    /// limit: for bodies that are passed on or stored as they come. The default is a minute.
+    /// The longest time until the end of the body, unless it arrives at ``longBodyBytesPerSecond``. `nil` sets no such
+    /// limit: for bodies that are passed on or stored as they arrive. The default is a minute.
     var maximumDuration: Duration? = .seconds(60)
 }
 
@@ -22,20 +22,20 @@ struct BodyDeadline: Sendable {
     private let limits: BodyTimeLimits
     /// By when a byte must come.
     private var due: Duration
-    /// When the head of the request came, later by the time in which the server did not wait.
+    /// The time at which the head of the request arrived, plus the time in which the server did not wait.
     private var start: Duration
     private var byteCount = 0
     /// Since when the server waits for itself, not for the client.
     private var pausedSince: Duration?
 
-    /// Begins when the head of the request has come.
+    /// Begins when the head of the request has arrived.
     init(_ limits: BodyTimeLimits, at now: Duration) {
         self.limits = limits
         due = now + limits.maximumSilence
         start = now
     }
 
-    /// The instant at which the body is too slow if nothing comes before it.
+    /// The instant at which the body is too slow if no byte arrives before it.
     var instant: Duration { end.map { min($0, due) } ?? due }
 
     /// By when the body must end.
@@ -45,7 +45,7 @@ struct BodyDeadline: Sendable {
         }
     }
 
-    /// When the deadline is to be looked at again; `nil` if the body is too slow.
+    /// Returns the time of the next check of the deadline; `nil` if the body is too slow.
     func nextCheck(at now: Duration) -> Duration? {
         if pausedSince != nil { return now + limits.maximumSilence }
         return now < instant ? instant : nil
@@ -61,7 +61,7 @@ struct BodyDeadline: Sendable {
         .seconds(1) * (Double(byteCount) / Double(bytesPerSecond))
     }
 
-    /// The server has received all that came, and does not wait for more.
+    /// Records that the server has processed all received bytes, and does not wait for more.
     mutating func pause(at now: Duration) { pausedSince = pausedSince ?? now }
 
     /// The server waits for the client again.

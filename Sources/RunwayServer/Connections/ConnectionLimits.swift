@@ -43,7 +43,7 @@ public struct ConnectionLimits: Sendable {
     /// The slowest pace at which the body of any request may arrive, whether a handler receives it or not.
     var bodies: BodyTimeLimits = {
         var limits = BodyTimeLimits()
-        // Longer than those of whole bodies, whose clients get a response of status 408.
+        // Longer than the limits of whole bodies, whose clients get a response of status 408.
         limits.maximumSilence = .seconds(30)
         limits.maximumDuration = nil
         return limits

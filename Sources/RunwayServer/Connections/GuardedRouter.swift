@@ -3,9 +3,9 @@ public import Hummingbird
 import NIOCore
 import RunwayJSON
 
-/// A router in front of which requests to names that are not the server's, and requests of web pages, are refused.
+/// Refuses requests to hosts that are not the server's, and requests of web pages, before they reach a router.
 ///
-/// It wraps the routers of this module, too, whose own routes no middleware of the app's router sees:
+/// Wrap it around the routers of this module, too, since middleware of the app's router does not see their routes:
 ///
 /// ```swift
 /// let app = Application(router: GuardedRouter(MergingRouter(router), HostRules(["api.example.com"])))
@@ -22,7 +22,7 @@ where Base.Responder.Context: RequestContext {
     ///
     /// - Parameters:
     ///   - base: The app's router.
-    ///   - rules: Which requests pass.
+    ///   - rules: The hosts and web pages whose requests are accepted.
     public init(_ base: Base, _ rules: HostRules) {
         self.base = base
         self.rules = rules
@@ -47,7 +47,7 @@ public struct GuardedResponder<Base: HTTPResponder>: HTTPResponder where Base.Co
         }
         var response: Response
         if request.method == .options, let method = request.headers[.accessControlRequestMethod] {
-            // A preflight (Fetch §4.8): what the page may send is what the rules let pass.
+            // A preflight (Fetch §4.8): the page may send the requests that the rules accept.
             response = Response(status: .noContent, headers: [.accessControlAllowMethods: method])
             response.headers[.accessControlAllowHeaders] = request.headers[.accessControlRequestHeaders]
         } else {
@@ -63,7 +63,7 @@ public struct GuardedResponder<Base: HTTPResponder>: HTTPResponder where Base.Co
     }
 }
 
-/// Why a request does not reach the router.
+/// The reason why a request does not reach the router.
 enum HostRefusal: Equatable {
     case malformed, host, origin, mediaType
 

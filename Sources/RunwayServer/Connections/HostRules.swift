@@ -33,9 +33,9 @@ public struct HostRules: Sendable {
     /// Whether every IP address is the server's, for one that listens at addresses which it does not know. The name of
     /// a page that rebinds is no address. The default is `false`.
     public var acceptsAddresses = false
-    /// The origins of web pages whose requests pass, such as `https://shop.example.com`. Their browsers get what lets
-    /// the pages read the responses (Fetch §3.3, CORS). Case makes no difference. The default is none: requests with
-    /// `Origin` are refused, also of a page of the server itself.
+    /// The origins of web pages whose requests are accepted, such as `https://shop.example.com`. Responses to their
+    /// browsers allow the pages to read them (Fetch §3.3, CORS). Case makes no difference. The default is empty:
+    /// requests with `Origin` are refused, even those of the server's own pages.
     public var origins: Set<String> = []
     /// The media types that content may have; other content is refused with 415. The default, `nil`, is any.
     public var mediaTypes: Set<String>?
@@ -45,7 +45,7 @@ public struct HostRules: Sendable {
     /// Creates rules; see the properties for the defaults.
     public init(_ hosts: Set<String> = []) { self.hosts = hosts }
 
-    /// Why a request is refused; `nil` for one that passes.
+    /// Returns the reason why a request is refused; `nil` if it is accepted.
     func refusal(of head: HTTPRequest) -> HostRefusal? {
         guard head.path?.utf8.first == UInt8(ascii: "/") || head.method == .options && head.path == "*" else {
             return .malformed

@@ -43,7 +43,7 @@ public struct LimitedChannel<Base: ServerChildChannel>: ServerChildChannel {
     public func handle(value: Base.Value, logger: Logger) async { await base.handle(value: value, logger: logger) }
 }
 
-/// How many connections a server has.
+/// The number of connections of a server.
 final class ConnectionCount: Sendable {
     private let maximumCount: Int
     /// Guards the count.
@@ -89,7 +89,7 @@ final class RequestTimer: ChannelInboundHandler, RemovableChannelHandler {
         channel = nil
     }
 
-    /// The first request of a connection, or the request of a stream, has come.
+    /// The first request of a connection, or the request of a stream, has arrived.
     ///
     /// - Returns: The timer of the stream's connection, whose `endStream()` is to be called when the stream ends.
     static func begin(for channel: any Channel) -> RequestTimer? {

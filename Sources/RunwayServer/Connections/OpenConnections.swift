@@ -34,7 +34,7 @@ package final class OpenConnections: Sendable {
 
     /// Adds a connection, or the listening socket, until it closes. Closes it at once if the server is stopping.
     ///
-    /// - Returns: Whether it may be used.
+    /// - Returns: Whether the connection may be used.
     @discardableResult
     package func add(_ channel: any Channel) -> Bool {
         let identifier = ObjectIdentifier(channel)
@@ -52,7 +52,7 @@ package final class OpenConnections: Sendable {
         return true
     }
 
-    /// Cuts every open connection, and every later one as it comes. `completion` runs when all are closed.
+    /// Closes every open connection at once, and every later one as it arrives. `completion` runs when all are closed.
     private func cutAll(_ completion: @escaping @Sendable () -> Void) {
         let channels = state.withLock { state in
             state.isClosed = true

@@ -2,7 +2,7 @@ import HTTPTypes
 import NIOCore
 import NIOHTTPTypes
 
-/// Closes the connection of a request whose body comes too slowly, or its stream under HTTP/2.
+/// Closes the connection of a request whose body arrives too slowly, or its stream under HTTP/2.
 ///
 /// Only the time counts in which the server reads: a handler that receives the body slowly costs the client nothing.
 final class RequestPaceHandler: ChannelDuplexHandler, RemovableChannelHandler {
@@ -16,7 +16,7 @@ final class RequestPaceHandler: ChannelDuplexHandler, RemovableChannelHandler {
     private var deadline: BodyDeadline?
     private var timer: Scheduled<Void>?
     private var isFirst = true
-    /// Counts the stream among those of its connection, under HTTP/2.
+    /// Counts the streams of the connection, under HTTP/2.
     private var connection: RequestTimer?
 
     init(_ limits: BodyTimeLimits) { self.limits = limits }

@@ -3,8 +3,8 @@ public import Hummingbird
 import NIOCore
 import RunwayJSON
 
-/// Why ``EnrolmentRoutes`` refused a request, as a response of the type `application/problem+json` (RFC 9457) whose
-/// `type` is `urn:runway:enrolment:` and the reason.
+/// The reason why ``EnrolmentRoutes`` refused a request, as a response of the type `application/problem+json` (RFC
+/// 9457) whose `type` is `urn:runway:enrolment:` followed by the reason.
 public struct EnrolmentRefusal: HTTPResponseError, Hashable, CustomStringConvertible {
     /// A reason. Later versions can add some.
     public struct Reason: Sendable, Hashable {
@@ -17,7 +17,7 @@ public struct EnrolmentRefusal: HTTPResponseError, Hashable, CustomStringConvert
         public static let malformed = Reason(name: "malformed", status: .badRequest)
         /// The challenge was not issued to this account, was used, or is too old: status 403.
         public static let challenge = Reason(name: "challenge", status: .forbidden)
-        /// The statement is not signed by the new key, or not by the one that it replaces: status 403.
+        /// The statement is not signed by the new key, or not by the key that it replaces: status 403.
         public static let proof = Reason(name: "proof", status: .forbidden)
         /// The evidence of the device's platform is absent or not valid: status 403.
         public static let attestation = Reason(name: "attestation", status: .forbidden)

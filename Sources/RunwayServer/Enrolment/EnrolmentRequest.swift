@@ -6,7 +6,7 @@ struct EnrolmentRequest: Sendable {
     let statement: EnrolmentStatement
     /// The signature of the statement by the new key.
     let proof: [UInt8]
-    /// The signature of the statement by the key that is replaced; empty if there is none.
+    /// The signature of the statement by the replaced key; empty if no key is replaced.
     let replacedProof: [UInt8]
     let evidence: DeviceEvidence?
 

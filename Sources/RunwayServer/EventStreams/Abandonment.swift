@@ -2,8 +2,8 @@ import Synchronization
 
 /// Waits for an operation that may not notice a cancellation.
 ///
-/// If the task is cancelled, `CancellationError` is thrown at once. The operation is cancelled, too, and what it
-/// returns later is discarded.
+/// If the task is cancelled, `CancellationError` is thrown at once. The operation is cancelled, too, and its later
+/// result is discarded.
 func withAbandonment<Value: Sendable>(_ operation: @escaping @Sendable () async throws -> Value) async throws -> Value {
     let wait = AbandonableWait<Value>()
     let task = Task {
@@ -24,7 +24,7 @@ private final class AbandonableWait<Value: Sendable>: Sendable {
         case ended(Result<Value, any Error>)
     }
 
-    /// Guards the result, and who waits for it.
+    /// Guards the result, and the task that waits for it.
     private let state = Mutex(State.running(nil))
 
     func result() async throws -> Value {

@@ -2,7 +2,7 @@ import Hummingbird
 import NIOCore
 import ServiceLifecycle
 
-/// The body of one stream: how it begins, what the client missed, and then what comes.
+/// The body of one stream: its opening, then the events that the client missed, and then new events.
 struct EventBody: Sendable {
     /// The most bytes that are joined for one write; a larger frame is written by itself.
     private static let maximumWriteByteCount = 256 << 10
@@ -24,7 +24,7 @@ struct EventBody: Sendable {
         }
         guard request.canObserveDisconnection else { return try await writeUntilEnd(to: &writer) }
         try await request.consumeWithInboundCloseHandler { body in
-            // What nobody reads would stop the observation at its fifth part.
+            // Parts that are never read would stop the observation at the fifth one.
             async let _: Void = Self.discard(body)
             try await writeUntilEnd(to: &writer)
         } onInboundClosed: { [connection] in
@@ -46,7 +46,7 @@ struct EventBody: Sendable {
                 group.addTask { await waitForEnd() }
                 _ = try await group.next()
                 if connection.end == .lifetime || connection.end == .draining {
-                    // What is being written may end within its time; a client that reads nothing is cut.
+                    // A write in progress may end within its time; a client that reads nothing is disconnected.
                     group.addTask { try? await hub.clock.sleep(min(hub.options.writeTimeout, .seconds(5))) }
                     _ = try await group.next()
                 }
@@ -152,7 +152,8 @@ struct EventBody: Sendable {
     @concurrent private func replay(_ writer: inout any ResponseBodyWriter) async throws {
         let (offset, last) = (connection.offset, hub.range.last)
         let page = try await hub.events(after: offset, for: connection)
-        // The log may have removed events since the connection began. One that has none of them has lost them.
+        // The log may have removed events since the connection began. If it has none of the connection's events, they
+        // are lost.
         let first = page.events.isEmpty ? max(page.first, last + 1) : page.first
         var frames: [ByteBuffer] = []
         let topics = connection.topics
@@ -169,7 +170,7 @@ struct EventBody: Sendable {
     }
 }
 
-/// An open connection of a hub, which is removed from it with the last reference: also if its response is never
+/// An open connection of a hub. Releasing the last reference removes it from the hub, even if its response is never
 /// written.
 final class EventRegistration: Sendable {
     let hub: EventHub

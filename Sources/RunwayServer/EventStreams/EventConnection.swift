@@ -4,7 +4,7 @@ import Synchronization
 /// One open stream of a client: what waits to be written to it, within a bound, and the place up to which it has
 /// received events.
 final class EventConnection: Sendable {
-    /// Why a connection ends.
+    /// The reason why a connection ends.
     enum End: String, Sendable {
         /// The client reads too slowly.
         case slow
@@ -31,7 +31,7 @@ final class EventConnection: Sendable {
         var offset: Int64 = 0
         var lastFrame: Duration
         var writeStart: Duration?
-        /// When the log was asked for events that the client needs; `nil` while nothing is being read.
+        /// The time at which the log was asked for events that the client needs; `nil` while no read is in progress.
         var readStart: Duration?
         var endTime: Duration?
         var end: End?
@@ -44,8 +44,8 @@ final class EventConnection: Sendable {
     let heartbeat: Duration
     private let epoch: String
     private let maximumByteCount: Int
-    /// Guards the topics, what is queued, and how the connection ends. No continuation or closure is called while it is
-    /// held.
+    /// Guards the topics, the queued frames, and the end of the connection. No continuation or closure is called while
+    /// it is held.
     private let state: Mutex<State>
 
     init(
@@ -99,7 +99,7 @@ final class EventConnection: Sendable {
         onEnd?()
     }
 
-    /// The replay has ended: what comes is queued from now on.
+    /// The replay has ended: new events are queued from now on.
     func beginLive() { state.withLock { $0.isLive = true } }
 
     /// Queues an event; a connection whose queue would exceed the bound, or that has not received the event before,
@@ -145,8 +145,8 @@ final class EventConnection: Sendable {
     /// The time between two calls of ``tick(at:_:)``.
     static let tickTime = Duration.seconds(1)
 
-    /// Does what is due before the next call: a heartbeat, the end of a lifetime, and the end of a write or read that
-    /// takes too long.
+    /// Performs the work that is due before the next call: a heartbeat, the end of a lifetime, and the end of a write
+    /// or read that takes too long.
     func tick(at now: Duration, _ options: EventHubOptions) {
         let (isQuiet, end) = state.withLock { state -> (Bool, End?) in
             if let start = state.writeStart, now - start >= options.writeTimeout { return (false, .slow) }
@@ -189,7 +189,7 @@ final class EventConnection: Sendable {
 
     func endRead() { state.withLock { $0.readStart = nil } }
 
-    /// Returns what is queued, once there is something; `nil` at the end, and when the task is cancelled.
+    /// Waits for queued frames and returns them; `nil` at the end, and when the task is cancelled.
     func next() async -> [ByteBuffer]? {
         await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in

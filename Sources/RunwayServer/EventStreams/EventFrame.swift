@@ -27,7 +27,7 @@ enum EventFrame {
         ByteBuffer(string: "id: \(epoch)-\(offset)\n\n")
     }
 
-    /// How a connection begins, or that events are missing in the middle of it.
+    /// Returns a frame that states how a connection begins, or that events are missing in its middle.
     ///
     /// - Parameter refused: The topics that the client asked for, and that it may not follow.
     static func control(

@@ -4,8 +4,8 @@ import Synchronization
 extension EventHub {
     /// Ends all connections, each at a random moment of the draining time, and refuses new ones with `Retry-After`.
     ///
-    /// It returns at once. A server's graceful shutdown calls it for every open stream, and ``run()`` before that. Call
-    /// it yourself where a proxy must be emptied first.
+    /// The function returns at once. A server's graceful shutdown calls it for every open stream, and ``run()`` before
+    /// that. Call it yourself if a proxy must be emptied first.
     public func drain() {
         let connections = state.withLock { state in
             defer { state.isDraining = true }

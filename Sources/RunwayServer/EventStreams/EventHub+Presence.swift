@@ -7,9 +7,9 @@ extension EventHub {
     ///
     /// Joining and leaving are published in the topic as events of the type `presence`. A member joins when the replay
     /// of a connection has ended, and leaves when the grace period has passed after the end of the last connection. If
-    /// more members join and leave than ``EventHubOptions/maximumPresenceEventsPerSecond``, the events come later:
-    /// members are present from when the event that they have joined is about to be stored, until that of their leave
-    /// is.
+    /// members join and leave faster than ``EventHubOptions/maximumPresenceEventsPerSecond``, the events are delayed: a
+    /// member counts as present from just before the event of joining is stored, until just before the event of leaving
+    /// is stored.
     ///
     /// With a ``SharedEventLog`` the connections of all processes count, and the members are read from the log. A
     /// member is then returned once its join is stored, which takes up to a second or longer at the rate limit. The

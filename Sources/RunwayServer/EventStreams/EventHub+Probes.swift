@@ -69,7 +69,7 @@ extension EventHub {
         state.withLock { $0.probes.removeValue(forKey: probe) }?.continuation.resume(returning: offset)
     }
 
-    /// A signal has a bound in length, and the name of an owner has none.
+    /// A signal has a limited length, and the name of an owner does not.
     private static func digest(of owner: String) -> String {
         Data(SHA256.hash(data: Data(owner.utf8))).base64EncodedString()
     }

@@ -13,11 +13,11 @@
 ///   at most 1,000 topics; further members are not published.
 /// - A refusal has a `Retry-After` of at least 5 s; as much again is added at random.
 public struct EventHubOptions: Sendable, Hashable {
-    /// How long a read of the log may take before the connection that needs it ends. A connection that is being opened
-    /// is refused with 503 and `Retry-After`.
+    /// The time after which a read of the log ends the connection that needs it. A connection that is being opened is
+    /// refused with 503 and `Retry-After`.
     static let logTimeout = Duration.seconds(10)
-    /// How long a hub over a ``SharedEventLog`` waits for another process to report that it has the connection that a
-    /// client probes. After that the client receives 404, and connects again.
+    /// The time for which a hub over a ``SharedEventLog`` waits for another process to report that it has the
+    /// connection that a client probes. After that the client receives 404, and reconnects.
     static let probeTimeout = Duration.seconds(5)
     /// The least `Retry-After` of a refusal; as much again is added at random.
     static let retryAfter = Duration.seconds(5)
@@ -33,7 +33,7 @@ public struct EventHubOptions: Sendable, Hashable {
     /// The longest interval that a client may ask for. The default is 25 s. Raise it if the proxies before the server
     /// allow more: phones then wake up less often.
     public var maximumHeartbeat = Duration.seconds(25)
-    /// The most bytes that wait for one client. A client that is slower is cut: it comes back with its last id. The
+    /// The most bytes that wait for one client. A slower client is disconnected, and reconnects with its last id. The
     /// default is 1 MiB. Lower it for many connections and little memory.
     public var maximumQueuedByteCount = 1 << 20
     /// The most open connections. More are refused with 503 and `Retry-After`. The default is 20,000. Raise it with the
@@ -46,10 +46,11 @@ public struct EventHubOptions: Sendable, Hashable {
     /// The time in which the connections of a server that shuts down are ended, each at a random moment. The default is
     /// 5 s. Raise it, with the time that the server has to stop, if many clients reconnect at once.
     public var drainingTime = Duration.seconds(5)
-    /// How long a client waits before it reconnects, beside its own jitter. The default, `nil`, says nothing.
+    /// The time for which a client waits before it reconnects, in addition to its own jitter. The default, `nil`,
+    /// states none.
     public var reconnectionTime: Duration?
-    /// How long after its last connection a member leaves a topic; see ``EventHub/present(in:upTo:)``. The default,
-    /// `nil`, publishes no presence. All processes of a ``SharedEventLog`` need the same value.
+    /// The time after its last connection at which a member leaves a topic; see ``EventHub/present(in:upTo:)``. The
+    /// default, `nil`, publishes no presence. All processes of a ``SharedEventLog`` need the same value.
     public var presenceGrace: Duration?
     /// The most events about present members that this process publishes in a second; further ones wait. At least 1;
     /// the default is 100. With a ``SharedEventLog`` it is the average of several seconds. Raise it with the length of
@@ -60,7 +61,7 @@ public struct EventHubOptions: Sendable, Hashable {
     /// that returns before the event was stored has not left, and causes none.
     public var maximumPresenceEventsPerSecond = 100
 
-    /// How long one write to a client may take before it is cut.
+    /// The time after which a write to a client ends the connection.
     package var writeTimeout = Duration.seconds(60)
     /// The most topics that a client may ask for on one connection.
     package var maximumTopicsPerConnection = 1000
@@ -75,7 +76,7 @@ public struct EventHubOptions: Sendable, Hashable {
     public init() {}
 }
 
-/// Why an ``EventHub`` does not publish an event, or refuses a connection.
+/// The reason why an ``EventHub`` does not publish an event, or refuses a connection.
 public struct EventHubError: Error, Hashable, CustomStringConvertible {
     private enum Code: String { case invalidEvent, tooManyPending, tooManyConnections, tooManyOfSource, draining, log }
 

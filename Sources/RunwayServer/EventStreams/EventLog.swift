@@ -2,7 +2,7 @@ import Foundation
 
 /// An event as a server publishes it.
 public struct PublishedEvent: Sendable, Hashable {
-    /// The topic, by which clients choose what they receive: at most 128 letters, digits and `._:/-`.
+    /// The topic, which clients follow: at most 128 letters, digits and `._:/-`.
     public var topic: String
     /// The type, by which clients tell events apart. It does not begin with `runway.`, and has no line end and no
     /// character of the value 0.
@@ -57,7 +57,7 @@ public struct EventLogRange: Sendable, Hashable {
     public static func newEpoch() -> String { UUID().uuidString.replacing("-", with: "").prefix(16).lowercased() }
 }
 
-/// Stores the last events of a hub, so that clients that come back receive what they missed.
+/// Stores the last events of a hub, so that clients that reconnect receive the events that they missed.
 ///
 /// ``MemoryEventLog`` forgets them when the process ends; `SQLiteEventLog` of `RunwayServerStorage` does not. The hub
 /// calls ``append(_:)`` one call at a time.
@@ -67,7 +67,7 @@ public protocol EventLog: Sendable {
     /// Stores events with the next offsets, and returns when they are as durable as the log makes them. It may remove
     /// the oldest ones.
     ///
-    /// - Returns: The range after that; its last offset is that of the last event.
+    /// - Returns: The range afterwards; its last offset is that of the last event.
     func append(_ events: [PublishedEvent]) async throws -> EventLogRange
     /// Returns events after an offset, in order. Between those that are returned none is missing: a log that has lost
     /// events ends before them, or begins after them.
@@ -78,7 +78,7 @@ public protocol EventLog: Sendable {
     /// - Parameters:
     ///   - offset: The offset after which they begin.
     ///   - maximumCount: The most events that are returned.
-    /// - Returns: The events, the first of which has the returned offset: it is greater than `offset + 1` if those
-    ///   before it are gone.
+    /// - Returns: The events and the offset of the first one. The offset is greater than `offset + 1` if earlier events
+    ///   are gone.
     func events(after offset: Int64, upTo maximumCount: Int) async throws -> (first: Int64, events: [PublishedEvent])
 }

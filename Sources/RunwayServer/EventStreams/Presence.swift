@@ -47,7 +47,7 @@ struct Presence: Sendable {
     private struct Entry {
         /// The live connections of the member that follow the topic.
         var connections: Set<String> = []
-        /// When the member leaves; `nil` while there is a connection.
+        /// The time at which the member leaves; `nil` while it has a connection.
         var leaveTime: Duration?
     }
 
@@ -60,18 +60,18 @@ struct Presence: Sendable {
     private var connections: [String: (member: String, topics: Set<String>)] = [:]
     /// In how many topics each member is.
     private var topicCounts: [String: Int] = [:]
-    /// How many members there are in all topics.
+    /// The number of members in all topics.
     private(set) var count = 0
     /// The members without a connection. The grace period is the same for all, so that this is the order in which they
     /// leave.
     private var leaving = PresenceQueue()
     /// The members that have joined, which is not published yet.
     private var joining = PresenceQueue()
-    /// How many changes may still be published in this second; negative after one in which there were more.
+    /// The number of changes that may still be published in this second; negative after a second with too many.
     private(set) var allowance: Int
 
     /// - Parameters:
-    ///   - grace: How long after the end of the last connection a member leaves.
+    ///   - grace: The time after the end of the last connection at which a member leaves.
     ///   - maximumCount: The most members in all topics; others do not join.
     ///   - maximumTopicCount: The most topics of one member; it does not join others. The default is 1,000.
     ///   - maximumRate: The most changes that are published in a second, at least 1. The default is 100.
@@ -95,10 +95,10 @@ struct Presence: Sendable {
         }
     }
 
-    /// When the next member leaves; `nil` if all have connections.
+    /// The time at which the next member leaves; `nil` if all have connections.
     var deadline: Duration? { leaving.first.flatMap { topics[$0.topic]?[$0.member]?.leaveTime } }
 
-    /// A connection follows topics from now on, and has received what it had missed. It may have followed others
+    /// A connection follows topics from now on, and has received all missed events. It may have followed other topics
     /// before.
     mutating func follow(_ topics: Set<String>, by connection: String, of member: String, at now: Duration) {
         let former = connections[connection]?.topics ?? []
@@ -126,8 +126,8 @@ struct Presence: Sendable {
     /// Whether there are changes to publish, and may be published now.
     func hasChanges(at now: Duration) -> Bool { allowance > 0 && (joining.first != nil || isLeaveDue(at: now)) }
 
-    /// Removes and returns the next changes to publish, at most one of a member in a topic: first who has left, and
-    /// then who has joined.
+    /// Removes and returns the next changes to publish, at most one for each member in a topic: first members that have
+    /// left, then members that have joined.
     mutating func nextChanges(at now: Duration, upTo maximumCount: Int) -> [PresenceChange] {
         var changes: [PresenceChange] = []
         while changes.count < maximumCount {
@@ -145,8 +145,8 @@ struct Presence: Sendable {
         return changes
     }
 
-    /// The next changes could not be published: who has joined waits for that again, and who has left and not returned
-    /// leaves after another grace period.
+    /// The next changes could not be published: members that have joined wait again, and members that have left and not
+    /// returned leave after another grace period.
     mutating func restore(_ changes: [PresenceChange], at now: Duration) {
         for change in changes {
             if change.isPresent {

@@ -11,16 +11,16 @@ public protocol SharedEventLog: EventLog {
     /// The texts that are sent, and an empty one whenever another process may have appended.
     func signals() -> AsyncStream<String>
 
-    /// Begins a lease of one process, under which nobody is present yet. Leases are timed by the clock of the log, and
-    /// not by that of a process.
+    /// Begins a lease of one process, under which no member is present yet. Leases are timed by the clock of the log,
+    /// and not by the clock of a process.
     ///
     /// - Parameters:
     ///   - lease: A name that was never used before.
-    ///   - duration: How long the lease lasts.
+    ///   - duration: The duration of the lease.
     /// - Throws: Any error; the hub tries again.
     func beginPresence(under lease: String, for duration: Duration) async throws
-    /// Renews a lease, and records under it who has joined and left; then removes members that are present under leases
-    /// that have ended, until some of them have left.
+    /// Renews a lease, and records the members that have joined and left under it. Then removes members that are
+    /// present under ended leases, until some of them have left.
     ///
     /// A member may be present under several leases. A join is published only if the member is present under no other
     /// lease, and so is a leave: the log appends ``PresenceChange/event(of:)`` of its epoch in the same transaction. A
@@ -29,11 +29,11 @@ public protocol SharedEventLog: EventLog {
     ///
     /// - Parameters:
     ///   - lease: The name of the lease.
-    ///   - duration: How long the lease lasts from now on.
-    ///   - changes: Who has joined and left; at most 256.
+    ///   - duration: The duration of the lease from now on.
+    ///   - changes: The members that have joined and left; at most 256.
     ///   - maximumCount: The most members that leave since their lease has ended, at most 256; none is removed if it is
     ///     0.
-    /// - Returns: How many changes were published, those of ended leases included; and whether it is known that no
+    /// - Returns: The number of published changes, including those of ended leases; and whether it is known that no
     ///   members of ended leases are left.
     /// - Throws: Always if the lease has ended; the hub then begins another one with all its members. It does so after
     ///   any other error, too.
@@ -117,7 +117,7 @@ extension EventHub {
                 state.isWoken = false
                 return (state.range, Array(state.readers.keys))
             }
-            // What can't be read now is read when the log wakes the hub again.
+            // Events that can't be read now are read when the log wakes the hub again.
             let read = try? await log.events(after: range.last, upTo: Self.maximumReadCount)
             if let read, !read.events.isEmpty {
                 let last = read.first + Int64(read.events.count) - 1

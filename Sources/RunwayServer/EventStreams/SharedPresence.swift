@@ -4,14 +4,14 @@ import Synchronization
 /// Decides when a hub records in a shared log which members of its process have joined and left. Pure: times are passed
 /// to it.
 ///
-/// The members are recorded under a lease. After a recording that fails it is unknown what was recorded: the hub begins
-/// another lease with all its members, and those of the former one are removed when that ends.
+/// The members are recorded under a lease. If recording fails, the recorded state is unknown: the hub begins another
+/// lease with all its members, and the members of the former lease are removed when it ends.
 struct SharedPresence: Sendable {
     /// The time between two renewals of the lease.
     static let renewalInterval = Duration.seconds(5)
 
-    /// How long the lease lasts after a renewal: even when the next ones were late, the members of a process that was
-    /// killed have the grace period to connect to another one.
+    /// The duration of the lease after a renewal. Even if the next renewals are late, the members of a killed process
+    /// have the grace period to connect to another process.
     let duration: Duration
     /// Names the lease; `nil` before it begins, and after a recording that failed.
     private(set) var lease: String?
@@ -19,7 +19,7 @@ struct SharedPresence: Sendable {
     /// Whether no members of ended leases are left.
     private(set) var isComplete = true
     private var renewalTime = Duration.zero
-    /// When the lease ends unless it is renewed, by the clock of the process.
+    /// The time at which the lease ends unless it is renewed, by the clock of the process.
     private var leaseEnd = Duration.zero
 
     init(grace: Duration) { duration = grace + Self.renewalInterval * 3 }
@@ -35,7 +35,7 @@ struct SharedPresence: Sendable {
         return true
     }
 
-    /// A lease has begun, under which nobody is recorded yet.
+    /// A lease has begun, under which no member is recorded yet.
     mutating func begin(_ lease: String, at now: Duration) { (self.lease, leaseEnd) = (lease, now + duration) }
 
     /// A step has succeeded, which has renewed the lease.
@@ -57,7 +57,7 @@ struct SharedPresence: Sendable {
 }
 
 extension EventHub {
-    /// Renews the lease of this process in the shared log, and records under it who has joined and left.
+    /// Renews the lease of this process in the shared log, and records the members that have joined and left.
     func recordPresence() async {
         guard let shared = log as? any SharedEventLog, let presence = state.withLock({ $0.sharedPresence }) else {
             return
@@ -103,7 +103,7 @@ extension EventHub.State {
         return presence?.nextChanges(at: now, upTo: EventHub.maximumBatchCount) ?? []
     }
 
-    /// How many members of ended leases may leave with the next step: none while a debt is repaid.
+    /// The number of members of ended leases that may leave with the next step: none while the limit is exceeded.
     fileprivate var nextLeaveCount: Int { max(0, min(presence?.allowance ?? 0, EventHub.maximumBatchCount)) }
 
     /// A step has published `count` changes; returns whether another one follows.

@@ -20,8 +20,8 @@ public struct HostListRoute: Sendable {
     /// Serves the addresses that `hosts` returns.
     ///
     /// - Parameters:
-    ///   - lifetime: How long apps may use the list before they fetch it again. The default is a day; at least a
-    ///     minute.
+    ///   - lifetime: The time for which apps may use the list before they fetch it again. The default is a day; at
+    ///     least a minute.
     ///   - hosts: Returns the addresses of every host, in order of preference; called for every request. If it throws,
     ///     or returns no host or a host without an address, the response is 503: apps continue with the list that they
     ///     have.

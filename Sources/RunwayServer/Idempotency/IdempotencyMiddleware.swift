@@ -201,7 +201,7 @@ private struct IdempotentExecution: Sendable {
         } catch let error as any HTTPResponseError {
             return try await finish(try error.response(from: request, context: context), context)
         } catch {
-            // The request may have had its effect, and nobody knows: it is not executed again.
+            // The request may have had its effect: it is not executed again.
             _ = try? await finish(Response(status: .internalServerError), context)
             throw error
         }

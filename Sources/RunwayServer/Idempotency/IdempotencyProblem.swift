@@ -26,11 +26,11 @@ public struct IdempotencyProblem: HTTPResponseError, CustomStringConvertible {
         let status: HTTPResponse.Status
         let title: String
 
-        /// The request must have a key, and has none.
+        /// The request must have a key, but has none.
         public static let missing = Self("missing", .badRequest, "The request needs an Idempotency-Key.")
         /// The key is not a string of an allowed length, or there are several keys.
         public static let malformed = Self("malformed", .badRequest, "The Idempotency-Key is malformed.")
-        /// The sender is not known, so that the key belongs to nobody: the access token is missing or has expired.
+        /// The sender is not known, so that the key has no owner: the access token is missing or has expired.
         public static let principal = Self("principal", .unauthorized, "An Idempotency-Key needs a known sender.")
         /// The name of the sender has the character U+0000.
         public static let unusablePrincipal = Self(

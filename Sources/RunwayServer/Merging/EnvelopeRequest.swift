@@ -6,7 +6,7 @@ import RunwayJSON
 ///
 /// An invalid envelope is refused before any of its requests runs. An invalid request in it is refused without the others.
 struct EnvelopeRequest {
-    /// Why an envelope is refused.
+    /// The reason why an envelope is refused.
     struct Refusal: Error {
         let status: HTTPResponse.Status
         let message: String

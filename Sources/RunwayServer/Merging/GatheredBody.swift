@@ -3,7 +3,7 @@ import Hummingbird
 import NIOCore
 import Synchronization
 
-/// How many bytes of responses an envelope may still have.
+/// The number of bytes of responses that an envelope may still have.
 final class ByteBudget: Sendable {
     /// Guards the rest of the budget.
     private let remaining: Mutex<Int>
@@ -22,7 +22,7 @@ final class ByteBudget: Sendable {
     func giveBack(_ byteCount: Int) { remaining.withLock { $0 += byteCount } }
 }
 
-/// Gathers the body of one response, within its own bound and that of its envelope.
+/// Collects the body of one response, within its own limit and the limit of its envelope.
 final class GatheredBody: Sendable {
     /// The body is larger than may be merged.
     struct TooLarge: Error {}
@@ -41,7 +41,7 @@ final class GatheredBody: Sendable {
 
     /// Writes the body to its end.
     ///
-    /// - Throws: ``TooLarge``, or what the body throws.
+    /// - Throws: ``TooLarge``, or the errors of the body.
     func gather(_ body: ResponseBody) async throws {
         do {
             try await body.write(Writer(body: self))

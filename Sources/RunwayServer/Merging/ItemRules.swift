@@ -4,7 +4,7 @@ import RunwayJSON
 
 /// The rules for a request in an envelope: it has to be one that could have been sent by itself to the same base.
 struct ItemRules: Sendable {
-    /// Why a request is not run.
+    /// The reason why a request is not run.
     struct Violation: Error {
         let message: String
     }

@@ -4,7 +4,7 @@ public import HTTPTypes
 public struct MergedItem: Sendable {
     /// The name that the client chose for it, unique in its envelope.
     public let id: String
-    /// Its place in the envelope, counted from 1.
+    /// The position of the request in the envelope, counted from 1.
     public let position: Int
     /// Method, path and header fields; scheme and authority are the envelope's.
     public let head: HTTPRequest

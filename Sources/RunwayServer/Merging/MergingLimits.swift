@@ -6,8 +6,8 @@ public import HTTPTypes
 ///
 /// - An envelope has at most 1 MiB, or it is refused with 413; one of its requests has at most 64 header fields, or it
 ///   is refused with 400.
-/// - The body of a response has at most 4 MiB, those of all responses have 16 MiB; one that is larger, or no longer
-///   fits, becomes a 500.
+/// - The body of a response has at most 4 MiB, and all bodies together at most 16 MiB; a body that is larger, or no
+///   longer fits, becomes a 500.
 /// - All requests of an envelope take at most 30 s; those without a response by then get 504.
 public struct MergingLimits: Sendable {
     /// The default bounds.
@@ -22,8 +22,8 @@ public struct MergingLimits: Sendable {
     /// The most requests of one envelope that are worked on at once. The default is 4. Raise it for handlers that
     /// mostly wait for others.
     public var maximumConcurrentItems: Int
-    /// The longest that one request may take; then its task is cancelled and its response is 504. The default is 10 s.
-    /// Raise it for slow handlers, up to the 30 s that all requests of an envelope have.
+    /// The longest time of one request; after that its task is cancelled and its response is 504. The default is 10 s.
+    /// Raise it for slow handlers, up to the 30 s of all requests of an envelope.
     public var timePerItem: Duration
     /// Header fields that every request inherits from its envelope, and may not set itself: those that a proxy in front
     /// of the server sets and clients must not. The default is `Forwarded`, `Via`, `X-Real-IP` and the common

@@ -12,12 +12,14 @@ import Synchronization
 /// let app = Application(router: MergingRouter(router, base: "/v1"))
 /// ```
 ///
-/// A request in an envelope passes the same middleware and the same routes as one that was sent by itself. What the
-/// router's middleware stored about the envelope is passed to its requests through their contexts, which are created
-/// from the envelope's, and in no other way. ``MergingLimits`` bounds the content of an envelope; an envelope in an
-/// envelope, a path that is not below the base, and header fields that belong to a connection or to the host are
-/// refused, each with 400 for only that request. An envelope that can't be read is refused with 400, one that is too
-/// large with 413, one that is not `application/json` with 415.
+/// A request in an envelope passes the same middleware and the same routes as a request that was sent by itself. Values
+/// that the router's middleware stored for the envelope reach its requests only through their contexts, which are
+/// created from the envelope's context.
+///
+/// ``MergingLimits`` limits the content of an envelope. An envelope that can't be read is refused with 400, one that is
+/// too large with 413, one that is not `application/json` with 415. Within an envelope, these requests are refused,
+/// each with its own 400: another envelope, a path that is not below the base, and header fields that belong to a
+/// connection or to the host.
 public struct MergingRouter<Context: RequestContext>: HTTPResponderBuilder {
     private let router: Router<Context>
     private let items: ItemResponder<Context>
@@ -31,10 +33,10 @@ public struct MergingRouter<Context: RequestContext>: HTTPResponderBuilder {
     ///   - limits: The bounds of envelopes.
     ///   - clock: The clock of the time limits. The default is the continuous clock.
     ///   - itemContext: Creates the context in which a request runs, from a copy of the envelope's context with new
-    ///     router state. The default returns that copy, with all that middleware stored in it about the envelope, such
-    ///     as its verified identity. Here a context can be marked as that of a merged request, for middleware that
-    ///     depends on it. An error that it throws is the response to only that request: an `HTTPError` with its
-    ///     status, any other as 500.
+    ///     router state. By default it returns that copy, with all values that middleware stored in it, such as the
+    ///     envelope's verified identity. It can mark the context as that of a merged request, for middleware that
+    ///     depends on it. An error that it throws is the response to only that request: an `HTTPError` with its status,
+    ///     any other as 500.
     public init(
         _ router: Router<Context>, base: String = "", path: String = "_batch", limits: MergingLimits = .standard,
         clock: any Clock<Duration> = ContinuousClock(),

@@ -1,15 +1,14 @@
 import RunwaySignatures
 import Synchronization
 
-/// How many failures of one source are examined. 4,096 sources are remembered; one beyond that replaces another.
+/// Limits the failures of one source that are examined. 4,096 sources are remembered; a further one replaces another.
 ///
 /// Not counted are requests without a signature, with a wrong clock, with a nonce that was used or that the server
 /// cannot know, failures of a store, and bodies that are refused by their `Content-Length`.
 public struct FailureLimits: Sendable, Hashable {
-    /// How many failures a source may have at once. The default is 100. Raise it where many clients share
-    /// an address.
+    /// The most failures of a source at once. The default is 100. Raise it if many clients share an address.
     public var burst: Int
-    /// How many more failures it may have with each second. The default is 10.
+    /// The number of further failures that are allowed with each second. The default is 10.
     public var perSecond: Int
     /// The greatest number of sources that are remembered, 32 bytes each; a source beyond it replaces another.
     var maximumSources = 4_096
@@ -23,8 +22,9 @@ public struct FailureLimits: Sendable, Hashable {
 
 /// Counts the failures of sources in a table of fixed size.
 ///
-/// Each source has one slot by its hash. Of two sources with the same slot, the one that failed last has it: a flood
-/// from many addresses can make the table forget others, and never lets the failures of one count for another.
+/// Each source has one slot, chosen by its hash. If two sources have the same slot, it belongs to the one that failed
+/// last: a flood from many addresses can make the table forget others, but the failures of one source never count for
+/// another.
 final class FailureLimiter: Sendable {
     private struct Slot {
         var source = 0

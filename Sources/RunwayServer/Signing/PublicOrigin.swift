@@ -4,15 +4,15 @@ import RunwaySignatures
 
 /// The scheme and the authorities under which clients reach a server.
 ///
-/// Signatures cover them. They come from the server's configuration, because `Host` is what a client or a proxy says.
+/// Signatures cover both. They come from the server's configuration, because `Host` is set by a client or a proxy.
 ///
 /// ```swift
 /// let origin = PublicOrigin("api.example.com")
 /// ```
 ///
-/// With one authority, that one is verified, whatever `Host` or `:authority` the request has: a proxy may have replaced
-/// it. With several, the one that the request names is verified if it is in the list; otherwise the request is refused
-/// with 421. A default port is the same as none.
+/// A single authority is verified whatever `Host` or `:authority` the request has, since a proxy may have replaced it.
+/// With several authorities, the one that the request names is verified if it is in the list; otherwise the request is
+/// refused with 421. A default port equals an absent one.
 ///
 /// A request that names two servers is refused with 400: by a `Host` that differs from `:authority` in HTTP/2 (RFC 9113
 /// §8.3.1), or by several that differ (RFC 9112 §3.2). Case and the default port make no difference.
@@ -21,13 +21,14 @@ public struct PublicOrigin: Sendable, Hashable {
     public let scheme: String
     /// The authorities, in lower case and without the default port.
     public let authorities: [String]
-    /// The field in which the proxy before this server states the authority that the client used, such as
+    /// The field in which the proxy in front of this server states the authority that the client used, such as
     /// `X-Forwarded-Host`. It is read if there are several authorities, and must be one of them. The proxy must replace
-    /// what a client sends in it. The default is `nil`: the authority is that of the request.
+    /// a client's own value of it. The default is `nil`: the authority is the request's.
     public var proxyField: HTTPField.Name?
-    /// The field in which the proxy before this server states the address of its client, such as `X-Forwarded-For`. The
-    /// failures of that address are limited (``SignatureRules/failureLimits``), and ``source(of:from:)`` returns it.
-    /// The last value counts, which is the proxy's own; what a client sends stands before it. The default is `nil`.
+    /// The field in which the proxy in front of this server states the address of its client, such as
+    /// `X-Forwarded-For`. The failures of that address are limited (``SignatureRules/failureLimits``), and
+    /// ``source(of:from:)`` returns it. The last value counts, which is the proxy's own; values that a client sends
+    /// precede it. The default is `nil`.
     public var proxySourceField: HTTPField.Name?
 
     /// An origin with one or more authorities: hosts with a port unless it is the default.
@@ -40,7 +41,7 @@ public struct PublicOrigin: Sendable, Hashable {
 
     /// The request as the client sent it, with the public scheme and authority.
     func head(of request: HTTPRequest, at now: UnixTime) throws(SignatureRefusal) -> HTTPRequest {
-        // HTTP/2 has Host beside :authority, and HTTP/1.1 a second Host (RFC 9113 §8.3.1, RFC 9112 §3.2).
+        // HTTP/2 may have Host in addition to :authority, and HTTP/1.1 a second Host (RFC 9113 §8.3.1, RFC 9112 §3.2).
         let hosts = request.headerFields[values: Self.host].map(normalized)
         let named = request.authority.map(normalized) ?? hosts.first
         guard hosts.allSatisfy({ $0 == named }) else {
@@ -72,9 +73,9 @@ public struct PublicOrigin: Sendable, Hashable {
         verified.scheme == scheme && verified.authority.map { authorities.contains($0) } ?? false
     }
 
-    /// Where a request comes from, such as for the `source` of an ``UploadRouter``: the address that the proxy states
-    /// of its client, or else the remote IP address; of IPv6 the first 56 bits. `nil` behind a proxy that states the
-    /// authority and no address.
+    /// Returns the source of a request, for example for the `source` of an ``UploadRouter``: the address that the proxy
+    /// states for its client, or else the remote IP address; for IPv6 the first 56 bits. `nil` behind a proxy that
+    /// states the authority but no address.
     public func source(of request: HTTPRequest, from address: SocketAddress?) -> String? {
         if let stated = statedSource(of: request) { return stated }
         return proxyField == nil ? address?.networkOfSource : nil

@@ -241,7 +241,7 @@ struct RequestVerifier: Sendable {
         return digests
     }
 
-    /// Returns the seconds after which a caller is accepted who can only wait.
+    /// Returns the seconds after which a caller that can only wait is accepted.
     func retryAfter(_ refusal: SignatureRefusal, by proof: RequestProof?) -> Int? {
         switch (refusal.reason, proof) {
         case (.tooManyFailures, _): return 1

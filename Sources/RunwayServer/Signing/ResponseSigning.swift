@@ -43,7 +43,7 @@ public struct ResponseSigning: Sendable {
     /// a salted digest is verified like all others.
     public var passesUnsigned: @Sendable (HTTPRequest) -> Bool = { _ in false }
 
-    /// How long a signature is valid if it must say when it expires.
+    /// The time for which a signature is valid if it must have an expiry.
     private static let lifetime = Duration.seconds(60)
 
     /// Signs with a key.
@@ -54,10 +54,10 @@ public struct ResponseSigning: Sendable {
     /// Signs the response to a request with the public authority.
     ///
     /// - Parameters:
-    ///   - proof: By what the request was verified. `nil` if it was not.
+    ///   - proof: The kind of proof by which the request was verified. `nil` if it was not.
     ///   - structuredFieldTypes: ``SignatureRules/structuredFieldTypes``.
     ///   - now: Returns the time. Called when the body has been collected.
-    /// - Throws: What the body of the response throws, or `GatheredBody.TooLarge`. A response that cannot be signed is
+    /// - Throws: The errors of the response's body, or `GatheredBody.TooLarge`. A response that cannot be signed is
     ///   returned without a signature.
     func signed(
         _ response: Response, to request: HTTPRequest, by proof: RequestProof?,
@@ -125,7 +125,7 @@ public struct ResponseSigning: Sendable {
     }
 }
 
-/// By what a request is verified, to which its response is bound.
+/// The kind of proof by which a request is verified, to which its response is bound.
 enum RequestProof: Sendable, Hashable {
     case signature(label: String)
     /// A salted digest, with a sealed key or without.

@@ -15,22 +15,24 @@ public import RunwaySignatures
 /// router.get("orders") { request, context in "orders of \(context.signer?.owner ?? "")" }
 /// ```
 ///
-/// Add it before all other middleware that reads or changes requests. It finds the signature by its tag, verifies it
-/// with the bytes of path and query as they were received, claims the nonce, and compares the digest with the body
-/// before a handler runs. A body that was cut or changed on the way has used up the nonce. When the body has come, the
-/// key and the age of the signature are judged again: a key that was revoked meanwhile has no effect any more. Every
-/// other request gets the response of a ``RefusedRequest``, and a store of keys or nonces that fails lets none pass.
-/// Trailer fields are not available to Hummingbird's middleware: a signature that covers one is refused.
+/// Add the middleware before all other middleware that reads or changes requests. It finds the signature by its tag,
+/// verifies it with the bytes of path and query as received, claims the nonce, and compares the digest with the body
+/// before a handler runs. A body that was truncated or changed in transit has used up the nonce. When the body has
+/// arrived, the key and the age of the signature are judged again: a key that was revoked meanwhile has no effect any
+/// more.
+///
+/// Every other request gets the response of a ``RefusedRequest``; so does every request while the store of keys or
+/// nonces fails. Trailer fields are not available to Hummingbird's middleware: a signature that covers one is refused.
 ///
 /// The items of a ``MergingRouter``'s envelope have the signer of the envelope, since their contexts are copies of its
 /// context. Each item must have the components that the rules and the key require. Middleware with the same tag and
-/// other rules does not take their word: its directory must have the same key of the same owner, and the signature must
-/// be for its origin, young enough, and have a nonce that was claimed, as its own rules require. The signer is lent to
-/// nothing else: a context that was created for a received request has none.
+/// other rules verifies again: its directory must have the same key of the same owner, and the signature must be for
+/// its origin, young enough, and have a claimed nonce, as its own rules require. No other request has the signer: a
+/// context that was created for a received request has none.
 ///
 /// Requests that ``ResponseSigning/passesUnsigned`` chooses pass without a signer if they have no signature.
 ///
-/// It counts `runway_signatures_total` by `outcome`: `accepted`, or the reason of the refusal.
+/// The middleware counts `runway_signatures_total` by `outcome`: `accepted`, or the reason of the refusal.
 public struct SignatureMiddleware<Context: SignedRequestContext>: RouterMiddleware {
     private let rules: SignatureRules
     private let verifier: RequestVerifier
@@ -40,14 +42,14 @@ public struct SignatureMiddleware<Context: SignedRequestContext>: RouterMiddlewa
     /// Verifies the signature of every request before the handlers below see it.
     ///
     /// - Parameters:
-    ///   - rules: What a request must have.
-    ///   - keys: Where keys are found.
-    ///   - nonces: Where used nonces are remembered. The default is a `NonceMemory` that starts now, for one server,
-    ///     and nonces of the server, by a random key unless the policy has `VerificationPolicy.serverNonces`. In the
-    ///     first 30 seconds it refuses requests with a nonce of the client's, and clients sign them anew with the nonce
-    ///     of the refusal; salted digests can't have one. A `SQLiteNonceStore` of `RunwayServerStorage` refuses none.
-    ///     Middleware with the same keys must share a store, and several servers behind one name a store and the key of
-    ///     `serverNonces`.
+    ///   - rules: The requirements for requests.
+    ///   - keys: Finds keys by their identifiers.
+    ///   - nonces: Remembers used nonces. The default is a `NonceMemory` that starts now, for one server, together with
+    ///     nonces of the server, by a random key unless the policy has `VerificationPolicy.serverNonces`. In the first
+    ///     30 seconds it refuses requests with a nonce of the client's, and clients sign them anew with the nonce of
+    ///     the refusal; salted digests can't have one. A `SQLiteNonceStore` of `RunwayServerStorage` accepts requests
+    ///     at once. Middleware with the same keys must share a store; several servers behind one name must share a
+    ///     store and the key of `serverNonces`.
     ///   - metrics: Makes the counters. The default is the factory of the process.
     ///   - now: Returns the time. The default is the wall clock's.
     public init(

@@ -29,7 +29,7 @@ final class UploadFile: Sendable {
 
     deinit { close(descriptor) }
 
-    /// The size of the file at a path; `nil` if there is none that is a regular one.
+    /// Returns the size of the file at a path; `nil` if there is no regular file.
     static func byteCount(at path: String) -> Int? {
         guard let status = try? FileManager.default.attributesOfItem(atPath: path),
             status[.type] as? FileAttributeType == .typeRegular
@@ -63,7 +63,7 @@ final class UploadFile: Sendable {
         }
     }
 
-    /// Replaces a small file, at once for everyone who reads it.
+    /// Replaces a small file, atomically for all readers.
     static func replace(_ path: String, with bytes: [UInt8]) throws(Failure) {
         let draft = path + ".new"
         unlink(draft)
@@ -78,7 +78,7 @@ final class UploadFile: Sendable {
 
     /// Creates a folder of the user's own.
     ///
-    /// - Throws: ``Failure`` also if others may read or write what is there.
+    /// - Throws: ``Failure``, for example if others may read or write an existing folder.
     static func makeFolder(_ path: String) throws(Failure) {
         if mkdir(path, 0o700) != 0, errno != EEXIST { throw Failure(operation: "mkdir", code: errno) }
         let status = try? FileManager.default.attributesOfItem(atPath: path)

@@ -30,14 +30,14 @@ public struct UploadLimits: Sendable {
     /// The most uploads at a time, including complete ones that are still stored; another is refused with 503. The
     /// default is 1,000.
     public var maximumUploads: Int
-    /// The most bytes of all uploads at a time; beyond them, 507. Bytes count when they have arrived. The default is 64
-    /// GiB. Set it to what the disk has to give.
+    /// The most bytes of all uploads at a time; beyond that, requests are refused with 507. Bytes count when they have
+    /// arrived. The default is 64 GiB. Set it to the disk space for uploads.
     public var maximumTotalByteCount: Int
     /// The time for which an upload is stored after the last request for it. The default is a day.
     public var lifetime: Duration
-    /// The most that one account may have; `nil` for the usual share.
+    /// The share of one account; `nil` for the usual share.
     package var ownerShare: UploadShare?
-    /// The most that one source of requests may have; `nil` for the usual share.
+    /// The share of one source of requests; `nil` for the usual share.
     package var sourceShare: UploadShare?
 
     /// Creates limits; see the properties for the defaults. A count below 1 counts as 1.
@@ -54,7 +54,7 @@ public struct UploadLimits: Sendable {
     }
 }
 
-/// The most that one client may have of the space for uploads.
+/// The largest share of one client in the space for uploads.
 package struct UploadShare: Sendable, Hashable {
     /// The most uploads at a time, complete ones that are still known among them; another is refused with 429.
     package var maximumUploads: Int

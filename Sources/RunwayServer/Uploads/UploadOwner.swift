@@ -1,7 +1,7 @@
-/// Whom an upload belongs to.
+/// The owner of an upload.
 public struct UploadOwner: Sendable, Hashable {
-    /// Whoever knows the URL of the upload, as after a transfer over a link. Choose it only where no client is known:
-    /// with it, an expired login would make an upload nobody's.
+    /// Anyone who knows the URL of the upload, for example for a transfer by a link. Use it only if no client is known:
+    /// otherwise an upload would lose its owner when a login expires.
     public static let bearer = UploadOwner(name: nil)
 
     /// The account that the app has identified. Its uploads exist for no other, and have a share of their own

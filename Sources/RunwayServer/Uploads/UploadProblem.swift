@@ -3,15 +3,15 @@ import Hummingbird
 import NIOCore
 import RunwayJSON
 
-/// Why a request for an upload is refused, as a response of the type `application/problem+json` (RFC 9457).
+/// The reason why a request for an upload is refused, as a response of the type `application/problem+json` (RFC 9457).
 enum UploadProblem: Error {
-    /// The offset of the request is not that of the upload.
+    /// The offset of the request differs from the upload's.
     case mismatchingOffset(expected: Int, provided: Int)
     /// The lengths that requests determine differ, or the content is longer.
     case inconsistentLength
     /// The upload is complete.
     case completed
-    /// The request lacks what the draft requires of it.
+    /// The request lacks a field that the draft requires.
     case malformed(String)
     /// The content has not the type `application/partial-upload`.
     case mediaType

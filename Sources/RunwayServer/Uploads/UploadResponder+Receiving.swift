@@ -164,7 +164,7 @@ extension UploadResponder {
 
 /// Receives the content of one request.
 struct UploadIntake: Sendable {
-    /// The request ended before all of its content came, or another took its place.
+    /// The request ended before all of its content arrived, or another request replaced it.
     struct Interrupted: Error {}
 
     let store: UploadStore
@@ -195,7 +195,7 @@ struct UploadIntake: Sendable {
         if progress.receivedByteCount < contentLength { throw Interrupted() }
     }
 
-    /// How much of one request has come, and how much of the upload the client has been sent.
+    /// The received bytes of one request, and the progress that the client has been sent.
     private final class Progress: Sendable {
         /// After how many bytes the client is sent how many there are: 1 MiB.
         private static let reportByteCount = 1 << 20
@@ -207,7 +207,7 @@ struct UploadIntake: Sendable {
 
         var receivedByteCount: Int { counts.withLock { $0.received } }
 
-        /// Adds bytes; returns how many have come.
+        /// Adds bytes; returns the number of received bytes.
         func add(_ byteCount: Int) -> Int {
             counts.withLock { counts in
                 counts.received += byteCount

@@ -14,24 +14,25 @@ import Logging
 /// let app = Application(router: uploads)
 /// ```
 ///
-/// A request whose client offers to resume it, with `Upload-Complete` and a version of the draft that is known here,
-/// gets an interim response of status 104 with the URL of its upload. What comes of its content is stored in the
-/// folder. When all of it has come, in one request or in several, the router gets one request: the method and the path
-/// of the first, and the whole content as its body. Of the header fields of the first, it has those that describe the
+/// A request whose client offers to resume it, with `Upload-Complete` and a known version of the draft, gets an interim
+/// response of status 104 with the URL of its upload. Its content is stored in the folder as it arrives. When all of
+/// the content has arrived, in one request or in several, the router gets one request: with the method and the path of
+/// the first request, and the whole content as its body. All other requests pass unchanged.
+///
+/// Only some header fields of the first request are stored in the folder and passed on: those that describe the
 /// content, such as `Content-Type` and `Content-Disposition`, conditions, `Accept` and its kin, `Prefer`,
-/// `Idempotency-Key`, `User-Agent` and `Date`. They are stored in the folder, and so is what `storing` adds. All other
-/// fields are those of the last request and are never stored, whatever an app authenticates by, so that the router's
-/// middleware judges whether the client still has access; after a 401 the client may complete the upload again. Every
-/// other request passes unchanged.
+/// `Idempotency-Key`, `User-Agent`, `Date`, and the fields that `storing` adds. All other fields come from the last
+/// request and are never stored, whatever field an app authenticates by. The router's middleware therefore judges
+/// whether the client still has access; after a 401 the client may complete the upload again.
 ///
-/// The upload has a URL of its own, in which 192 random bits are the secret: `HEAD` returns the offset, `PATCH`
-/// appends, `DELETE` removes. A request for an upload takes it from a request that still appends: its connection is
-/// cut. Requests to that URL do not pass the router's middleware: `owner` binds an upload to its client. Bytes take
-/// space when they have come, of all uploads, of the owner's share and of the source's (``UploadLimits``).
+/// The upload has a URL of its own, which contains 192 random bits as a secret: `HEAD` returns the offset, `PATCH`
+/// appends, `DELETE` removes. A request for an upload replaces a request that still appends, whose connection is
+/// closed. Requests to that URL do not pass the router's middleware: `owner` binds an upload to its client. Received
+/// bytes take space from all uploads, from the owner's share and from the source's share (``UploadLimits``).
 ///
-/// Uploads outlive the server's process. After a restart of the system they are removed, since what was written before
-/// may not have reached the disk; and so is an upload whose handler was running when the process ended. One process
-/// uses a folder at a time.
+/// Uploads outlive the server's process. They are removed after a restart of the system, since their last bytes may not
+/// have reached the disk; an upload whose handler was running when the process ended is removed, too. Only one process
+/// may use a folder at a time.
 ///
 /// The versions of the draft are 3, 5, 6, 7 and 8. A client without any can create an upload with
 /// `Upload-Complete: ?0`.
@@ -39,7 +40,7 @@ public struct UploadRouter<Base: HTTPResponderBuilder>: HTTPResponderBuilder
 where Base.Responder.Context: InterimResponseContext {
     /// Returns whom an upload belongs to.
     public typealias Owner = @Sendable (Request, Base.Responder.Context) async throws -> UploadOwner
-    /// Returns where a request comes from; `nil` if it takes no source's share.
+    /// Returns the source of a request; `nil` if it takes no source's share.
     public typealias Source = @Sendable (Request, Base.Responder.Context) -> String?
 
     private let base: Base
@@ -61,12 +62,12 @@ where Base.Responder.Context: InterimResponseContext {
     ///     that are complete. The default, `nil`, is URLs without them (RFC 9110 §10.2.2).
     ///   - limits: The bounds of uploads.
     ///   - fields: The names of further header fields of the first request that are stored with an upload, for the
-    ///     handler. Name none that authenticates. The default is none.
+    ///     handler. Name none that authenticates. The default is empty.
     ///   - now: Returns the time by which uploads expire. The default is the wall clock's.
-    ///   - clock: Measures how slowly content comes. The default is the continuous clock.
-    ///   - source: Returns where a request comes from, whose uploads have one share. The default is the remote IP
-    ///     address, of IPv6 its first 56 bits. Behind a proxy that is the proxy's: return what the proxy states of its
-    ///     client.
+    ///   - clock: Measures the pace of content. The default is the continuous clock.
+    ///   - source: Returns the source of a request; the uploads of a source have one share. The default is the remote
+    ///     IP address, for IPv6 its first 56 bits. Behind a proxy that is the proxy's address: return the address that
+    ///     the proxy states for its client.
     ///   - owner: Identifies the client of a request, for every request of an upload. Throw an `HTTPError` to refuse
     ///     one, such as 401 where the login is missing. An upload of another owner does not exist for a client: 404.
     public init<C: Clock>(
@@ -93,7 +94,7 @@ where Base.Responder.Context: InterimResponseContext {
     }
 }
 
-/// Responds to requests as its router does, and to those of resumable uploads.
+/// Responds to requests like its router, and to the requests of resumable uploads.
 public struct UploadResponder<Base: HTTPResponder>: HTTPResponder where Base.Context: InterimResponseContext {
     let base: Base
     let resource: UploadResource

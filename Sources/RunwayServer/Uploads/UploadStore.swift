@@ -19,7 +19,7 @@ final class UploadStore: Sendable {
 
     let folder: String
     let limits: UploadLimits
-    /// Measures how slowly content comes.
+    /// Measures the pace of content.
     let elapsedTime: ElapsedTime
     private let now: @Sendable () -> Date
     /// Guards which uploads there are. Held while the folder is read once, by a thread that may wait for the disk.
@@ -77,7 +77,7 @@ final class UploadStore: Sendable {
         return upload
     }
 
-    /// The upload of an owner; `nil` if there is none.
+    /// Returns the upload of an owner; `nil` if there is none.
     func find(_ id: Substring, of owner: UploadOwner) throws -> StoredUpload? {
         try load()
         removeExpired()
@@ -141,7 +141,7 @@ final class UploadStore: Sendable {
             for name in try FileManager.default.contentsOfDirectory(atPath: folder) {
                 let path = "\(folder)/\(name)"
                 guard Self.isID(name) else {
-                    // What has no record is of no use.
+                    // Files without a record are useless.
                     let id = name.prefix { $0 != "." }
                     let isOrphan = name.hasSuffix(".new") || UploadFile.byteCount(at: "\(folder)/\(id)") == nil
                     if isOrphan, Self.isID(id) { UploadFile.remove(path) }
@@ -173,7 +173,7 @@ final class UploadStore: Sendable {
         case .complete:
             return StoredUpload(id: id, path: path, record, offset: record.byteCount, now: modified ?? now)
         case .receiving:
-            // An offset must not decrease, and what was written before the system started may not have reached the disk.
+            // An offset must not decrease, and bytes from before the system's start may not have reached the disk.
             guard record.bootSession != nil, record.bootSession == session,
                 let offset = UploadFile.byteCount(at: path + ".content"), offset <= record.length ?? .max
             else { return nil }

@@ -35,7 +35,8 @@ public final class InMemoryAttestedDevices: AttestedDeviceStore {
     private let devices = Mutex<[ExactText: AttestedDevice]>([:])
     private let maximumDevices: Int
 
-    /// - Parameter maximumDevices: How many devices are remembered; further ones are refused. The default is 100,000.
+    /// - Parameter maximumDevices: The most devices that are remembered; further ones are refused. The default is
+    ///   100,000.
     public init(maximumDevices: Int = 100_000) { self.maximumDevices = maximumDevices }
 
     /// The device with an identifier.

@@ -12,7 +12,7 @@ enum CBORValue: Equatable, Sendable {
     case map([String: CBORValue])
     case simple(UInt8)
 
-    /// How deep arrays and maps can be in each other.
+    /// The deepest nesting of arrays and maps.
     static let maximumDepth = 8
 
     /// Reads all bytes as one value; `nil` if they are malformed.
