@@ -4,11 +4,12 @@ import Synchronization
 
 /// Stores cursors in a file, so that an app that starts again continues where it stopped.
 ///
-/// The file is for its user alone, and replaced atomically, never changed in place. It is written at most every 250 ms:
-/// cursors that come sooner are written together then, or by ``flush()``. A crash loses at most the cursors that were
-/// not written yet: their events come a second time. Await ``flush()`` before you remove the file. A file that can't be
-/// read counts as empty, and is replaced; a failed write is repeated with the next cursor. At most ``maximumCount``
-/// cursors are stored; of more, the one that was stored longest ago is removed.
+/// Only its user can read the file. It is replaced atomically, never changed in place, at most every 250 ms: cursors
+/// that arrive sooner are written together then, or by ``flush()``. A crash loses at most the cursors that were not
+/// written yet: their events arrive a second time. Await ``flush()`` before you remove the file.
+///
+/// A file that can't be read counts as empty, and is replaced; a failed write is repeated with the next cursor. At most
+/// ``maximumCount`` cursors are stored; beyond that, the oldest one is removed.
 public final class FileStreamCursorStore: StreamCursorStore {
     /// The most cursors in a file.
     public static let maximumCount = 256
@@ -24,7 +25,7 @@ public final class FileStreamCursorStore: StreamCursorStore {
         var isDirty = false
         /// Whether a write is scheduled.
         var isWriteScheduled = false
-        /// When the file may be written again.
+        /// The time from which on the file may be written again.
         var nextWrite = DispatchTime.now()
     }
 
@@ -44,14 +45,14 @@ public final class FileStreamCursorStore: StreamCursorStore {
         (self.file, self.minimumWriteInterval) = (file, minimumWriteInterval)
     }
 
-    /// Returns the cursor that was stored last under a key; `nil` if there is none.
+    /// Returns the last cursor that was stored under a key; `nil` if there is none.
     public func cursor(for key: String) async -> StreamCursor? {
         await onQueue { self.state.withLock { $0.read(from: self.file)[key]?.cursor } }
     }
 
     /// Stores a cursor; `nil` removes it. It returns before the file is written; see ``flush()``.
     public func store(_ cursor: StreamCursor?, for key: String) async {
-        // Disk I/O is for the queue alone.
+        // Disk I/O happens only on the queue.
         let isRead = state.withLock { $0.rows != nil }
         if !isRead { await onQueue { _ = self.state.withLock { $0.read(from: self.file) } } }
         guard let due = state.withLock({ $0.store(cursor, for: key) }) else { return }

@@ -8,7 +8,7 @@ public final class MemoryStreamCursorStore: StreamCursorStore {
     /// Starts without cursors.
     public init() {}
 
-    /// Returns the cursor that was stored last under a key; `nil` if there is none.
+    /// Returns the last cursor that was stored under a key; `nil` if there is none.
     public func cursor(for key: String) -> StreamCursor? { cursors.withLock { $0[key] } }
 
     /// Stores a cursor; `nil` removes it.

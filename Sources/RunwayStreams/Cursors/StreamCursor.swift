@@ -1,5 +1,5 @@
-/// A position in a stream: the last event that the app has taken, and of which topics the events before it were for the
-/// app.
+/// A position in a stream: the last event that the app has taken, and the topics whose earlier events the app has
+/// received.
 public struct StreamCursor: Sendable, Hashable, Codable {
     /// The stream's name, as the server reported it; empty if it reported none.
     public var stream: String
@@ -17,7 +17,7 @@ public struct StreamCursor: Sendable, Hashable, Codable {
     ///   - stream: The name of the stream; empty if it has none.
     ///   - lastEventID: The id of the last event that the app has taken.
     ///   - topics: The topics that the app wanted. The default, `nil`, does not name them.
-    ///   - refusedTopics: The wanted topics that the server did not allow. The default is none.
+    ///   - refusedTopics: The wanted topics that the server did not allow. The default is empty.
     public init(stream: String, lastEventID: String, topics: Set<String>? = nil, refusedTopics: Set<String> = []) {
         (self.stream, self.lastEventID) = (stream, lastEventID)
         (self.topics, self.refusedTopics) = (topics, refusedTopics)
@@ -41,7 +41,7 @@ public struct StreamCursor: Sendable, Hashable, Codable {
 ///
 /// ``MemoryStreamCursorStore`` forgets them when the app ends; ``FileStreamCursorStore`` does not.
 public protocol StreamCursorStore: Sendable {
-    /// Returns the cursor that was stored last under a key; `nil` if there is none, or it can't be read.
+    /// Returns the last cursor that was stored under a key; `nil` if there is none, or it can't be read.
     func cursor(for key: String) async -> StreamCursor?
 
     /// Stores a cursor, after the app has taken the event. It may return before the cursor is durable: if a cursor is
@@ -49,7 +49,7 @@ public protocol StreamCursorStore: Sendable {
     ///
     /// - Parameters:
     ///   - cursor: The cursor; `nil` removes the stored one.
-    ///   - key: What identifies the stream in this app, account included.
+    ///   - key: Identifies the stream in this app, including its account.
     func store(_ cursor: StreamCursor?, for key: String) async
 
     /// Waits until every cursor that was stored before is durable, as far as that is possible. The default does

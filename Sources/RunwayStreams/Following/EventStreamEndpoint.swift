@@ -11,8 +11,9 @@ public import Runway
 /// }
 /// ```
 ///
-/// Its requests pass the stages of the layer as those of every endpoint: authorized, signed, routed and recorded. They
-/// are not retried, hedged, cached or shared, whatever the endpoint says: the stream reconnects.
+/// Its requests pass the stages of the layer like those of any endpoint: they are authorized, signed, routed and
+/// recorded. They are never retried, hedged, cached or shared, even if the endpoint asks for it: the stream reconnects
+/// instead.
 public protocol EventStreamEndpoint: EventStreamDeclarations, Endpoint {
     /// The topics whose events are wanted at first. The default, `nil`, leaves the choice to the server, and names none
     /// in the request.
@@ -36,7 +37,7 @@ public protocol EventStreamDeclarations {
 }
 
 extension EventStreamDeclarations where DeclaredTopics == Set<String>? {
-    /// Nothing.
+    /// An empty value.
     public var topicsHaveTheirType: Void { () }
 }
 

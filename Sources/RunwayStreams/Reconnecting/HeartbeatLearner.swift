@@ -2,8 +2,8 @@
 /// it.
 ///
 /// It starts at the shortest interval. After links have survived three silences of the present interval, the next link
-/// tries the next longer one. If a link of this interval or a shorter one is found dead, the interval falls back to one
-/// step below the longest that worked, and stays. After three failures in a row there, the network is learned anew.
+/// tries the next longer one. If a link with this interval or a shorter one is found dead, the interval falls back to
+/// one step below the longest that worked, and stays there. After three failures in a row the network is learned anew.
 ///
 /// Links that share a network often share the connection, so that they survive or fail together: one survival counts in
 /// the time of an interval, and one failure in ``failureTime``.
@@ -31,7 +31,7 @@ struct HeartbeatLearner: Sendable {
         var lastUse: Int
     }
 
-    /// How many networks are remembered; of more, the one that was not used for longest is forgotten.
+    /// The most networks that are remembered; the least recently used one is forgotten.
     static let maximumNetworks = 16
     /// The time in which failures count as one.
     static let failureTime = Duration.seconds(30)
@@ -45,10 +45,10 @@ struct HeartbeatLearner: Sendable {
 
     init() {}
 
-    /// The interval to use on a network, of at most what the server allows.
+    /// Returns the interval to use on a network, at most the longest that the server allows.
     ///
     /// - Parameters:
-    ///   - network: What distinguishes the network from others.
+    ///   - network: A key that distinguishes the network from others.
     ///   - limit: The longest interval that the server says proxies allow; `nil` if it does not say: then none is tried
     ///     that is longer than the shortest.
     ///   - bounds: The intervals that the stream allows.

@@ -1,8 +1,8 @@
 import Runway
 import Synchronization
 
-/// Passes elements from the connections of a WebSocket to its one reader, one at a time: who adds an element waits
-/// until the one before is taken. What waits further waits in the connection, which has a bound.
+/// Passes elements from the connections of a WebSocket to its only reader, one at a time: adding an element waits until
+/// the previous one is taken. Further elements wait in the connection, which has a limit.
 final class WebSocketHandoff: Sendable {
     private struct State {
         var element: WebSocketElement?
@@ -28,7 +28,7 @@ final class WebSocketHandoff: Sendable {
         }
     }
 
-    /// Guards the element and who waits.
+    /// Guards the element and the waiters.
     private let state = Mutex(State())
 
     /// Adds an element when there is room for it. Returns `false` if the task was cancelled or the reading has ended
