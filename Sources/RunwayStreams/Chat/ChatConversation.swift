@@ -30,7 +30,7 @@ public final class ChatConversation {
     /// The members who are present now, in alphabetical order; empty if the server publishes no presence.
     public private(set) var present: [String] = []
     /// Whether ``loadOlder()`` loads messages: there are some before those that are shown, and fewer are shown than
-    /// ``ChatOptions/maximumMessageCount`` and ``ChatOptions/maximumOlderCount`` together.
+    /// ``ChatOptions/maximumMessageCount`` and 8,000 more.
     public private(set) var hasOlder = false
     /// The number of shown messages of other members that this member has not read.
     public private(set) var unreadCount = 0
@@ -100,7 +100,7 @@ public final class ChatConversation {
         return machine.discard(entry.message)
     }
 
-    /// Loads messages before those that are shown, if there are any, up to ``ChatOptions/maximumOlderCount``. They stay
+    /// Loads messages before those that are shown, if there are any, up to 8,000. They stay
     /// until the member has read the last message, see ``markRead(upTo:)``.
     public func loadOlder() { perform(machine.loadOlder(at: clock.now)) }
 

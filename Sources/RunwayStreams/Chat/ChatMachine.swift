@@ -234,7 +234,7 @@ extension ChatMachine {
     ///
     /// - Returns: `nil` if too many wait.
     mutating func write(_ draft: ChatDraft, at now: Duration) -> [Action]? {
-        guard outbox.add(draft, upTo: options.maximumDraftCount) else { return nil }
+        guard outbox.add(draft, upTo: ChatOptions.maximumDraftCount) else { return nil }
         return next(at: now)
     }
 
@@ -242,7 +242,7 @@ extension ChatMachine {
     mutating func sent(_ id: UUID, number: Int64, date: Date, at now: Duration) -> [Action] {
         guard outbox.endSending(id) else { return [] }
         let message = outbox.sent(
-            id, number: number, date: date, after: window.last, at: now, proofTime: options.proofTime)
+            id, number: number, date: date, after: window.last, at: now, proofTime: ChatOptions.proofTime)
         if let message { window.insert(message, &outbox) }
         return next(at: now)
     }

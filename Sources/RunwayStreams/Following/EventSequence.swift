@@ -168,7 +168,7 @@ extension NetworkLayer {
         let driver = StreamDriver(
             EndpointLinks(
                 network: self, stream: endpoint, account: StreamAccount("stream", of: E.service, on: self),
-                paddingByteCount: options.paddingByteCount),
+                paddingByteCount: StreamOptions.paddingByteCount),
             on: self, topics: topics, options, random: randomness, onState: onState)
         return EventSequence(driver, cursors: cursors ?? MemoryStreamCursorStore(), key: key ?? cursorKey(of: endpoint))
     }

@@ -1,16 +1,11 @@
 /// Limits for the sizes of lines and events that a parser accepts.
-public struct EventLimits: Sendable, Hashable {
-    /// The most bytes of one line, without its end. The default is 1 MiB.
-    public var maximumLineByteCount: Int
-    /// The most bytes of one event's type and data. The default is 4 MiB.
-    public var maximumEventByteCount: Int
+package struct EventLimits: Sendable, Hashable {
+    /// The most bytes of one line, without its end.
+    package var maximumLineByteCount: Int
+    /// The most bytes of one event's type and data.
+    package var maximumEventByteCount: Int
 
-    /// Creates limits.
-    ///
-    /// - Parameters:
-    ///   - maximumLineByteCount: The most bytes of one line, without its end. The default is 1 MiB.
-    ///   - maximumEventByteCount: The most bytes of one event's type and data. The default is 4 MiB.
-    public init(maximumLineByteCount: Int = 1 << 20, maximumEventByteCount: Int = 4 << 20) {
+    package init(maximumLineByteCount: Int = 1 << 20, maximumEventByteCount: Int = 4 << 20) {
         self.maximumLineByteCount = maximumLineByteCount
         self.maximumEventByteCount = maximumEventByteCount
     }

@@ -12,8 +12,8 @@
 ///
 /// The bytes may be divided anywhere. A line ends with LF, CR or CRLF; an event is complete as soon as the first byte
 /// of its last line end has arrived. Bytes that are not UTF-8 become U+FFFD, and one byte order mark at the start is
-/// omitted. An event that the stream's end interrupts is discarded. The memory in use is at most one line, one event
-/// and one part. Equal parsers return equal items for equal bytes.
+/// omitted. An event that the stream's end interrupts is discarded. The memory in use is at most one line of 1 MiB, one
+/// event of 4 MiB and one part. Equal parsers return equal items for equal bytes.
 public struct EventParser: Sendable, Equatable {
     /// An item in the bytes of a stream.
     public enum Item: Sendable, Hashable {
@@ -45,10 +45,10 @@ public struct EventParser: Sendable, Equatable {
 
     /// Creates the parser of one response.
     ///
-    /// - Parameters:
-    ///   - lastEventID: The id with which the stream was requested. The default is an empty string: no id.
-    ///   - limits: The sizes that are allowed. See ``EventLimits`` for the defaults.
-    public init(lastEventID: String = "", limits: EventLimits = EventLimits()) {
+    /// - Parameter lastEventID: The id with which the stream was requested. The default is an empty string: no id.
+    public init(lastEventID: String = "") { self.init(lastEventID: lastEventID, limits: EventLimits()) }
+
+    package init(lastEventID: String = "", limits: EventLimits) {
         self.lastEventID = lastEventID
         self.limits = limits
     }

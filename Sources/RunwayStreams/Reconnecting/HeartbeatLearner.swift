@@ -15,9 +15,9 @@ struct HeartbeatLearner: Sendable {
         let step: Duration
 
         init(_ options: StreamOptions) {
-            minimum = options.minimumHeartbeat
-            maximum = max(options.minimumHeartbeat, options.maximumHeartbeat)
-            step = options.heartbeatStep
+            minimum = StreamOptions.minimumHeartbeat
+            maximum = max(StreamOptions.minimumHeartbeat, options.maximumHeartbeat)
+            step = StreamOptions.heartbeatStep
         }
     }
 

@@ -204,7 +204,7 @@ extension StreamMachine {
         if let limit = facts.heartbeatLimit { heartbeatLimit = limit }
         // A server can't prevent the client from suspecting its links.
         let heartbeat = facts.heartbeat.map { min(max($0, .seconds(1)), max(heartbeatBounds.maximum, .seconds(1))) }
-        let quietLimit = heartbeat.map { $0 + options.heartbeatMargin } ?? options.quietLimit
+        let quietLimit = heartbeat.map { $0 + StreamOptions.heartbeatMargin } ?? options.quietLimit
         phase = .open(
             Link(
                 openTime: now, network: network, lastReceived: now, quietLimit: quietLimit, heartbeat: heartbeat,
@@ -233,7 +233,7 @@ extension StreamMachine {
     }
 
     /// The server asks for a time between the end of a link and the next.
-    mutating func askedToWait(_ retry: Duration) { self.retry = min(max(.zero, retry), options.maximumRetry) }
+    mutating func askedToWait(_ retry: Duration) { self.retry = min(max(.zero, retry), StreamOptions.maximumRetry) }
 
     /// The attempt to open a link failed, or the open link ended without a ``Action/disconnect(_:)``.
     ///
@@ -287,7 +287,7 @@ extension StreamMachine {
             phase = .open(link)
             if let endTime = link.endTime, now >= endTime {
                 // A server that ends its links soon is not asked for one link after the other.
-                if now - link.openTime < options.stableAfter {
+                if now - link.openTime < StreamOptions.stableAfter {
                     fail(at: now)
                 } else {
                     failures = 0
@@ -358,14 +358,14 @@ extension StreamMachine {
     }
 
     private mutating func fail(at now: Duration, retryAfter: Duration? = nil) {
-        if case .open(let link) = phase, now - link.openTime >= options.stableAfter { failures = 0 }
+        if case .open(let link) = phase, now - link.openTime >= StreamOptions.stableAfter { failures = 0 }
         failures = min(failures + 1, 32)
         guard isReachable else {
             phase = .offline
             return
         }
         let ceiling = min(options.backoff * (1 << min(failures - 1, 20)), options.maximumBackoff)
-        let asked = max(retry, min(max(.zero, retryAfter ?? .zero), options.maximumRetryAfter))
+        let asked = max(retry, min(max(.zero, retryAfter ?? .zero), StreamOptions.maximumRetryAfter))
         phase = .waiting(until: now + asked + jitter(upTo: ceiling))
     }
 

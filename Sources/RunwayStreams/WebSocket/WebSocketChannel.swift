@@ -99,7 +99,7 @@ public final class WebSocketChannel<E: Endpoint>: WebSocketChanneling {
     /// Sends a message on the open connection; see ``WebSocketSequence/send(_:)``.
     ///
     /// - Throws: `NetworkError.Kind.noNetwork` if no connection is open: a message does not wait for the next one;
-    ///   `NetworkError.Kind.overloaded` beyond ``WebSocketOptions/maximumUnsentByteCount``.
+    ///   `NetworkError.Kind.overloaded` beyond 16 MiB of unsent messages.
     public func send(_ message: WebSocketMessage) async throws(NetworkError) {
         guard let messages else {
             throw NetworkError(

@@ -16,7 +16,7 @@ import Synchronization
 ///
 /// The connection is opened when an iteration starts, and closed when the iterator is released or the WebSocket ends.
 /// The WebSocket reconnects by itself; every connection begins with ``WebSocketElement/connected(_:)``. A slow reader
-/// slows the server down, see ``WebSocketOptions/maximumUnreadByteCount``. A sequence can be read only once: a second
+/// slows the server down, see ``WebSocketOptions``. A sequence can be read only once: a second
 /// iteration ends at once.
 ///
 /// If an account was signed in when the sequence was created, connections are opened only while that account is signed
@@ -43,7 +43,7 @@ public struct WebSocketSequence: AsyncSequence, Sendable {
     /// server can confirm that the server received it.
     ///
     /// - Throws: `NetworkError.Kind.noNetwork` if no connection is open: a message does not wait for the next one;
-    ///   `NetworkError.Kind.overloaded` beyond ``WebSocketOptions/maximumUnsentByteCount``.
+    ///   `NetworkError.Kind.overloaded` beyond 16 MiB of unsent messages.
     public func send(_ message: WebSocketMessage) async throws(NetworkError) { try await driver.send(message) }
 
     /// Closes the WebSocket in order. The iteration returns the waiting messages, and then `nil`.

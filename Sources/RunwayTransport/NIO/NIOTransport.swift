@@ -134,7 +134,7 @@ public final class NIOTransport: Transport {
 
     /// Sends further requests only over new connections. Requests in flight may complete, except on a connection from
     /// an address that the device no longer has, which is closed at once. Other HTTP/2 connections with requests in
-    /// flight are sent a PING, and closed if the server does not acknowledge it within ``WireSettings/pingTimeout``.
+    /// flight are sent a PING, and closed if the server does not acknowledge it within 10 s.
     /// WebSockets are checked in the same way; any byte counts as an acknowledgement.
     public func retireConnections() {
         pools.drainAll()

@@ -78,9 +78,7 @@ final class SoakStreams: Sendable {
     /// Follows the numbers over a layer until the task is cancelled.
     func follow(over network: NetworkLayer) async {
         var options = StreamOptions()
-        options.minimumHeartbeat = .seconds(2)
         options.maximumHeartbeat = .seconds(2)
-        options.heartbeatMargin = .seconds(2)
         options.probeTimeout = .seconds(2)
         options.maximumBackoff = .seconds(5)
         var reader = Reader()
