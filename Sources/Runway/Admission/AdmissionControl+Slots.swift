@@ -7,8 +7,8 @@ extension AdmissionControl {
     /// Without it, calls that wait for an access token would occupy all slots while the tokens of one service are
     /// unavailable, and block the calls of all other services.
     ///
-    /// - Throws: What `wait` throws; ``NetworkError/Kind/timedOut`` and ``NetworkError/Kind/cancelled`` if the call got
-    ///   no slot again.
+    /// - Throws: The error of `wait`; ``NetworkError/Kind/timedOut`` and ``NetworkError/Kind/cancelled`` if the call
+    ///   got no slot again.
     func releasingSlot<Value>(
         of flight: Flight, while wait: () async throws(NetworkError) -> Value
     ) async throws(NetworkError) -> Value {
@@ -34,8 +34,8 @@ extension Flight {
     /// Records that the call has a concurrency slot from now on.
     func holdSlot() { slotTime.store((clock.now - startTime).nanoseconds, ordering: .relaxed) }
 
-    /// Takes the concurrency slot from the call; the caller releases it. Returns the instant at which the call got it,
-    /// or `nil` if it has none.
+    /// Takes the concurrency slot from the call; the caller releases it. Returns the instant at which the call got it;
+    /// `nil` if it has none.
     func takeSlot() -> Duration? {
         let time = slotTime.exchange(Self.noSlot, ordering: .relaxed)
         return time == Self.noSlot ? nil : startTime + .nanoseconds(time)

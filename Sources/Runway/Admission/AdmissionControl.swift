@@ -13,7 +13,7 @@ final class AdmissionControl: Sendable {
         var numbers: [FlightID: UInt64] = [:]
         /// The calls that wait for a circuit, by their numbers.
         var held: [UInt64: Race<WaitEnd>] = [:]
-        /// How often the waits for circuits were ended.
+        /// The number of times that the waits for circuits were ended.
         var networkGeneration: UInt64 = 0
         /// Numbers the calls that wait.
         var number: UInt64 = 0
@@ -28,10 +28,10 @@ final class AdmissionControl: Sendable {
 
     /// The result of a call's arrival.
     enum Entry {
-        /// It has a concurrency slot.
+        /// The call has a concurrency slot.
         case admitted(Circuits.Permit)
         case refused(AdmissionRefusal)
-        /// It has to wait for a concurrency slot.
+        /// The call has to wait for a concurrency slot.
         case hasToWait
     }
 
@@ -125,7 +125,7 @@ final class AdmissionControl: Sendable {
         }
     }
 
-    /// Raises the priority of a waiter to that of a call that joined it, if that is higher.
+    /// Raises the priority of a waiter to the priority of a call that joined it, if that is higher.
     func raise(_ flight: FlightID, to priority: CallPriority) {
         let continuation: CheckedContinuation<WaitEnd, Never>? = state.withLock { state in
             guard let number = state.numbers[flight], state.queue.raise(number, to: priority) else { return nil }
@@ -169,11 +169,11 @@ final class AdmissionControl: Sendable {
         state.withLock { $0.circuits.removeAll() }
     }
 
-    /// How many networks have come since the layer was created. A call reads it before a request that a circuit may
-    /// refuse.
+    /// The number of networks that the device has joined since the layer was created. A call reads it before a request
+    /// that a circuit may refuse.
     var networkGeneration: UInt64 { state.withLock { $0.networkGeneration } }
 
-    /// Waits until an instant, or until another network comes.
+    /// Waits until an instant, or until the device has joined another network.
     ///
     /// - Parameter generation: The ``networkGeneration`` before the request that was refused. If it has changed since,
     ///   this returns at once.
@@ -196,7 +196,7 @@ final class AdmissionControl: Sendable {
         }
     }
 
-    /// Lets all calls continue that wait for a circuit, since another network has come.
+    /// Lets all calls that wait for a circuit continue, since the device has joined another network.
     func endWaitsForCircuits() {
         let held = state.withLock { state in
             state.networkGeneration += 1
@@ -205,6 +205,6 @@ final class AdmissionControl: Sendable {
         for race in held { race.finish(.granted) }
     }
 
-    /// How many calls hold a slot, and how many wait for one.
+    /// The number of calls that hold a slot, and the number that wait for one.
     var counts: (admitted: Int, waiting: Int) { state.withLock { ($0.queue.occupied, $0.queue.waitingCount) } }
 }

@@ -1,12 +1,12 @@
 /// A decision of the admission stage, for the record. A call that is admitted at once adds none.
 package enum AdmissionDecision: StageDecision, Equatable {
-    /// How long the call waited for a network.
+    /// The time for which the call waited for a network.
     case waitedForNetwork(Duration)
-    /// How long the call waited for a concurrency slot.
+    /// The time for which the call waited for a concurrency slot.
     case waitedForSlot(Duration, priority: CallPriority)
     /// The call tests whether a failing host or endpoint has recovered.
     case probing(host: String, endpoint: String)
-    /// The call's failure opened the circuit of its endpoint, or, without one, of its host, for this long.
+    /// The call's failure opened a circuit for this long: of its endpoint, or without `endpoint` of its host.
     case opened(host: String, endpoint: String?, for: Duration)
     /// The call was refused.
     case refused(AdmissionRefusal)
@@ -36,7 +36,7 @@ package enum AdmissionDecision: StageDecision, Equatable {
     }
 }
 
-/// Why the admission stage refused a call. It is the ``NetworkError/underlying`` error of that call.
+/// The reason why the admission stage refused a call. It is the ``NetworkError/underlying`` error of that call.
 package enum AdmissionRefusal: Error, Equatable {
     /// The device has no network.
     case noNetwork
@@ -51,7 +51,7 @@ package enum AdmissionRefusal: Error, Equatable {
 }
 
 extension AdmissionRefusal {
-    /// How long after the refusal the request may be made again; `nil` if that is not known.
+    /// The time after which the request may be made again; `nil` if it is not known.
     var retryAfter: Duration? {
         switch self {
         case .flood(_, _, let time), .circuitOpen(_, _, let time): time

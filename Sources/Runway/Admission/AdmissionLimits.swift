@@ -1,4 +1,4 @@
-/// How many calls a layer sends at once, and which calls it refuses to send.
+/// Limits for the calls that a layer sends at the same time, and rules for calls that it refuses to send.
 ///
 /// The limits do not apply to responses from the cache, nor to calls that share the request of another one.
 public struct AdmissionLimits: Sendable, Hashable {
@@ -12,14 +12,14 @@ public struct AdmissionLimits: Sendable, Hashable {
     /// The most calls that wait for a concurrency slot; further ones fail as ``NetworkError/Kind/overloaded``. The
     /// default is 1000.
     ///
-    /// The slot goes to the highest priority, and within a priority to the call that came first; but every fourth slot
+    /// The slot goes to the highest priority, and within a priority to the call that arrived first. Every fourth slot
     /// goes to the call that has waited longest, so that none waits for ever.
     public let maximumWaiting: Int
     /// The most calls that wait for a network; further ones fail as ``NetworkError/Kind/noNetwork``. The default is
     /// 1000.
     public let maximumWaitingForNetwork: Int
     /// The most times that one request is sent in a window of ``floodWindow``; further ones fail as
-    /// ``NetworkError/Kind/overloaded``, since only an endless loop sends that many. The default is 100; `nil` is no
+    /// ``NetworkError/Kind/overloaded``, since only an endless loop sends that many. The default is 100; `nil` sets no
     /// limit.
     ///
     /// Requests are identical if endpoint, account, method, URL, `Range` and body are equal. Requests whose body is a
@@ -28,7 +28,7 @@ public struct AdmissionLimits: Sendable, Hashable {
     public let maximumIdenticalRequests: Int?
     /// The time in which identical requests are counted. The default is 10 s.
     public let floodWindow: Duration
-    /// When the circuits of failing hosts and endpoints open. The default is `CircuitLimits()`; `nil` is never.
+    /// Limits for the circuits of failing hosts and endpoints. The default is `CircuitLimits()`; `nil` has no circuits.
     public let circuitBreaker: CircuitLimits?
 
     /// Limits that admit every call at once.
@@ -50,7 +50,7 @@ public struct AdmissionLimits: Sendable, Hashable {
     }
 }
 
-/// When the circuit of a failing host or endpoint opens, and for how long (circuit breaker).
+/// Limits for the failures that open the circuit of a host or endpoint, and for its open time (circuit breaker).
 ///
 /// Failures to connect to a host count by host. Failures of the server count by endpoint at its host: a status of 500
 /// or more, a service that reports overload, no response in time, and a connection that was lost after any of the
@@ -63,19 +63,21 @@ public struct AdmissionLimits: Sendable, Hashable {
 /// either.
 ///
 /// While a circuit is open, calls fail at once: as ``NetworkError/Kind/noNetwork`` if the host can't be reached, and as
-/// ``NetworkError/Kind/unavailable`` if the endpoint keeps failing. An upload of which the server has a part waits
-/// instead, within its deadline. ``NetworkError/retryAfter`` says when the next call can be sent, and
-/// ``CallOptions/bypassesCircuit`` sends one before. After ``openTime`` one call is sent as a probe; if it succeeds the
-/// circuit is closed, if not it stays open for twice as long as before. A change of network closes all circuits. If the
-/// device has a network then, uploads that waited continue.
+/// ``NetworkError/Kind/unavailable`` if the endpoint keeps failing. An upload that the server has in part waits
+/// instead, within its deadline. ``NetworkError/retryAfter`` states when the next call can be sent, and
+/// ``CallOptions/bypassesCircuit`` sends one before.
+///
+/// After ``openTime`` one call is sent as a probe: if it succeeds the circuit is closed, otherwise it stays open for
+/// twice as long as before. A change of network closes all circuits. If the device has a network then, uploads that
+/// waited continue.
 public struct CircuitLimits: Sendable, Hashable {
-    /// How many failures in a row open the circuit. The default is 5; at least 1.
+    /// The number of consecutive failures that open the circuit. The default is 5; at least 1.
     public let consecutiveFailures: Int
-    /// How many calls in a window it takes for their share of failures to count. The default is 20; at least 1.
+    /// The number of calls in a window from which on their failure rate counts. The default is 20; at least 1.
     public let minimumOutcomes: Int
     /// The time in which the share of failures is counted, from the first of them on. The default is 30 s.
     public let window: Duration
-    /// How long the circuit is open at first. The default is 1 s.
+    /// The time for which the circuit is open at first. The default is 1 s.
     public let openTime: Duration
     /// The longest time that it is open without another probe. The default is 120 s. A longer `Retry-After` than
     /// ``openTime`` counts, up to this.

@@ -6,8 +6,8 @@ struct CircuitBreaker {
         case ordinary
         /// The call that tests whether the host or endpoint has recovered, by its number.
         case probe(UInt64)
-        /// A call that bypasses the open circuit. If it succeeds the circuit is closed; a failure changes nothing, so
-        /// that a user who repeats the call does not prolong the time for which the circuit is open.
+        /// A call that bypasses the open circuit. If it succeeds the circuit is closed. A failure changes nothing, so
+        /// that a user who repeats the call does not keep the circuit open for longer.
         case bypass
 
         var isProbe: Bool { if case .probe = self { true } else { false } }

@@ -1,12 +1,12 @@
-/// How many requests beyond the first of a call a layer sends to a host, so that retries do not make an outage worse,
-/// and hedges do not slow a host down that is slow for all.
+/// Limits for the further requests of a call, beyond its first, that a layer sends to a host: retries do not make an
+/// outage worse, and hedges do not slow down a host that is slow for all.
 ///
 /// Every host has a budget, full at first: a further attempt takes one out, ``callsPerAttempt`` calls add one, up to
 /// ``reserve``. With ``retrying`` a host receives at most a tenth more requests than there are calls, and ten. Retries
 /// and hedges have separate budgets.
 public struct AttemptLimits: Sendable, Hashable {
-    /// How many calls add a further attempt to the budget; for hedges, only requests that may be hedged count. From 1
-    /// to 1,000,000.
+    /// The number of calls that add one further attempt to the budget; for hedges, only requests that may be hedged
+    /// count. From 1 to 1,000,000.
     public let callsPerAttempt: Int
     /// The most further attempts in a host's budget. From 0, which allows none, to 1,000,000.
     public let reserve: Int
@@ -25,7 +25,7 @@ public struct AttemptLimits: Sendable, Hashable {
     /// Bounds further attempts; a value out of bounds is the nearest bound.
     ///
     /// - Parameters:
-    ///   - callsPerAttempt: How many calls add a further attempt to the budget.
+    ///   - callsPerAttempt: The number of calls that add one further attempt to the budget.
     ///   - reserve: The most further attempts in a host's budget.
     ///   - maximumHosts: The most hosts with a budget of their own.
     public init(callsPerAttempt: Int, reserve: Int, maximumHosts: Int = 256) {

@@ -13,13 +13,13 @@ struct HostBudgets {
     /// Whether all budgets are full, as they nearly always are: a deposit then changes nothing.
     var areFull: Bool { budgets.count == 0 }
 
-    /// Adds to the budget of a host what a call to it earns.
+    /// Adds the share that a call earns to the budget of its host.
     mutating func deposit(for origin: Origin) { change(origin) { $0.deposit() } }
 
     /// Returns to a budget a further attempt that was not made.
     mutating func refund(for origin: Origin) { change(origin) { $0.refund() } }
 
-    /// Takes one further attempt from the budget of a host; returns `false` if there is none left.
+    /// Takes one further attempt from the budget of a host; returns `false` if none is left.
     mutating func withdraw(for origin: Origin) -> Bool {
         var budget = budgets.value(for: origin) ?? full
         guard budget.withdraw() else { return false }

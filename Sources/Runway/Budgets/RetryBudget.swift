@@ -2,7 +2,7 @@
 struct RetryBudget {
     private let price: Int
     private let capacity: Int
-    /// How many calls' worth of attempts is left.
+    /// The rest of the budget, counted in calls.
     private(set) var balance: Int
 
     /// A full budget.
@@ -21,7 +21,7 @@ struct RetryBudget {
     /// Returns one further attempt that was not made.
     mutating func refund() { balance = min(capacity, balance + price) }
 
-    /// Takes one further attempt; returns `false` if there is none left.
+    /// Takes one further attempt; returns `false` if none is left.
     mutating func withdraw() -> Bool {
         guard balance >= price else { return false }
         balance -= price

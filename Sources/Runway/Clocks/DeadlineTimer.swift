@@ -38,7 +38,7 @@ final class DeadlineTimer: Sendable {
     ///   for that instead.
     func schedule(at instant: Duration, of flight: Flight? = nil, expire: @escaping Action) -> Token {
         state.withLock { state in
-            // Read under the lock: an early end that comes later finds the deadline among the pending ones.
+            // Read under the lock: a later early end finds the deadline among the pending ones.
             let instant = flight?.isEndedEarly == true ? .zero : instant
             state.count += 1
             let token = Token(number: state.count)

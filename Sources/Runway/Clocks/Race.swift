@@ -13,9 +13,8 @@ package final class Race<Outcome: Sendable>: Sendable {
 
     package init() {}
 
-    /// Runs `work` in a task of its own and waits for the first outcome: that of the work, that of the caller's
-    /// cancellation, or one that is passed to ``finish(_:)``. Work that lost is cancelled, and nobody waits for its
-    /// end.
+    /// Runs `work` in a task of its own and waits for the first outcome: the outcome of the work, of the caller's
+    /// cancellation, or one that is passed to ``finish(_:)``. Work that lost is cancelled, and its end is not awaited.
     package func run(onCancel cancelled: Outcome, _ work: @escaping @Sendable () async -> Outcome) async -> Outcome {
         await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
@@ -27,7 +26,7 @@ package final class Race<Outcome: Sendable>: Sendable {
         }
     }
 
-    /// Waits for the first outcome: that of the caller's cancellation, or one that is passed to ``finish(_:)``.
+    /// Waits for the first outcome: the outcome of the caller's cancellation, or one that is passed to ``finish(_:)``.
     package func wait(onCancel cancelled: Outcome) async -> Outcome {
         await withTaskCancellationHandler {
             await withCheckedContinuation { _ = begin($0) }

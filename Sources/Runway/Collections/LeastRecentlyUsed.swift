@@ -2,8 +2,8 @@
 ///
 /// Every operation but the removal of all takes constant time. It is a value without a lock: whoever shares it locks.
 package struct LeastRecentlyUsed<Key: Hashable, Value> {
-    /// The neighbours of an entry in the order of use, stored apart from its key and value, so that a use touches
-    /// numbers alone.
+    /// The neighbours of an entry in the order of use, stored separately from its key and value, so that a use changes
+    /// only numbers.
     private struct Link {
         var newer = none
         var older = none
@@ -16,8 +16,8 @@ package struct LeastRecentlyUsed<Key: Hashable, Value> {
     package let maximumCount: Int
     /// The most bytes that its values may have together.
     package let maximumByteCount: Int
-    /// How often a value was inserted, changed or removed. As long as it stays the same, a lookup would find what the
-    /// last one found.
+    /// The number of insertions, changes and removals. While it is unchanged, a lookup would return the same as the
+    /// last one.
     private(set) var changeCount: UInt64 = 0
     /// The bytes of all its values.
     package private(set) var byteCount = 0
@@ -48,14 +48,14 @@ package struct LeastRecentlyUsed<Key: Hashable, Value> {
                 .lazy.prefix { $0 != Self.none }.compactMap { keysHeld[$0] })
     }
 
-    /// The value of a key, which is then the most recently used; `nil` if there is none.
+    /// Returns the value of a key, which becomes the most recently used; `nil` if the key has none.
     mutating func value(for key: Key) -> Value? {
         guard let place = places[key] else { return nil }
         if place != newest { renew(place) }
         return values[place]
     }
 
-    /// Changes the value of a key in its place, which counts as use; `nil` if there is none.
+    /// Changes the value of a key in place, which counts as use; returns `nil` if the key has none.
     package mutating func change<Result>(_ key: Key, _ body: (inout Value) -> Result) -> Result? {
         // Moved out first, so that it has one owner and is not copied.
         guard let place = places[key], var value = values[place].take() else { return nil }

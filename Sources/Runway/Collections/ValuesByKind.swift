@@ -27,11 +27,11 @@ package struct ValuesByKind<Kind: Hashable, Key: Hashable, Value> {
 
     /// The number of values.
     package var count: Int { shares.reduce(0) { $0 + $1.count } }
-    /// How often a value was inserted, changed or removed; see ``LeastRecentlyUsed/changeCount``.
+    /// The number of insertions, changes and removals; see ``LeastRecentlyUsed/changeCount``.
     var changeCount: UInt64 { shares.count == 1 ? shares[0].changeCount : shares.reduce(0) { $0 + $1.changeCount } }
     /// The bytes of all values.
     package var byteCount: Int { shares.reduce(0) { $0 + $1.byteCount } }
-    /// The keys, those of one kind after those of another, the most recently used of each first.
+    /// The keys, grouped by kind, the most recently used of each kind first.
     package var keys: [Key] { shares.count == 1 ? shares[0].keys : shares.flatMap(\.keys) }
 
     /// The most bytes that a value of a kind may have.
@@ -54,7 +54,7 @@ package struct ValuesByKind<Kind: Hashable, Key: Hashable, Value> {
 
     private func index(of kind: Kind) -> Int { indices.isEmpty ? 0 : indices[kind] ?? 0 }
 
-    /// The value of a key, which is then the most recently used of its kind; `nil` if there is none.
+    /// Returns the value of a key, which becomes the most recently used of its kind; `nil` if the key has none.
     mutating func value(for key: Key) -> Value? {
         for index in shares.indices {
             if let value = shares[index].value(for: key) { return value }
@@ -62,7 +62,7 @@ package struct ValuesByKind<Kind: Hashable, Key: Hashable, Value> {
         return nil
     }
 
-    /// Changes the value of a key in its place, which counts as use; `nil` if there is none.
+    /// Changes the value of a key in place, which counts as use; returns `nil` if the key has none.
     package mutating func change<Result>(_ key: Key, _ body: (inout Value) -> Result) -> Result? {
         for index in shares.indices where shares[index].peek(key) != nil { return shares[index].change(key, body) }
         return nil
@@ -113,7 +113,7 @@ package struct ValuesByKind<Kind: Hashable, Key: Hashable, Value> {
         }
     }
 
-    /// How much of `own` stays if of `all` only `limit` stays.
+    /// Returns the share of `own` that remains if only `limit` of `all` remains.
     private static func part(_ own: Int, of all: Int, if limit: Int) -> Int {
         if all <= limit { return own }
         return own == all ? limit : Int(Double(own) * (Double(limit) / Double(all)))

@@ -10,7 +10,7 @@ package final class ValuesByType: Sendable {
     /// Creates an empty collection.
     package init() {}
 
-    /// Returns the value of a type, which is created if there is none.
+    /// Returns the value of a type, or creates it.
     ///
     /// - Parameters:
     ///   - type: The type of the value.

@@ -1,6 +1,6 @@
 import Synchronization
 
-/// A value that is set once, by whichever task is first, and that one task waits for.
+/// A value that only the first task sets, and that one task waits for.
 final class Deferred<Value: Sendable>: Sendable {
     private enum State {
         case open

@@ -6,7 +6,7 @@
 /// label.text = row[PropertyListKeys.title]
 /// ```
 ///
-/// It is made for the few values that one view shows; a lookup is a linear search.
+/// It is made for the few values of one view: a lookup is a linear search.
 public struct ViewData: Sendable {
     /// One value with the name of its key, and that name's hash, which is compared first: names of one space differ
     /// only at their ends.
@@ -30,10 +30,10 @@ public struct ViewData: Sendable {
     /// Holds no value yet; a reformer sets them.
     public init() {}
 
-    /// The value of a key; `nil` if there is none. Setting `nil` removes it.
+    /// The value of a key; `nil` if the key has none. Setting `nil` removes it.
     ///
-    /// A row of up to eight values takes one allocation, beside those of the values themselves; reading allocates
-    /// nothing.
+    /// A row of up to eight values takes one allocation, in addition to those of the values themselves; reading
+    /// allocates nothing.
     @inlinable
     public subscript<Value>(key: ViewKey<Value>) -> Value? {
         get {
@@ -54,7 +54,7 @@ public struct ViewData: Sendable {
         }
     }
 
-    /// Returns the index of a key's value; the number of values if there is none.
+    /// Returns the index of a key's value; the number of values if the key has none.
     @inlinable
     func index<Value>(of key: ViewKey<Value>) -> Int {
         var index = 0

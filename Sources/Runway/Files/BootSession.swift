@@ -4,7 +4,8 @@ import Foundation
     import Darwin
 #endif
 
-/// Identifies the time since the last start of the system: what was written in it has not been lost with the power.
+/// Identifies the time since the last start of the system: bytes that were written in it have not been lost with the
+/// power.
 package enum BootSession {
     /// The name of the present one; `nil` if the system does not report it.
     package static var name: String? {

@@ -1,6 +1,6 @@
 import Dispatch
 
-/// Does what may wait for a disk, one operation after the other, away from the threads that all tasks share.
+/// Performs operations that may wait for a disk, one after the other, away from the threads that all tasks share.
 ///
 /// An operation that was enqueued is performed even if the task that waits for it is cancelled.
 final class DiskQueue: Sendable {

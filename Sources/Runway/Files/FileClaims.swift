@@ -26,7 +26,7 @@ final class FileClaims: Sendable {
     /// Guards the files that transfers use, by their paths.
     private let state = Mutex(State())
 
-    /// Runs a download that alone writes the file.
+    /// Runs a download as the only one that writes the file.
     ///
     /// - Throws: ``NetworkError/Kind/storage`` if another download that was not cancelled writes it;
     ///   ``NetworkError/Kind/cancelled`` or ``NetworkError/Kind/timedOut`` if the call ends while it waits; otherwise

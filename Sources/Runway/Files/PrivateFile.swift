@@ -6,7 +6,8 @@ package struct PrivateFile {
 
     /// Opens a file; returns `nil` if it does not exist.
     ///
-    /// - Throws: ``FileError`` also for one that is not a regular file, of another owner, or open to others.
+    /// - Throws: ``FileError``, for example if the file is not a regular file, belongs to another owner, or is open to
+    ///   others.
     init?(reading path: String) throws(FileError) {
         guard let file = try OpenFile.existing(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK) else { return nil }
         try Self.check(try file.status(), isFolder: false, path)
@@ -15,7 +16,7 @@ package struct PrivateFile {
 
     /// The bytes of the file.
     ///
-    /// - Throws: ``FileError`` also for more than `maximumByteCount`.
+    /// - Throws: ``FileError``, for example if the file has more than `maximumByteCount` bytes.
     func read(upTo maximumByteCount: Int) throws(FileError) -> [UInt8] {
         var bytes: [UInt8] = []
         while true {
@@ -26,13 +27,13 @@ package struct PrivateFile {
         }
     }
 
-    /// Puts a file with these bytes in the place of the last one, at once for everyone who reads it. Of several at a
-    /// time, in this process or others, the last to end stays.
+    /// Replaces a file by one with these bytes, atomically for all readers. If several calls, in this process or
+    /// others, replace it at the same time, the last to end wins.
     ///
-    /// Each has a draft of its own, under the first name that is free, and holds it locked. What a crash left is locked
-    /// by nobody, and removed by the next that comes to its name: there are never more drafts than were written at one
-    /// time, nor than ``maximumDrafts``. Where files are not locked (``AppGroup``), a draft counts as abandoned if it
-    /// was not written to for ``longestDraft``.
+    /// Each call writes a draft of its own, under the first free name, and holds it locked. A draft that a crash left
+    /// is not locked, and the next call that gets its name removes it: there are never more drafts than were written at
+    /// the same time, nor more than ``maximumDrafts``. Where files are not locked (``AppGroup``), a draft counts as
+    /// abandoned if it was not written to for ``longestDraft``.
     package static func replace(_ path: String, with bytes: [UInt8]) throws(FileError) {
         let draft = try makeDraft(of: path)
         // It is locked for as long as it is open.
@@ -54,10 +55,10 @@ package struct PrivateFile {
         try OpenFile.syncFolder(of: path)
     }
 
-    /// The most drafts of one file at a time; who comes when there are so many fails.
+    /// The most drafts of one file at a time; a further call fails.
     static let maximumDrafts = 64
 
-    /// How long a draft that is not locked may be written to.
+    /// The longest time for which a draft that is not locked may be written.
     static let longestDraft = Duration.seconds(3600)
 
     private static func makeDraft(of path: String) throws(FileError) -> OpenFile {
@@ -79,7 +80,7 @@ package struct PrivateFile {
         (0..<maximumDrafts).map { path + ($0 == 0 ? ".new" : ".new\($0)") }
     }
 
-    /// Removes a draft that nobody holds.
+    /// Removes a draft that is not locked.
     private static func removeAbandoned(_ draft: String) {
         guard let file = try? OpenFile(draft, O_WRONLY | O_NOFOLLOW | O_NONBLOCK) else { return }
         withExtendedLifetime(file) {
@@ -87,7 +88,7 @@ package struct PrivateFile {
         }
     }
 
-    /// Whether a draft that nobody can lock may still be another's.
+    /// Returns whether a draft that can't be locked may still be in use.
     private static func isRecent(_ draft: OpenFile) -> Bool {
         guard !draft.isLockable, let modified = try? draft.status().modified else { return false }
         let age = Date().timeIntervalSince1970 - Double(modified) / 1e9
@@ -104,8 +105,8 @@ package struct PrivateFile {
         if try OpenFile.remove(path) { try OpenFile.syncFolder(of: path) }
     }
 
-    /// Makes a folder of the user's own, and those above it down to `root`; what is above `root` is made as folders
-    /// usually are.
+    /// Creates a folder of the user's own, and its parents below `root`; `root` and the folders above it are created
+    /// with the usual permissions.
     static func makeFolder(_ path: String, below root: String) throws(FileError) {
         if path.utf8.count > root.utf8.count {
             try makeFolder((path as NSString).deletingLastPathComponent, below: root)

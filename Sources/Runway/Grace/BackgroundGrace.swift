@@ -31,11 +31,11 @@ public protocol BackgroundGrace: Sendable {
     ///   - name: The service and the endpoint of the call, for the system's logs.
     ///   - onExpiry: To be called when the time is about to be over, on any thread. It ends the grace before it
     ///     returns.
-    /// - Returns: What identifies the grace; `nil` if the system grants none; the call is made nevertheless.
+    /// - Returns: A token for the grace; `nil` if the system grants none; the call is made nevertheless.
     func begin(_ name: String, onExpiry: @escaping @Sendable () -> Void) -> Int?
 
     /// Ends the grace: the system may suspend the app. Called exactly once for each grace, on any thread.
     ///
-    /// - Parameter token: What ``begin(_:onExpiry:)`` returned.
+    /// - Parameter token: The token from ``begin(_:onExpiry:)``.
     func end(_ token: Int)
 }

@@ -1,7 +1,7 @@
 import Synchronization
 
-/// The system's grace for work around calls, such as reading from disk what is sent next. A call of the work has a
-/// grace of its own.
+/// The system's grace for work around calls, such as reading a stored request from disk. A call of the work has a grace
+/// of its own.
 package final class GraceHold: Sendable {
     private enum State {
         /// The app is being asked.

@@ -3,15 +3,15 @@ package import HTTPTypes
 extension HTTPFields {
     /// The content codings of the body, in lower case, in the order in which they were applied (RFC 9110 §8.4).
     ///
-    /// `identity` is none, nor is a token that IANA's registry does not list, such as `UTF-8`, `none` or `aws-chunked`:
-    /// servers that send one send the body as it is.
+    /// `identity` does not count as a coding, nor does a token that IANA's registry does not list, such as `UTF-8`,
+    /// `none` or `aws-chunked`: servers that send these send the body unchanged.
     package var contentCodings: [String] {
         // Most responses have none.
         guard let value = self[.contentEncoding] else { return [] }
         return FieldList.elements(of: value).map { $0.lowercased() }.filter(Self.registeredCodings.contains)
     }
 
-    /// Removes the codings that were applied last from `Content-Encoding`, this many.
+    /// Removes the last `count` codings, which were applied last, from `Content-Encoding`.
     package mutating func removeContentCodings(last count: Int) {
         var remaining = count
         let others = FieldList.elements(of: self[.contentEncoding] ?? "").reversed().filter { token in

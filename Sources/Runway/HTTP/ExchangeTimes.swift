@@ -1,4 +1,4 @@
-/// When a request was sent and its response was received.
+/// The times at which a request was sent and its response was received.
 ///
 /// Durations are counted on the monotonic clock, so that no setting of the wall clock changes the age of a response;
 /// the wall clock is read once, to compare it with the origin's.

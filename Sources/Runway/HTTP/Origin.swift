@@ -61,7 +61,7 @@ extension StringProtocol {
         let host = asComparedHost.withoutRootDot
         if host.isLoopbackName { return true }
         if let address = IPAddress(host) { return address.isLoopback }
-        // `inet_aton` stops at the first blank and ignores what follows.
+        // `inet_aton` stops at the first blank and ignores the rest.
         var legacy = in_addr()
         guard host.utf8.allSatisfy({ $0 > 0x20 }), inet_aton(host, &legacy) != 0 else { return false }
         return IPAddress(v4: UInt32(bigEndian: legacy.s_addr)).isLoopback

@@ -54,7 +54,7 @@ public final class HostBook: Sendable {
     private let timeZone: TimeZone
     /// Guards the list in use, and whether another list is being fetched.
     private let state: Mutex<State>
-    /// Serialises the writes of the file, so that the list in use is the one that stays on disk.
+    /// Serialises the writes of the file, so that the file contains the list in use.
     private let disk = DiskQueue()
 
     /// Holds the addresses of hosts, and stores the newest list in a file. If the file exists, it is read

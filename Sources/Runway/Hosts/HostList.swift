@@ -11,15 +11,15 @@ import RunwayJSON
 public struct HostList: Sendable, Hashable {
     /// The addresses of every host, in the server's order of preference.
     public let addresses: [String: [IPAddress]]
-    /// How long the list is valid. At least a minute, at most thirty days; the default is a day.
+    /// The time for which the list is valid. At least a minute, at most thirty days; the default is a day.
     public let lifetime: Duration
 
     /// Lists the addresses of hosts.
     ///
     /// - Parameters:
     ///   - addresses: The addresses of every host, by its name in any case.
-    ///   - lifetime: How long the list is valid.
-    ///   - policy: What it may contain.
+    ///   - lifetime: The time for which the list is valid.
+    ///   - policy: The limits for the list.
     /// - Throws: ``NetworkError/Kind/invalidConfiguration`` for an empty list, a host without an address, an invalid
     ///   host name or address, an address that the policy does not allow for the host, and more entries than the policy
     ///   allows.
@@ -33,7 +33,7 @@ public struct HostList: Sendable, Hashable {
     /// Reads a list in a server's format: `{"hosts":{"api.example.com":["203.0.113.7","2001:db8::7"]},"ttl":86400}`.
     /// Other members are ignored.
     ///
-    /// - Throws: ``NetworkError/Kind/invalidConfiguration``, also if the bytes are not such a JSON object.
+    /// - Throws: ``NetworkError/Kind/invalidConfiguration``, for example if the bytes are not such a JSON object.
     public init(json bytes: [UInt8], policy: HostListPolicy = .standard) throws(NetworkError) {
         guard bytes.count <= policy.maximumByteCount else {
             throw NetworkError.invalidHostList(

@@ -11,7 +11,7 @@ struct HostListFile: Sendable {
         var fetched: Date
     }
 
-    /// The content of the file; `nil` if there is none.
+    /// Returns the content of the file; `nil` if it does not exist.
     ///
     /// - Throws: ``NetworkError/Kind/storage`` for a file that was changed, or that others can write or read.
     func load(_ policy: HostListPolicy) throws(NetworkError) -> Content? {

@@ -15,13 +15,13 @@ struct HostMeasurements: Sendable {
     struct Measurement: Sendable, Equatable {
         /// The smoothed time of a round trip while connecting, in seconds.
         var latency: Double
-        /// When it was measured, in seconds since 1970.
+        /// The time of the measurement, in seconds since 1970.
         var date: Double
     }
 
     /// The most measurements; the oldest is removed first.
     static let maximumCount = 1024
-    /// How long a measurement is stored: 30 days, in seconds.
+    /// The time for which a measurement is stored: 30 days, in seconds.
     static let maximumAge = 30 * 86_400.0
     /// The most bytes of a file.
     static let maximumByteCount = 512 << 10

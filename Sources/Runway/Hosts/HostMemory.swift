@@ -1,7 +1,7 @@
 import Foundation
 import Synchronization
 
-/// Remembers across launches what was measured of addresses, network by network, in a file that only the user may read.
+/// Remembers measurements of addresses across launches, for each network, in a file that only the user may read.
 ///
 /// Changes are written together, ten seconds after the first of them.
 final class HostMemory: Sendable {
@@ -11,7 +11,7 @@ final class HostMemory: Sendable {
         var isStoringLater = false
     }
 
-    /// How long changes are collected before they are written.
+    /// The time for which changes are collected before they are written.
     static let pause = Duration.seconds(10)
 
     private let path: String
@@ -58,7 +58,7 @@ final class HostMemory: Sendable {
         }
     }
 
-    /// Remembers a latency, in seconds; `nil` removes what is remembered of the address.
+    /// Remembers a latency, in seconds; `nil` removes the latency of the address.
     func set(_ latency: Double?, of address: IPAddress, of host: String, on network: NetworkKey) {
         let date = clock.date.timeIntervalSince1970
         let storesLater = state.withLock { state in

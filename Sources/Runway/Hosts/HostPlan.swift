@@ -1,6 +1,6 @@
 /// In which order the addresses of a host are dialled.
 package struct HostPlan: Sendable, Equatable {
-    /// How long after one address the next one is dialled, if no latency of the first is known (RFC 8305 §5 and §8).
+    /// The time after which the next address is dialled if no latency of the first one is known (RFC 8305 §5 and §8).
     package static let defaultStagger = Duration.milliseconds(250)
 
     /// The addresses in the order of dialling: the best first, then alternating families (RFC 8305 §4).
@@ -10,7 +10,7 @@ package struct HostPlan: Sendable, Equatable {
     /// An address of ``order`` with too few measurements. It is dialled in parallel to the first one, so that no call
     /// waits for it.
     package var explored: IPAddress?
-    /// How long to wait for the first address before the next one is dialled: longer than it usually takes; `nil` if
+    /// The time to wait for the first address before the next one is dialled: longer than it usually takes; `nil` if
     /// that is unknown.
     package var stagger: Duration?
 
@@ -35,8 +35,8 @@ package enum HostEvent: Sendable, Equatable {
     /// No connection was established within this time. Then another address had connected, or no call waited any more.
     /// The address is slow or unreachable; a measurement in progress, or a later one, decides which.
     case silent(for: Duration, isMeasured: Bool = true)
-    /// On a connection to the address, a response began this long after its request was sent. The number identifies the
-    /// endpoint.
+    /// A response began on a connection to the address, `firstByte` after its request was sent. `endpoint` identifies
+    /// the endpoint.
     case responded(firstByte: Duration, endpoint: Int = 0)
     /// A connection attempt failed or timed out, or a connection was lost.
     case failed

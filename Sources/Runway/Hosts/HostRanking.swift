@@ -14,7 +14,7 @@ struct HostRanking {
     /// The time that the server itself needs for a response of each endpoint, in seconds: a minimum that rises slowly.
     private var serverTimes: [Int: Double] = [:]
     private var lastExploration: Duration?
-    /// When a measurement contradicted the previous ones; older measurements are in doubt.
+    /// The time at which a measurement contradicted the previous ones; older measurements are in doubt.
     private var upheaval: Duration?
 
     init(_ limits: HostSelectionLimits, _ records: [IPAddress: AddressRecord] = [:]) {
@@ -22,7 +22,7 @@ struct HostRanking {
         self.records = records
     }
 
-    /// How many addresses have a record.
+    /// The number of addresses that have a record.
     var count: Int { records.count }
 
     /// The record of an address.
@@ -101,7 +101,7 @@ struct HostRanking {
         for address in records.keys { records[address]?.endBan(at: now) }
     }
 
-    /// How much longer a response took than the time that the server itself needs; `nil` if that time is not known yet.
+    /// Returns the time of a response beyond the server's own time; `nil` if the server's time is not known yet.
     private mutating func excess(_ time: Double, beyond latency: Double, of endpoint: Int) -> Double? {
         let excess = max(0, time - latency)
         guard let known = serverTimes[endpoint] else {

@@ -1,14 +1,15 @@
-/// How the addresses of hosts are chosen, and how many records are stored.
+/// Limits for the choice among the addresses of hosts, and for the number of records.
 package struct HostSelectionLimits: Sendable, Hashable {
-    /// How long the first ban of a failed address lasts. The default is 5 s; at least 1 s. Every further failure
-    /// doubles it, until it worked three times in a row.
+    /// The duration of the first ban of a failed address. The default is 5 s; at least 1 s. Every further failure
+    /// doubles it, until the address worked three times in a row.
     package let firstBan: Duration
     /// The longest ban. The default is 10 minutes.
     package let longestBan: Duration
-    /// How old a measurement may get before another one is made, beside a dial that is made anyhow. The default is 5 s.
+    /// The age of a measurement at which another one is made, in addition to a dial that happens anyway. The default is
+    /// 5 s.
     package let explorationInterval: Duration
-    /// How much nearer another address must be to take the place of the one in use: this share of its latency at most,
-    /// and 3 ms less. The default is 0.85; between 0.1 and 1.
+    /// The largest fraction of the present address's latency, less 3 ms, that another address may have to replace it.
+    /// The default is 0.85; between 0.1 and 1.
     package let hysteresis: Double
     /// The most hosts with records, each once for every network. The default is 128. The least recently used is removed
     /// first.

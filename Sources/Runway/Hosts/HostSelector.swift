@@ -2,8 +2,9 @@ import Synchronization
 
 /// Orders the addresses of a host by their latency and failures on the current network.
 ///
-/// It learns from dials, responses, failures and probes, for each network separately, since latencies differ between
-/// networks. Its records are bounded by ``HostSelectionLimits``; a ``HostMemory`` stores latencies between launches.
+/// The selector learns from dials, responses, failures and probes, for each network separately, since latencies differ
+/// between networks. The number of its records is limited by ``HostSelectionLimits``; a ``HostMemory`` stores latencies
+/// between launches.
 package final class HostSelector: Sendable {
     private struct OriginKey: Hashable {
         var network: NetworkKey

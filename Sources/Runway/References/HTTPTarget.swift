@@ -2,13 +2,13 @@ import HTTPTypes
 
 /// The target of an `http` or `https` URI (RFC 9110 §4.2), in the parts that the head of a request has.
 package struct HTTPTarget: Sendable, Equatable {
-    /// Why a URI can't be requested.
+    /// The reason why a URI can't be requested.
     package enum Problem: Error {
-        /// It has no scheme or no authority.
+        /// The URI has no scheme or no authority.
         case relative
-        /// Its scheme, in lower case, is neither `http` nor `https`.
+        /// The scheme, in lower case, is neither `http` nor `https`.
         case scheme(String)
-        /// Its authority names no server.
+        /// The authority names no server.
         case authority(URIAuthority.Problem)
     }
 

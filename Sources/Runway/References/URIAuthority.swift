@@ -2,15 +2,15 @@ import Foundation
 
 /// The host and the port of an `http` or `https` URI (RFC 9110 §4.2), in the form in which requests name them.
 package struct URIAuthority: Sendable, Equatable {
-    /// Why an authority can't be called.
+    /// The reason why an authority can't be called.
     package enum Problem: Error, CustomStringConvertible {
-        /// It has a user's name or password (RFC 9110 §4.2.4).
+        /// The authority has a user's name or password (RFC 9110 §4.2.4).
         case userInfo
-        /// Its host is absent, or neither a name nor an IP address.
+        /// The host is absent, or neither a name nor an IP address.
         case host
-        /// Its host has characters beyond ASCII and no form in ASCII (RFC 5891 §4, UTS 46).
+        /// The host has characters beyond ASCII and no form in ASCII (RFC 5891 §4, UTS 46).
         case internationalHost
-        /// Its port is not a number from 1 to 65535.
+        /// The port is not a number from 1 to 65535.
         case port
 
         /// The problem, without any part of the authority, which may contain a secret.

@@ -2,18 +2,18 @@ import HTTPTypes
 
 /// A URI reference, split into its five components (RFC 3986 §3, §4.1).
 ///
-/// The components are the octets as received: nothing is decoded, escaped or repaired, so that what a server signed
-/// stays unchanged (§2.4). ``HTTPTarget`` is the part that can be requested.
+/// The components are the octets as received: they are not decoded, escaped or repaired, so that a signed text stays
+/// unchanged (§2.4). ``HTTPTarget`` is the part that can be requested.
 package struct URIReference: Sendable {
     /// The scheme, without its colon; `nil` for a relative reference.
     package private(set) var scheme: ArraySlice<UInt8>?
-    /// The text between two slashes and the path; `nil` if there is none.
+    /// The text between two slashes and the path; `nil` if it is absent.
     package private(set) var authority: ArraySlice<UInt8>?
     /// The path, which may be empty.
     package private(set) var path: ArraySlice<UInt8>
-    /// The query, without its question mark; `nil` if there is none.
+    /// The query, without its question mark; `nil` if it is absent.
     package private(set) var query: ArraySlice<UInt8>?
-    /// The fragment, without its number sign; `nil` if there is none.
+    /// The fragment, without its number sign; `nil` if it is absent.
     package private(set) var fragment: ArraySlice<UInt8>?
 
     /// Splits a reference. Any octets are one (RFC 3986 appendix B).

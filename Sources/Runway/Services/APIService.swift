@@ -1,9 +1,9 @@
 public import HTTPTypes
 
-/// One backend, run by one team: its address, what its APIs have in common, and how its responses are judged.
+/// One backend, run by one team: its address, the common parts of its APIs, and the judgement of its responses.
 ///
-/// A service is a type that is never instantiated, best a caseless enum. Its static members are the description; what
-/// may change while the app runs (the environment, a common parameter) lives in the ``ServiceSettings`` of each
+/// A service is a type that is never instantiated, best a caseless enum. Its static members are the description; values
+/// that may change while the app runs (the environment, a common parameter) are in the ``ServiceSettings`` of each
 /// ``NetworkLayer``, which start out as described here.
 ///
 /// ```swift
@@ -31,24 +31,24 @@ public protocol APIService: ServiceDeclarations, Sendable {
 
     /// Returns further parameters of one call, such as the time or the user's position. The default returns none.
     ///
-    /// It is called once for each call, on the caller's actor, whatever the call's attempts and redirects send, and
-    /// must return soon. The endpoint's parameters win if names are equal, and these win over ``commonParameters``.
+    /// Called once for each call, on the caller's actor, however many attempts and redirects the call has. It must
+    /// return soon. If names are equal, the endpoint's parameters win over these, and these over ``commonParameters``.
     static func makeCommonParameters() -> Parameters
 
     /// The names of common parameters that say nothing about the response, such as the time of the call. The default is
     /// empty.
     ///
-    /// Cache keys leave them out, so that a call finds the response to an earlier one, and so does the comparison of
-    /// calls under ``OverlapPolicy/joinOrReplace``. They are part of the key all the same if that is made of the
-    /// request: of parameters in a multipart form or beside a raw body, in a style that writes dots, below a stage that
-    /// changed the request, and under ``CachePolicy/http(onDisk:)``, whose key is the URL (RFC 9111 §2). Reads in
-    /// flight share a request only if their URLs are equal.
+    /// Cache keys omit them, so that a call finds the response to an earlier one, and so does the comparison of calls
+    /// under ``OverlapPolicy/joinOrReplace``. They are nevertheless part of a key that is derived from the request: for
+    /// parameters in a multipart form or beside a raw body, in a style that writes dots, below a stage that changed the
+    /// request, and under ``CachePolicy/http(onDisk:)``, whose key is the URL (RFC 9111 §2). Reads in flight share a
+    /// request only if their URLs are equal.
     static var unkeyedParameters: Set<String> { get }
 
     /// Header fields of every call; the endpoint's win if names are equal. The default is empty.
     static var commonHeaders: [String: String] { get }
 
-    /// The names of further request fields that say who sends a request, such as `X-Member`, whatever their case. The
+    /// The names of further request fields that identify the sender of a request, such as `X-Member`, in any case. The
     /// default is empty.
     ///
     /// Responses to requests in which they differ are stored apart from each other, records do not show them, and no
@@ -62,14 +62,14 @@ public protocol APIService: ServiceDeclarations, Sendable {
     /// 60 s.
     static var deadline: Duration { get }
 
-    /// How concurrent requests are merged into one, if the server has a route for that. The default, `nil`, merges
-    /// none.
+    /// The policy that merges concurrent requests into one, if the server has a route for that. The default, `nil`,
+    /// merges none.
     static var merging: MergePolicy? { get }
-    /// How bodies of requests are compressed, if the server accepts that. The default, `nil`, compresses none.
+    /// The policy that compresses bodies of requests, if the server accepts that. The default, `nil`, compresses none.
     static var compression: CompressionPolicy? { get }
-    /// Whether requests may go to any host without TLS, by redirects too; everyone on the path can then read and change
-    /// what is sent. The default is `false`: only to this machine itself, `localhost` and hosts below it (RFC 6761
-    /// §6.3), 127.0.0.0/8 and ::1. Other requests fail as ``NetworkError/Kind/invalidConfiguration`` before they leave.
+    /// Whether requests may go to any host without TLS, even by redirects; anyone on the path can then read and change
+    /// them. The default is `false`: only to this machine itself, `localhost` and hosts below it (RFC 6761 §6.3),
+    /// 127.0.0.0/8 and ::1. Other requests fail as ``NetworkError/Kind/invalidConfiguration`` before they are sent.
     static var allowsPlainHTTP: Bool { get }
     /// Whether requests to a host that has sent `Strict-Transport-Security` over TLS use TLS from then on, while the
     /// layer lives (RFC 6797). It matters only if ``allowsPlainHTTP`` is `true`. The default is `false`.
@@ -79,7 +79,8 @@ public protocol APIService: ServiceDeclarations, Sendable {
     /// Whether slow reads get a second attempt, if their endpoint has no policy of its own. The default is
     /// ``HedgingPolicy/off``.
     static var hedging: HedgingPolicy { get }
-    /// How calls carry an access token and how it is renewed. The default, `nil`, is a service without access tokens.
+    /// The rules by which calls carry an access token and renew it. The default, `nil`, is a service without access
+    /// tokens.
     static var credentials: (any Credentials)? { get }
     /// Whether calls carry an access token, if their endpoint has no policy of its own. The default is
     /// ``AuthorizationPolicy/required`` if the service has ``credentials``, and otherwise ``AuthorizationPolicy/none``.
@@ -90,8 +91,8 @@ public protocol APIService: ServiceDeclarations, Sendable {
 
     /// Judges a response by its status and envelope.
     ///
-    /// Called off the main actor, once for every response that comes from the wire. The default is the verdict of the
-    /// status, ``Verdict/init(status:headerFields:)``; an implementation usually starts from it:
+    /// Called off the main actor, once for every response from the network. The default is the verdict on the status,
+    /// ``Verdict/init(status:headerFields:)``; an implementation usually starts from it:
     ///
     /// ```swift
     /// static func judge(_ head: HTTPResponse, rawData: RawData?) -> Verdict {
@@ -133,9 +134,9 @@ extension APIService {
     /// 60 seconds.
     public static var deadline: Duration { .seconds(60) }
 
-    /// Nothing is merged.
+    /// `nil`: no requests are merged.
     public static var merging: MergePolicy? { nil }
-    /// Nothing is compressed.
+    /// `nil`: no bodies are compressed.
     public static var compression: CompressionPolicy? { nil }
     /// Only to this machine itself.
     public static var allowsPlainHTTP: Bool { false }
@@ -143,7 +144,7 @@ extension APIService {
     public static var remembersStrictTransport: Bool { false }
     /// No cookies.
     public static var cookies: CookiePolicy { .off }
-    /// Nothing is hedged.
+    /// ``HedgingPolicy/off``: no reads are hedged.
     public static var hedging: HedgingPolicy { .off }
     /// No access tokens.
     public static var credentials: (any Credentials)? { nil }
@@ -153,7 +154,7 @@ extension APIService {
     /// The layer's own transport.
     public static func makeTransport() -> (any Transport)? { nil }
 
-    /// The verdict of the status alone.
+    /// The verdict on the status.
     public static func judge(_ head: HTTPResponse, rawData: RawData?) -> Verdict {
         Verdict(status: head.status, headerFields: head.headerFields)
     }

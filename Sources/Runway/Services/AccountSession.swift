@@ -7,10 +7,10 @@ import Synchronization
 /// lock that guards them, and a sign-out ends the session before it clears them: a change either precedes the clear or
 /// is refused. The caches use the sequence number of the clear instead.
 ///
-/// While nobody is signed in, calls have an anonymous session. It ends at the next sign-in or sign-out; its calls then
-/// neither send nor set cookies.
+/// Calls that are made while no account is signed in have an anonymous session. It ends at the next sign-in or
+/// sign-out; its calls then neither send nor set cookies.
 final class AccountSession: Sendable {
-    /// The account of the session; `nil` for calls that are made while nobody is signed in.
+    /// The account of the session; `nil` for calls that are made while no account is signed in.
     let account: String?
     private let isEnded = Atomic(false)
     private let isCancelling = Atomic(false)

@@ -12,13 +12,13 @@ import HTTPTypes
 /// try await network.signIn(.basic(user: name, password: password, account: name), to: Printers.self)
 /// ```
 ///
-/// Both are the ``AccessToken`` of the account that signs in, with all that follows from that: stored responses and
+/// Name and password are the ``AccessToken`` of the account that signs in, with all consequences: stored responses and
 /// cookies are the account's, requests are neither shared nor merged with those of another account, the ``TokenStore``
 /// stores the token, records and errors show neither name nor password, and no redirect to another origin carries them.
-/// There is nothing to renew: if the service refuses them, the calls fail as ``NetworkError/Kind/needsLogin``, and the
-/// app is notified; see ``NeedsLogin``.
+/// They can't be renewed: if the service refuses them, the calls fail as ``NetworkError/Kind/needsLogin``, and the app
+/// is notified; see ``NeedsLogin``.
 ///
-/// Everyone who reads such a request has the password: use it over TLS alone, as the layer does unless
+/// Anyone who reads such a request has the password: use it only over TLS, which the layer enforces unless
 /// ``APIService/allowsPlainHTTP`` is `true`.
 public struct BasicCredentials: Credentials {
     /// Authenticates calls by the user name and the password of the token that signs in.
@@ -46,8 +46,8 @@ public struct BasicCredentials: Credentials {
 extension AccessToken {
     /// The token of an account that signs in with a user name and a password; see ``BasicCredentials``.
     ///
-    /// It is sent in UTF-8 and normalised to NFC (RFC 7617 §2.1), whatever charset the server names. For a server that
-    /// reads another charset, write ``Credentials`` of your own.
+    /// They are sent in UTF-8 and normalised to NFC (RFC 7617 §2.1), even if the server names another charset. For a
+    /// server that requires another charset, write ``Credentials`` of your own.
     ///
     /// - Parameters:
     ///   - user: The user name, which may be empty.

@@ -1,5 +1,5 @@
-/// The content of one call, read once from its endpoint: what distinguishes its request from those of other calls of
-/// the same API.
+/// The content of one call, read once from its endpoint: it distinguishes the call's request from other requests of the
+/// same API.
 struct CallContent: Sendable {
     /// The path below the service's base URL.
     let path: EndpointPath
@@ -7,7 +7,7 @@ struct CallContent: Sendable {
     let parameters: Parameters
     /// The parameters that the service made for this call.
     let common: Parameters
-    /// Those of them that identify the response.
+    /// The common parameters that identify the response.
     let keyedCommon: Parameters
     /// The header fields of the endpoint and the options, without those common to the service.
     let headers: [String: String]
@@ -26,7 +26,8 @@ struct CallContent: Sendable {
 }
 
 extension [String: String] {
-    /// These header fields with those of a call in their place, whatever the case of their names.
+    /// Returns these header fields with those of a call instead of fields of the same names, compared without regard to
+    /// case.
     fileprivate func replacing(_ fields: [String: String]) -> [String: String] {
         let replaced = Set(fields.keys.map { $0.lowercased() })
         return filter { !replaced.contains($0.key.lowercased()) }.merging(fields) { $1 }
@@ -44,7 +45,7 @@ extension Flight {
 }
 
 extension Parameters {
-    /// These parameters without those of some names.
+    /// Returns these parameters without those with certain names.
     func leavingOut(_ names: Set<String>) -> Parameters {
         names.isEmpty || isEmpty ? self : Parameters(entries.filter { !names.contains($0.name) })
     }

@@ -1,17 +1,17 @@
 import struct Foundation.UUID
 
-/// Overrides for one call what its endpoint specifies.
+/// Settings of one call that override those of its endpoint.
 ///
 /// ```swift
 /// rentals.load(RentalList(city: "上海"), options: CallOptions(cacheUse: .refresh))
 /// ```
 public struct CallOptions: Sendable, Hashable {
-    /// Nothing differs.
+    /// No setting is overridden.
     public static let standard = CallOptions()
 
     /// The cache policy of this call. The default, `nil`, is its endpoint's.
     public var cache: CachePolicy?
-    /// How the call uses stored responses. The default, ``CacheUse/standard``, follows its policy.
+    /// The use of stored responses by the call. The default, ``CacheUse/standard``, follows the call's policy.
     public var cacheUse: CacheUse
     /// The retry policy of this call. The default, `nil`, is its endpoint's.
     public var retry: RetryPolicy?
@@ -19,7 +19,7 @@ public struct CallOptions: Sendable, Hashable {
     public var priority: CallPriority?
     /// Whether this call carries the access token of the service. The default, `nil`, is its endpoint's policy.
     ///
-    /// A public path of a service with ``APIService/credentials`` is read without a login, also by
+    /// A public path of a service with ``APIService/credentials`` is read without a login, for example by
     /// ``APIService/get(_:_:)``:
     ///
     /// ```swift
@@ -27,8 +27,8 @@ public struct CallOptions: Sendable, Hashable {
     ///     Listings.get("news"), options: CallOptions(authorization: AuthorizationPolicy.none))
     /// ```
     ///
-    /// Its response is stored apart from those to calls with the token. ``NetworkLayer/exchange(_:with:options:)``
-    /// never adds a token.
+    /// Its response is stored separately from responses to calls with the token.
+    /// ``NetworkLayer/exchange(_:with:options:)`` never adds a token.
     public var authorization: AuthorizationPolicy?
     /// Whether the call waits for a network, until its deadline, if the device has none. The default is `false`: it
     /// fails at once.
@@ -36,10 +36,10 @@ public struct CallOptions: Sendable, Hashable {
     /// The longest time for the whole call, from its start to the last byte of its body. The default, `nil`, is no such
     /// bound.
     ///
-    /// The call ends at this bound or at its own deadline, whichever comes first. The deadline covers less: only the
+    /// The call ends at this limit or at its own deadline, whichever comes first. The deadline covers less: only the
     /// head of a streamed response, and only the time between two bytes of a download or an upload.
     public var wholeDeadline: Duration?
-    /// The deadline of this call, in place of that of its endpoint or service. The default, `nil`, is theirs.
+    /// The deadline of this call, instead of its endpoint's or service's. The default, `nil`, uses theirs.
     ///
     /// As theirs it is the longest time to the landing or, for a streamed response, to its head, and the longest time
     /// without a byte of a download or an upload. It is counted from `load`; more than a year counts as a year.
@@ -47,11 +47,11 @@ public struct CallOptions: Sendable, Hashable {
     /// Header fields of this call, which replace those of its endpoint and service with the same name. The default is
     /// empty.
     ///
-    /// They are fields of the request as any other: records redact them by their names (``Redaction``), and those that
-    /// may authenticate do not follow a redirect to another origin. They are part of what identifies an identical call
-    /// and a response that is stored for a time to live; under ``CachePolicy/http(onDisk:)`` those count that
-    /// authenticate (``APIService/authenticatingFields``), and those that the `Vary` of a response names. What a stage
-    /// sets, such as the token of ``Credentials``, replaces them.
+    /// Records redact them by their names like any other header field (``Redaction``), and those that may authenticate
+    /// do not follow a redirect to another origin. They are part of the identity of a call, and of a response that is
+    /// stored for a time to live; under ``CachePolicy/http(onDisk:)`` only those count that authenticate
+    /// (``APIService/authenticatingFields``) or that the `Vary` of a response names. Fields that a stage sets, such as
+    /// the token of ``Credentials``, replace them.
     public var headers: [String: String]
     /// Whether the call is sent although the circuit of its host or endpoint is open: for a call that the user asked
     /// for, such as a pull to refresh. The default is `false`. The guard against endless loops counts it as any other
@@ -76,11 +76,11 @@ public struct CallOptions: Sendable, Hashable {
         return options
     }
 
-    /// Overrides for one call what its endpoint specifies.
+    /// Creates settings of one call that override those of its endpoint.
     ///
     /// - Parameters:
     ///   - cache: The cache policy of this call. The default, `nil`, is its endpoint's.
-    ///   - cacheUse: How the call uses stored responses. The default follows its policy.
+    ///   - cacheUse: The use of stored responses by the call. The default follows its policy.
     ///   - retry: The retry policy of this call. The default, `nil`, is its endpoint's.
     ///   - priority: The priority of this call. The default, `nil`, is its endpoint's.
     ///   - authorization: Whether this call carries the access token of the service. The default, `nil`, is its

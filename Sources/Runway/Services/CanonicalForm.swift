@@ -3,8 +3,8 @@ import HTTPTypes
 
 /// Bytes that are equal if and only if the added values are equal, in every launch of the app.
 ///
-/// Texts are compared by their UTF-8 bytes, which are what is sent: Swift treats the two encodings of "é" as equal.
-/// Names count in any order; values of one name count in their order.
+/// Texts are compared by their UTF-8 bytes, since these are sent: Swift treats the two encodings of "é" as equal. Names
+/// are compared in any order, values of one name in their order.
 struct CanonicalForm {
     private(set) var bytes: [UInt8] = []
 
@@ -50,7 +50,7 @@ struct CanonicalForm {
         bytes.append(code)
     }
 
-    /// Adds header fields by their names as passed: of two that differ in case alone, the order decides which is sent.
+    /// Adds header fields by their names as passed: if two names differ only in case, the order decides which is sent.
     mutating func add(_ headers: [String: String]) {
         add(headers.map { (name: $0.key, value: $0.value) })
     }

@@ -1,6 +1,6 @@
 public import HTTPTypes
 
-/// How calls of a service carry its access token, and how a new token is requested.
+/// The way in which calls of a service carry its access token, and request a new one.
 ///
 /// ```swift
 /// struct ListingsCredentials: Credentials {
@@ -19,8 +19,8 @@ public import HTTPTypes
 /// refresh makes must not need the token itself: its ``Endpoint/authorization`` is ``AuthorizationPolicy/none``.
 /// Otherwise it fails at once as ``NetworkError/Kind/invalidConfiguration``, since it would wait for itself.
 public protocol Credentials: Sendable {
-    /// How long before its end a token is renewed. The default is 30 s. Of a token that lives shorter than twice that,
-    /// it is half its lifetime.
+    /// The time before its expiry at which a token is renewed. The default is 30 s. For a token with less than twice
+    /// that lifetime, it is half the lifetime.
     var leeway: Duration { get }
     /// The longest that a refresh may take, whatever the deadlines of the calls that wait for it. The default is 30 s.
     var refreshDeadline: Duration { get }
@@ -38,8 +38,8 @@ public protocol Credentials: Sendable {
     /// the service and whenever its settings change. Implement it if that can't be.
     var fields: Set<HTTPField.Name> { get }
 
-    /// The texts that records and errors must not show of a token, wherever they occur. Those under 8 bytes are masked
-    /// in the fields that ``authorize(_:with:)`` sets alone. The default are the token and its refresh token.
+    /// Returns the texts of a token that records and errors must not show anywhere. Texts under 8 bytes are masked only
+    /// in the fields that ``authorize(_:with:)`` sets. By default these are the token and its refresh token.
     func secrets(of token: AccessToken) -> [String]
 
     /// Requests a new token from the service. A started refresh is completed even if no call waits for it any more,
@@ -50,16 +50,16 @@ public protocol Credentials: Sendable {
     ///   - token: The token that ends or was refused.
     ///   - network: The layer, for the call that requests it.
     /// - Returns: The new token, of the same account. If it has no refresh token, it inherits the old one's.
-    /// - Throws: Why there is no new token. ``isRefusal(_:)`` decides whether the old token stays in use;
+    /// - Throws: The reason why there is no new token. ``isRefusal(_:)`` decides whether the old token stays in use;
     ///   ``NetworkError/Kind/loginCancelled`` if the refresh asked the user to log in, and the user declined.
     func refresh(_ token: AccessToken, on network: NetworkLayer) async throws -> AccessToken
 
     /// Whether an error of ``refresh(_:on:)`` means that the service will never renew this token, so that it is
     /// removed.
     ///
-    /// The default is yes for ``NetworkError/Kind/needsLogin``, ``NetworkError/Kind/needsAccessToken``, an error in the
+    /// By default `true` for ``NetworkError/Kind/needsLogin``, ``NetworkError/Kind/needsAccessToken``, an error in the
     /// service's envelope, and a status of 400 to 499 other than 408, 425 and 429. An error of the step
-    /// ``FlightStep/signing`` is none: it concerns the key of the device.
+    /// ``FlightStep/signing`` is no refusal: it concerns the key of the device.
     func isRefusal(_ error: any Error) -> Bool
 }
 

@@ -4,9 +4,9 @@ public import HTTPTypes
 // of the setting holds without a word. Here the types with which settings are declared are associated types, which the compiler takes from the
 // properties themselves, and a requirement is met only if they are the right ones.
 
-/// Makes the compiler refuse an endpoint that declares a setting with another type than that of ``Endpoint``:
-/// `static let method = "POST"`, or `static let deadline = Duration.seconds(5)` in place of `Duration?`. The error
-/// names both types.
+/// Makes the compiler refuse an endpoint that declares a setting with another type than ``Endpoint``, such as `static
+/// let method = "POST"`, or `static let deadline = Duration.seconds(5)` instead of `Duration?`. The error names both
+/// types.
 ///
 /// Every ``Endpoint`` conforms, without a declaration of its own.
 public protocol EndpointDeclarations {
@@ -47,12 +47,12 @@ where
     DeclaredRetry == RetryPolicy,
     DeclaredAuthorization == AuthorizationPolicy
 {
-    /// Nothing.
+    /// An empty value.
     public static var eachSettingHasItsType: Void { () }
 }
 
-/// Makes the compiler refuse a service that declares a setting with another type than that of ``APIService``, such as
-/// `static let credentials = Login()` in place of `(any Credentials)?`. The error names both types.
+/// Makes the compiler refuse a service that declares a setting with another type than ``APIService``, such as `static
+/// let credentials = Login()` instead of `(any Credentials)?`. The error names both types.
 ///
 /// Every ``APIService`` conforms, without a declaration of its own.
 public protocol ServiceDeclarations {
@@ -118,6 +118,6 @@ where
     DeclaredCredentials == (any Credentials)?,
     DeclaredAuthorization == AuthorizationPolicy
 {
-    /// Nothing.
+    /// An empty value.
     public static var eachSettingHasItsType: Void { () }
 }

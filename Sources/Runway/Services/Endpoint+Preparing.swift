@@ -1,5 +1,5 @@
 extension Endpoint {
-    /// Completes the parameters, and checks them by the endpoint's own rules and then by those of `validator`.
+    /// Completes the parameters, and checks them by the endpoint's own rules and then by the rules of `validator`.
     ///
     /// - Parameters:
     ///   - change: Lets interceptors change the completed parameters. Returns `false` if one vetoed the call, which is

@@ -158,7 +158,7 @@ extension Endpoint {
     public static var overlap: OverlapPolicy { .joinOrReplace }
     /// The service's deadline.
     public static var deadline: Duration? { nil }
-    /// Nothing is cached.
+    /// ``CachePolicy/off``: no responses are cached.
     public static var cache: CachePolicy { .off }
     /// ``CacheKind/standard``.
     public static var cacheKind: CacheKind { .standard }

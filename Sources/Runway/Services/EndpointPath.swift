@@ -13,7 +13,7 @@
 public struct EndpointPath: Sendable, Equatable, ExpressibleByStringInterpolation {
     /// The path as it is sent, without a leading slash.
     public let percentEncoded: String
-    /// Why the path can't be used, if it can't.
+    /// The reason why the path can't be used; `nil` if it can.
     let problem: String?
 
     /// Takes literal text as the path.

@@ -16,7 +16,7 @@ extension Flight {
         return current(service) == session
     }
 
-    /// Whether the account that the call was made for is signed in. A call that was made while nobody was signed in
+    /// Whether the account that the call was made for is signed in. A call that was made while no account was signed in
     /// belongs to every account.
     var belongsToCurrentAccount: Bool { account == nil || belongsToCurrentSession }
 

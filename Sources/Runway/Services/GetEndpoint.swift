@@ -21,7 +21,8 @@ public struct GetEndpoint<Service: APIService>: Endpoint, EndpointOfManyPaths {
     @Unencoded public var parameters: Parameters
 }
 
-/// An endpoint type that stands for any number of APIs, which its path distinguishes: circuits count each path alone.
+/// An endpoint type that stands for any number of APIs, which differ in their paths: circuits count each path
+/// separately.
 protocol EndpointOfManyPaths: Endpoint {}
 
 extension APIService {

@@ -2,7 +2,7 @@ import HTTPTypes
 
 import struct Foundation.Date
 
-/// When a server allows the next request (RFC 9110 §10.2.3).
+/// The time at which a server allows the next request (RFC 9110 §10.2.3).
 enum RetryAfter: Equatable {
     /// After this time.
     case wait(Duration)

@@ -8,7 +8,8 @@ final class ServiceConfiguration: Sendable {
     let settings: ServiceSettings
     /// The session of ``ServiceSettings/account``.
     let session: AccountSession
-    /// Why it is not known who was signed in when the app ended, as long as nobody signs in or out; otherwise `nil`.
+    /// The reason why the account that was signed in when the app ended is not known, until an account signs in or out;
+    /// otherwise `nil`.
     let accountProblem: NetworkError?
     let baseURL: Result<BaseURL, NetworkError>
     /// The service's own transport; `nil` if it uses the layer's.
@@ -16,9 +17,9 @@ final class ServiceConfiguration: Sendable {
     /// The fields that authenticate its requests whatever their names: those that the service declares, and those that
     /// its credentials set.
     let authenticatingFields: Set<HTTPField.Name>
-    /// Distinguishes its calls from those of other configurations, before their requests are made.
+    /// Distinguishes calls with this configuration from those with others, before their requests are made.
     let callIdentity: ServiceIdentity
-    /// Distinguishes its requests, once they are made, from those of other configurations.
+    /// Distinguishes requests with this configuration, once they are made, from those with others.
     let requestIdentity: ServiceIdentity
 
     init(

@@ -6,13 +6,13 @@ import Synchronization
 final class ServiceConfigurations: Sendable {
     private struct Entry {
         var configuration: ServiceConfiguration
-        /// The session of calls that are made while nobody is signed in.
+        /// The session of calls that are made while no account is signed in.
         var anonymous: AccountSession
         /// The sessions that are not over, by account. They are weak: calls, configurations and tokens in memory hold
         /// them, which limits their number.
         var sessions: [String: WeakSession] = [:]
 
-        /// Returns the session of an account: the one that has not ended, or a new one.
+        /// Returns the session of an account that has not ended, or a new one.
         mutating func session(of account: String?) -> AccountSession {
             guard let account else { return anonymous }
             if let session = sessions[account]?.session { return session }
@@ -94,7 +94,7 @@ final class ServiceConfigurations: Sendable {
         return if case .failure(let error) = stored { error } else { nil }
     }
 
-    /// Returns the session of an account: the one that has not ended, or a new one.
+    /// Returns the session of an account that has not ended, or a new one.
     func session<Service: APIService>(of account: String?, at service: Service.Type) -> AccountSession {
         _ = configuration(of: service)
         return entries.withLock { $0[ObjectIdentifier(service)]?.session(of: account) }

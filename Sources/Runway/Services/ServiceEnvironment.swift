@@ -19,10 +19,10 @@ public struct ServiceEnvironment: Hashable, Sendable, CustomStringConvertible, E
     /// For the users of the app.
     public static let release = ServiceEnvironment("release")
 
-    /// Names an environment beside the three above.
+    /// Names an environment in addition to the three above.
     public init(_ name: String) { self.name = name }
 
-    /// Names an environment beside the three above, by a literal.
+    /// Names an environment in addition to the three above, by a literal.
     public init(stringLiteral name: String) { self.name = name }
 
     /// The name.

@@ -21,26 +21,26 @@ public struct ServiceSettings: Sendable {
     /// Returns further parameters of one call, evaluated once for each call. The default calls the service's
     /// ``APIService/makeCommonParameters()``, which returns none unless it is implemented.
     public var makeCommonParameters: @Sendable () -> Parameters
-    /// The names of common parameters that cache keys leave out. The default is the service's
-    /// ``APIService/unkeyedParameters``, which are none unless it has some.
+    /// The names of common parameters that cache keys omit. The default is the service's
+    /// ``APIService/unkeyedParameters``, which are empty by default.
     public var unkeyedParameters: Set<String>
     /// Header fields that go with every call; the endpoint's own win where names are equal. The default is the
     /// service's ``APIService/commonHeaders``, which are empty unless the service defines them.
     public var commonHeaders: [String: String]
-    /// The names of further request fields that say who sends a request. The default is the service's
-    /// ``APIService/authenticatingFields``, which are none unless it has some.
+    /// The names of further request fields that identify the sender of a request. The default is the service's
+    /// ``APIService/authenticatingFields``, which are empty by default.
     public var authenticatingFields: Set<String>
     /// The longest that a call may take if its endpoint names no deadline. The default is the service's
     /// ``APIService/deadline``, which is 60 s unless it says otherwise.
     public var deadline: Duration
-    /// The transport of this service; `nil` is the layer's own. The default is what the service's
-    /// ``APIService/makeTransport()`` returns, which is `nil` unless it is implemented.
+    /// The transport of this service; `nil` uses the layer's own. The default is the result of the service's
+    /// ``APIService/makeTransport()``, which is `nil` unless it is implemented.
     public var transport: (any Transport)?
-    /// How concurrent requests are merged into one; `nil` merges none. The default is the service's
-    /// ``APIService/merging``, which is `nil` unless it says otherwise.
+    /// The policy that merges concurrent requests into one; `nil` merges none. The default is the service's
+    /// ``APIService/merging``, which is `nil` by default.
     public var merging: MergePolicy?
-    /// How bodies of requests are compressed; `nil` compresses none. The default is the service's
-    /// ``APIService/compression``, which is `nil` unless it says otherwise.
+    /// The policy that compresses bodies of requests; `nil` compresses none. The default is the service's
+    /// ``APIService/compression``, which is `nil` by default.
     public var compression: CompressionPolicy?
     /// Whether requests may go to any host without TLS. The default is the service's ``APIService/allowsPlainHTTP``.
     public var allowsPlainHTTP: Bool
@@ -50,13 +50,15 @@ public struct ServiceSettings: Sendable {
     /// Whether cookies are stored and sent. The default is the service's ``APIService/cookies``, which is
     /// ``CookiePolicy/off`` unless it says otherwise.
     public var cookies: CookiePolicy
-    /// The account of the calls; `nil` is nobody. What is stored for one account is never used for another.
+    /// The account of the calls; `nil` stands for nobody. Data that is stored for one account is never used for
+    /// another.
     ///
-    /// The default is who was signed in when the app ended, in this ``environment``, if the layer's ``TokenStore`` has
-    /// it, and otherwise `nil`. An account that the app sets counts for this launch, whoever was signed in;
-    /// ``NetworkLayer/signIn(_:to:)`` and ``NetworkLayer/signOut(of:cancelling:)`` set and store it.
+    /// The default is the account that was signed in when the app ended, in this ``environment``, if the layer's
+    /// ``TokenStore`` has stored it, and otherwise `nil`. An account that the app sets applies to this launch,
+    /// whichever account was signed in; ``NetworkLayer/signIn(_:to:)`` and ``NetworkLayer/signOut(of:cancelling:)`` set
+    /// and store it.
     public var account: String? { didSet { isAccountRestored = false } }
-    /// Whether the account is what the token store says, since nothing has set another.
+    /// Whether the account is the token store's, since no other has been set.
     private(set) var isAccountRestored = true
 
     init<Service: APIService>(_ service: Service.Type) {

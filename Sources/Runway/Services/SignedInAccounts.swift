@@ -2,7 +2,7 @@
 ///
 /// The store of the access tokens is behind it.
 struct SignedInAccounts: Sendable {
-    /// Returns the account that was signed in when the app ended; `nil` if nobody was. It reads at once.
+    /// Returns the account that was signed in when the app ended; `nil` if none was. Reads at once.
     let restored: @Sendable (_ service: String, _ environment: String) -> Result<String?, NetworkError>
     /// Stores the account for the next launch, after all earlier changes, and returns the pending change. It returns
     /// immediately.

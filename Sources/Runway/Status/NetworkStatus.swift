@@ -16,7 +16,7 @@ public struct NetworkStatus: Sendable, Hashable, CustomStringConvertible {
 
     /// The way in which the device is connected to the network.
     public var link: Link
-    /// Whether bytes may cost the user money, as those of a mobile network may.
+    /// Whether bytes may cost the user money, for example on a mobile network.
     public var isExpensive: Bool
     /// Whether the user wants little data to be sent, as in Low Data Mode.
     public var isConstrained: Bool

@@ -7,7 +7,7 @@ final class NetworkStatusMonitor: Sendable {
         var reported: NetworkStatus
         /// Whether a thread is reporting now.
         var isReporting = false
-        /// How often the source reported a change.
+        /// The number of times that the source reported a change.
         var reportCount: UInt64 = 0
         var waiting: [UInt64: CheckedContinuation<WaitEnd, Never>] = [:]
         /// The streams of ``NetworkStatusMonitor/statuses()``.
@@ -30,7 +30,7 @@ final class NetworkStatusMonitor: Sendable {
         for reader in state.withLock({ Array($0.readers.values) }) { reader.finish() }
     }
 
-    /// How many calls wait for a network.
+    /// The number of calls that wait for a network.
     var waitingCount: Int { state.withLock { $0.waiting.count } }
 
     /// The status now, from the source itself.
@@ -63,13 +63,13 @@ final class NetworkStatusMonitor: Sendable {
             let status = source.current
             let (isNew, isOver, released) = state.withLock { state in
                 guard state.reported != status else {
-                    // A report that came after the status was read requires this thread to read it again.
+                    // A report that arrived after the status was read requires this thread to read it again.
                     let isOver = state.reportCount == reportCount
                     if isOver { state.isReporting = false }
                     return (false, isOver, [CheckedContinuation<WaitEnd, Never>]())
                 }
                 state.reported = status
-                // Under the lock, as in ``statuses()``: nobody reads an older status after a newer one.
+                // Under the lock, as in ``statuses()``: no reader gets an older status after a newer one.
                 for reader in state.readers.values { reader.yield(status) }
                 guard status.isReachable else { return (true, false, []) }
                 defer { state.waiting = [:] }

@@ -11,29 +11,31 @@ extension NetworkLayer {
     /// print(film.byteCount)
     /// ```
     ///
-    /// The body is written to `FILE.part` beside the file; no more than some hundred kilobytes of it are in memory. If
-    /// the connection breaks, the rest is requested, as often as the call's ``RetryPolicy`` allows without 256 KiB more
-    /// being received; if the call fails, is cancelled, or the process is killed, the next download of the same request
-    /// to the same file resumes there. For that the server has to support ranges and send a strong validator of the
-    /// file, which is stored in `FILE.part.info`: an `ETag` that is not weak or, without an `ETag`, a `Last-Modified`
-    /// at least a second older than `Date` (RFC 9110 §8.8, §13.1.5, §14). Otherwise, and if the file has changed, it is
-    /// fetched from its start. Parts are combined only if the server confirmed that they belong together, and the
-    /// digests that it sends (RFC 9530, SHA-256 and SHA-512) are verified. Both files belong to the user and have mode
-    /// 0600, as the file itself unless it replaces one, whose mode it takes; a symbolic link is replaced and not
-    /// followed.
+    /// The body is written to `FILE.part` beside the file; at most some hundred kilobytes of it are in memory. If the
+    /// connection breaks, the rest is requested. The call's ``RetryPolicy`` limits the number of such requests; an
+    /// attempt that received at least 256 KiB more does not count. If the call fails, is cancelled, or the process is
+    /// killed, the next download of the same request to the same file continues at that position.
     ///
-    /// The request passes all stages, and asks for the file without a content coding. The service judges the head
-    /// alone; a response that it does not accept is thrown and not written. The deadline of the call is the longest
-    /// time without a byte: each byte restarts it. The response is not cached. The record says what was saved
-    /// (`saving`).
+    /// For that the server has to support ranges and send a strong validator of the file, which is stored in
+    /// `FILE.part.info`: an `ETag` that is not weak or, without an `ETag`, a `Last-Modified` at least a second older
+    /// than `Date` (RFC 9110 §8.8, §13.1.5, §14). Otherwise, and if the file has changed, it is fetched from its start.
+    /// Parts are combined only if the server confirmed that they belong together, and the digests that it sends (RFC
+    /// 9530, SHA-256 and SHA-512) are verified.
+    ///
+    /// Both files belong to the user and have mode 0600. So does the file itself, unless it replaces an existing file,
+    /// whose mode it keeps; a symbolic link is replaced and not followed.
+    ///
+    /// The request passes all stages, and asks for the file without a content coding. The service judges only the head;
+    /// a response that it does not accept is thrown and not written. The deadline of the call limits the time without a
+    /// byte: each byte restarts it. The response is not cached. The record shows the saved file (`saving`).
     ///
     /// - Parameters:
-    ///   - endpoint: What to fetch. Only GET can be resumed.
-    ///   - file: The file to write; its folder has to exist. One download at a time writes it, of all processes; in the
-    ///     container of an app group on iOS, of this layer alone, since the system ends an app that is suspended while
-    ///     it holds a lock there.
+    ///   - endpoint: The endpoint to fetch. Only GET can be resumed.
+    ///   - file: The file to write; its folder has to exist. Only one download at a time, of all processes, may write
+    ///     it. In the container of an app group on iOS only downloads of this layer are excluded, since the system ends
+    ///     an app that is suspended while it holds a lock there.
     ///   - maximumByteCount: The largest file that is accepted. The default is 64 GiB, or the largest `Int`.
-    ///   - options: Overrides for this call what its endpoint specifies.
+    ///   - options: Settings of this call that override those of its endpoint.
     ///   - progress: Receives the progress of the download, at most ten times a second, and at the end, in the caller's
     ///     isolation.
     /// - Throws: The error of the call: ``NetworkError/Kind/storage`` if the file can't be written or another download

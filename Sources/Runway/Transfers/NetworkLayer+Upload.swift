@@ -7,25 +7,28 @@ extension NetworkLayer {
     /// }
     /// ```
     ///
-    /// It differs from ``call(_:options:)`` in two ways. The deadline of the call is the longest time without a byte
-    /// being sent: each byte restarts it, and after the last one it is the longest wait for the response. And
-    /// `progress` counts the bytes passed to the wire, which the server may not have received yet. A body that has to
-    /// be sent again, for another attempt, a redirect or a new access token, is sent from its start, and progress
-    /// starts again with it.
+    /// It differs from ``call(_:options:)`` in two ways. The deadline of the call limits the time without a byte being
+    /// sent: each byte restarts it, and after the last one it limits the wait for the response. And `progress` counts
+    /// the bytes passed to the wire, which the server may not have received yet. A body that has to be sent again, for
+    /// another attempt, a redirect or a new access token, is sent from its start, and its progress starts again.
     ///
     /// If the endpoint allows it (``Endpoint/uploadResumption``) and the server supports it, an interrupted upload of a
-    /// file continues where the server has it: within the call, as often as its ``RetryPolicy`` allows without 256 KiB
-    /// more reaching the server, and in a later call for the same file, endpoint and account, also after the process
-    /// was killed. While a circuit is open (``CircuitLimits``), an upload of which the server has a part waits, within
-    /// its deadline, until the time that the circuit named or until another network comes. A cancelled call leaves its
-    /// part on the server; ``discardUpload(_:options:)`` removes it. Progress then counts what the server has, if the
-    /// server reports that. If the server has all of the file and its response was lost, the call ends with the head of
-    /// the server's response to `HEAD`, and no body. One call at a time continues an upload, of all processes; in the
-    /// container of an app group on iOS, of this layer alone.
+    /// file continues at the server's offset: within the call, and in a later call for the same file, endpoint and
+    /// account, even after the process was killed. The call's ``RetryPolicy`` limits the number of attempts; an attempt
+    /// after which the server has at least 256 KiB more does not count.
+    ///
+    /// While a circuit is open (``CircuitLimits``), an upload that the server has in part waits, within its deadline,
+    /// until the time that the circuit named or until the device has joined another network. A cancelled call leaves
+    /// its part on the server; ``discardUpload(_:options:)`` removes it. Progress then counts the server's bytes, if
+    /// the server reports them. If the server has the whole file and its response was lost, the call ends with the head
+    /// of the server's response to `HEAD`, and no body.
+    ///
+    /// Only one call at a time, of all processes, continues an upload; in the container of an app group on iOS, only
+    /// one call of this layer.
     ///
     /// - Parameters:
-    ///   - endpoint: What to call; see ``RequestBody/file(_:)`` and ``ParameterEncoding/multipart(_:)``.
-    ///   - options: Overrides for this call what its endpoint specifies.
+    ///   - endpoint: The endpoint to call; see ``RequestBody/file(_:)`` and ``ParameterEncoding/multipart(_:)``.
+    ///   - options: Settings of this call that override those of its endpoint.
     ///   - progress: Receives the progress of the upload, at most ten times a second, and at the end, in the caller's
     ///     isolation.
     /// - Throws: The error of the call, as ``call(_:options:)``; ``NetworkError/Kind/storage`` if a file can't be read
@@ -75,12 +78,12 @@ extension NetworkLayer {
 }
 
 extension NetworkLayer {
-    /// Removes what an interrupted upload left: the part on the server, and the record beside the file. Does nothing if
-    /// there is none.
+    /// Removes the rest of an interrupted upload: the part on the server, and the record beside the file. Does nothing
+    /// if there is none.
     ///
     /// - Parameters:
-    ///   - endpoint: What was called, with the same file.
-    ///   - options: Overrides for this call what its endpoint specifies.
+    ///   - endpoint: The endpoint that was called, with the same file.
+    ///   - options: Settings of this call that override those of its endpoint.
     /// - Throws: The error of the request to the server. The record is removed all the same.
     public func discardUpload<E: Endpoint>(
         _ endpoint: E, options: CallOptions = .standard

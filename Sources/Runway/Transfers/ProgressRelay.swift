@@ -9,16 +9,16 @@ final class ProgressRelay: Sendable {
     fileprivate struct State {
         /// The newest report that was not delivered.
         var pending: TransferProgress?
-        /// When the last one was delivered.
+        /// The time of the last delivery.
         var lastDelivery: Duration?
-        /// Delivers what is pending, and waits in between; `nil` while nothing is.
+        /// Delivers the pending report, and waits in between; `nil` while none is pending.
         var task: Task<Void, Never>?
         var hasEnded = false
     }
 
     private let clock: LayerClock
     private let deliver: @MainActor @Sendable (TransferProgress) -> Void
-    /// Guards what is delivered when.
+    /// Guards the pending report and the times of deliveries.
     private let state = Mutex(State())
 
     init(clock: LayerClock, deliver: @escaping @MainActor @Sendable (TransferProgress) -> Void) {
@@ -61,7 +61,8 @@ final class ProgressRelay: Sendable {
 }
 
 extension ProgressRelay.State {
-    /// When the pending report may be delivered; `nil` if none is pending, and then there is no task any more.
+    /// The time at which the pending report may be delivered; `nil` if none is pending, and then there is no task any
+    /// more.
     fileprivate var nextDelivery: Duration? {
         mutating get {
             guard pending != nil else {

@@ -6,9 +6,10 @@ import Synchronization
 /// if the transfer has to start over: a download whose file has changed on the server, an upload that is sent a second
 /// time, or that continues where the server has less than was sent.
 public struct TransferProgress: Sendable, Hashable {
-    /// How many bytes were received, or passed to the wire, including those of an earlier download that was resumed.
+    /// The number of bytes that were received, or passed to the wire, including those of an earlier download that was
+    /// resumed.
     public var completedByteCount: Int
-    /// How many there are in all; `nil` if that is not known.
+    /// The number of bytes in all; `nil` if it is not known.
     public var totalByteCount: Int?
 
     /// The completed share, between 0 and 1; `nil` if the total is not known.
@@ -16,7 +17,7 @@ public struct TransferProgress: Sendable, Hashable {
         totalByteCount.map { $0 == 0 ? 1 : Double(completedByteCount) / Double($0) }
     }
 
-    /// The progress of a transfer of which so many bytes are done.
+    /// Creates the progress of a transfer.
     public init(completedByteCount: Int, totalByteCount: Int?) {
         self.completedByteCount = completedByteCount
         self.totalByteCount = totalByteCount
@@ -34,14 +35,14 @@ extension TransferProgress {
     /// it returns.
     ///
     /// - Parameters:
-    ///   - report: Receives the progress; `nil` if nobody does.
-    ///   - transfer: The transfer. What it is passed may be called from any thread, and returns at once.
+    ///   - report: Receives the progress; `nil` if no receiver wants it.
+    ///   - transfer: The transfer. The function that it receives may be called from any thread, and returns at once.
     static func reported<Value: Sendable>(
         to report: Report?,
         _ transfer: @escaping @Sendable (ProgressReporter.Receiver?) async throws(NetworkError) -> Value
     ) async throws(NetworkError) -> Value {
         guard let report else { return try await transfer(nil) }
-        // The newest report alone waits for the caller's actor.
+        // Only the newest report waits for the caller's actor.
         let newest = NewestProgress()
         let (arrivals, relay) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
         async let transferred = Self.result { () async throws(NetworkError) in

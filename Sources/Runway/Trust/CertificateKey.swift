@@ -1,7 +1,7 @@
 /// The public key of a certificate, as the certificate has it.
 ///
-/// It is taken from the certificate's DER and not made anew from the parts of a key, so that no kind of key needs a
-/// form of its own.
+/// The key is taken from the certificate's DER and not encoded again from the parts of a key, so that no kind of key
+/// needs code of its own.
 struct CertificateKey {
     /// The `SubjectPublicKeyInfo` in DER (RFC 5280 §4.1.2.7).
     let spki: ArraySlice<UInt8>
@@ -42,7 +42,7 @@ private struct DERElements {
         case bitString = 0x03
         case objectIdentifier = 0x06
         case sequence = 0x30
-        /// `[0] EXPLICIT`, that of a certificate's version.
+        /// `[0] EXPLICIT`, the tag of a certificate's version.
         case version = 0xA0
     }
 

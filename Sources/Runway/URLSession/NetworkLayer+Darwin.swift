@@ -14,8 +14,9 @@
         ///   - pipeline: The chain of stages. The default is the default stages.
         ///   - clock: The clocks. The default is the system's.
         ///   - sinks: Receive a record of every call. The default is empty.
-        ///   - redaction: What is left out of records, logs and errors. The default is secrets and bodies.
-        ///   - limits: The limits of what the calls share.
+        ///   - redaction: The texts to leave out of records, logs and errors. The default leaves out secrets and
+        ///     bodies.
+        ///   - limits: Limits for the resources that the calls share.
         ///   - diskCache: Stores the responses of endpoints with a disk cache. The default, `nil`, stores none.
         ///   - offlineQueue: Stores the calls of endpoints with an ``OfflinePolicy`` while they can't be sent. The
         ///     default, `nil`, stores none.

@@ -148,7 +148,7 @@ extension URLError {
     /// The error with its number.
     fileprivate var named: String { "URLError \(errorCode)" }
 
-    /// Why the device has no network for a request.
+    /// The reason why the device has no network for a request.
     fileprivate var lackOfNetwork: String {
         #if canImport(Darwin)
             switch networkUnavailableReason {
@@ -161,7 +161,7 @@ extension URLError {
         return "the device has no network for it"
     }
 
-    /// Whether a failure of TLS is that of its connection, by the error of the stream below.
+    /// Whether a failure of TLS is a failure of its connection, by the error of the stream below.
     ///
     /// Domain 1 is POSIX's. Of domain 3, Secure Transport's, these are `errSSLClosedGraceful`, `errSSLClosedAbort` and
     /// `errSSLClosedNoNotify`.

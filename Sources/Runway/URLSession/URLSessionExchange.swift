@@ -113,7 +113,7 @@ final class URLSessionExchange: Sendable {
             state.unreadByteCount -= part.count
             if state.isSuspended, state.unreadByteCount <= maximumBufferedByteCount / 2 {
                 state.isSuspended = false
-                // Under the lock, like the suspension: a resumption that came first would not undo it.
+                // Under the lock, like the suspension: an earlier resumption would not undo it.
                 task.resume()
             }
             return part

@@ -28,7 +28,7 @@ extension Request {
         }
         if head.headerFields[.userAgent] == nil { request.setValue("runway", forHTTPHeaderField: "User-Agent") }
         if head.headerFields[.contentType] == nil, body.byteCount != 0 {
-            // The session's default is that of a form.
+            // The session's default is the media type of a form.
             request.setValue("application/octet-stream", forHTTPHeaderField: "Content-Type")
         }
         switch body {
@@ -53,7 +53,7 @@ struct BodyNotAllowed: Error {
 extension HTTPResponse {
     /// The head of a response, and whether the session decoded the body; then the fields of the coded body are removed.
     ///
-    /// - Parameter decodesZstd: Whether the session decodes zstd. The default is what the system does.
+    /// - Parameter decodesZstd: Whether the session decodes zstd. The default depends on the system.
     static func reading(
         _ response: HTTPURLResponse, decodesZstd: Bool = sessionDecodesZstd
     ) -> (head: HTTPResponse, omittedFields: [HTTPField.Name], isDecoded: Bool) {

@@ -10,7 +10,7 @@ import Synchronization
 ///
 /// A session retains its delegate, and the delegate retains the exchanges that have not ended.
 final class URLSessionRelay: NSObject, Sendable {
-    /// Where the session calls its delegate: one call after the other.
+    /// The queue on which the session calls its delegate, one call after the other.
     let queue: OperationQueue = {
         let queue = OperationQueue()
         queue.maxConcurrentOperationCount = 1
@@ -80,7 +80,8 @@ extension URLSessionRelay: URLSessionDataDelegate {
         completionHandler: @escaping @Sendable (URLSession.AuthChallengeDisposition, URLCredential?) -> Void
     ) {
         #if canImport(FoundationNetworking)
-            // Here a challenge is about credentials alone, and comes after the whole response, which would be lost otherwise.
+            // Here a challenge only concerns credentials, and follows the whole response, which would be lost
+            // otherwise.
             exchange(of: task)?.finish(nil)
             completionHandler(.cancelAuthenticationChallenge, nil)
         #else

@@ -54,7 +54,7 @@
     }
 
     extension Request {
-        /// The request of a handshake in Foundation's terms, without what the system sets itself.
+        /// Returns the request of a handshake in Foundation's terms, without the fields that the system sets itself.
         ///
         /// - Throws: `URLError` for a URL that can't be used.
         fileprivate func webSocketRequest(_ offer: WebSocketOffer) throws -> URLRequest {
@@ -68,7 +68,7 @@
             request.head.headerFields[.secWebSocketProtocol] =
                 offer.subprotocols.isEmpty ? nil : offer.subprotocols.joined(separator: ", ")
             var urlRequest = try request.urlRequest()
-            // The deadline of the call covers the handshake, and a quiet WebSocket is not idle: who opened it sends pings.
+            // The deadline of the call covers the handshake, and a quiet WebSocket is not idle: its owner sends pings.
             urlRequest.timeoutInterval = 7 * 86_400
             return urlRequest
         }

@@ -38,7 +38,7 @@ import HTTPTypes
 /// - A server that closes the connection in the middle of a response's head ends the process, inside Foundation (seen
 ///   with Swift 6.3): send requests only to servers that you know.
 public final class URLSessionTransport: Transport {
-    /// How a transport connects.
+    /// The configuration of a transport's connections.
     public struct Configuration: Sendable {
         /// The longest time without a byte while connecting, waiting for a response or reading it. The default is 60 s.
         public var idleTimeout: Duration
@@ -96,7 +96,7 @@ public final class URLSessionTransport: Transport {
     /// ```
     ///
     /// - Parameters:
-    ///   - configuration: How it connects.
+    ///   - configuration: The configuration of its connections.
     ///   - pins: The public keys of hosts. If several sets apply to one host, a chain must match each of them.
     ///   - onPinReport: Called with the result for each new connection to a host with pins, on any thread; it must
     ///     return soon. The default is `nil`.

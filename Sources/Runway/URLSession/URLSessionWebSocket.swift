@@ -69,7 +69,7 @@
             var sender: CheckedContinuation<Void, any Error>?
         }
 
-        /// Guards the result and who waits for it.
+        /// Guards the result and its waiter.
         private let state = Mutex(State())
 
         /// Waits for the result.

@@ -5,7 +5,7 @@ extension NetworkLayer {
     ///
     /// The request is a GET that passes all stages: it carries the service's token, cookies and signature, follows
     /// redirects, and a refused token is renewed once. `https` stands for `wss`, and `http`, which the service has to
-    /// allow, for `ws`. The call is in flight until the connection ends. Its deadline covers the handshake alone.
+    /// allow, for `ws`. The call is in flight until the connection ends. Its deadline covers only the handshake.
     ///
     /// - Throws: The error of the call; ``NetworkError/Kind/invalidResponse`` if the server responded with another
     ///   success than the end of the handshake, with the response as its ``NetworkError/rawData``;

@@ -60,7 +60,8 @@ package struct WebSocketClose: Sendable, Equatable {
     /// The part of the reason that fits into a close frame, in UTF-8.
     package var reasonBytes: [UInt8] {
         var byteCount = 0
-        // A control frame has at most 125 bytes (RFC 6455 §5.5), two of which are the code; no character is cut in two.
+        // A control frame has at most 125 bytes (RFC 6455 §5.5), including two for the code; no character is cut in
+        // two.
         for character in reason.unicodeScalars {
             let longer = byteCount + UTF8.width(character)
             guard longer <= 123 else { break }

@@ -38,7 +38,7 @@ package final class WebSocketFlight: Sendable {
             if payload == nil { finish(.succeeded) }
             return payload
         } catch  where error.kind == .cancelled && Task.isCancelled {
-            // The closing handshake continues; nobody waits for it.
+            // The closing handshake continues, but is not awaited.
             connection.close(WebSocketClose(1001))
             finish(.cancelled)
             throw error

@@ -1,8 +1,8 @@
-/// Decodes text in which a character takes up to four bytes (WHATWG Encoding Standard §10 to §13): it divides the bytes
-/// as the standard says, and asks tables of the system what a character is.
+/// Decodes text whose characters take up to four bytes (WHATWG Encoding Standard §10 to §13): it divides the bytes by
+/// the rules of the standard, and looks up the characters in tables of the system.
 ///
-/// The tables are those of Windows where the standard's are, too. Those of glibc miss about 120 rare characters of its
-/// Big5 and 20 of its GB 18030, which become U+FFFD.
+/// Windows' tables are used where the standard uses them, too. The tables of glibc lack about 120 rare characters of
+/// the standard's Big5 and 20 of its GB 18030, which become U+FFFD.
 struct MultiByteText {
     enum Encoding { case gb18030, big5, shiftJIS, eucJP, eucKR }
 
@@ -33,7 +33,7 @@ struct MultiByteText {
             }
     }
 
-    /// Decodes bytes, with U+FFFD in place of what is malformed.
+    /// Decodes bytes. Malformed bytes become U+FFFD.
     func text(_ bytes: [UInt8]) -> String {
         var decoder = self
         var text = ""
@@ -57,7 +57,7 @@ struct MultiByteText {
         return text
     }
 
-    /// How many bytes the first character has, whether they are valid or not.
+    /// Returns the number of bytes of the first character, whether they are valid or not.
     private func byteCount(of bytes: ArraySlice<UInt8>) -> Int {
         let (lead, next) = (bytes[bytes.startIndex], bytes.dropFirst().first ?? 0)
         return switch encoding {
@@ -72,7 +72,7 @@ struct MultiByteText {
         }
     }
 
-    /// The text of one character; `nil` if it is malformed or has none.
+    /// Returns the text of one character; `nil` if it is malformed or undefined.
     mutating func character(_ bytes: ArraySlice<UInt8>) -> String? {
         let key = bytes.reduce(UInt32(0)) { $0 << 8 | UInt32($1) }
         if let text = known[key] { return text }
@@ -117,7 +117,7 @@ struct ISO2022JPText {
         (Array("\u{1B}$@".utf8), .kanji), (Array("\u{1B}$B".utf8), .kanji),
     ]
 
-    /// Decodes bytes, with U+FFFD in place of what is malformed.
+    /// Decodes bytes. Malformed bytes become U+FFFD.
     func text(_ bytes: [UInt8]) -> String {
         var characters = characters
         var text = ""

@@ -1,6 +1,6 @@
 extension TextEncoding {
-    /// Decodes bytes, with U+FFFD in place of what is malformed, and without a byte order mark; `nil` if the system has
-    /// no table of the encoding.
+    /// Decodes bytes, without a byte order mark. Malformed bytes become U+FFFD. Returns `nil` if the system has no
+    /// table for the encoding.
     func text(_ bytes: [UInt8]) -> String? {
         switch self {
         case .utf8: String(decoding: bytes.dropMark([0xEF, 0xBB, 0xBF]), as: UTF8.self)
@@ -50,7 +50,7 @@ extension TextEncoding {
         return String(bytes) { scalars[Int($0)] }
     }
 
-    /// Where the standard's indexes (§6) differ from the tables of the systems, which follow older or other
+    /// Differences between the standard's indexes (§6) and the tables of the systems, which follow older or other
     /// registrations.
     private static let corrections: [String: [UInt8: Unicode.Scalar]] = [
         "KOI8-U": [0xAE: "\u{45E}", 0xBE: "\u{40E}"], "MACINTOSH": [0xC6: "\u{2206}", 0xF0: "\u{F8FF}"],

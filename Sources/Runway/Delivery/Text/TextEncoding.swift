@@ -106,14 +106,14 @@ enum TextEncoding: Hashable, Sendable {
 extension TextEncoding {
     /// The encoding that is named for a body; `nil` if nothing names one.
     ///
-    /// A byte order mark comes first, then the charset of the media type, then what an XML or HTML document declares in
-    /// its first 1,024 bytes (RFC 7303 §3; HTML §13.2.3.1). A charset that is unknown counts as absent. A body without
-    /// a media type may declare itself as XML.
+    /// Determines the encoding of a body: by a byte order mark, or else by the charset of the media type, or else by
+    /// the declaration of an XML or HTML document in its first 1,024 bytes (RFC 7303 §3; HTML §13.2.3.1). An unknown
+    /// charset counts as absent. A body without a media type may declare itself as XML.
     init?(of bytes: [UInt8], typed mediaType: MediaType?) {
         let labelled = mediaType?.charset.flatMap { TextEncoding(label: $0) }
         let declared: TextEncoding? =
             if [.utf32, .utf32LE, .utf32BE].contains(labelled) {
-                // Its little-endian mark begins like that of UTF-16.
+                // The little-endian mark of UTF-32 begins like the mark of UTF-16.
                 labelled
             } else if let marked = TextEncoding(markOf: bytes) ?? labelled {
                 marked

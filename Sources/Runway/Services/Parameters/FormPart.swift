@@ -31,7 +31,8 @@ public struct FormPart: Sendable {
     ///   - name: The name of the field.
     ///   - fileName: The name of the file, as it is sent to the server; `nil` for a field.
     ///   - contentType: The media type; `nil` sends none.
-    ///   - body: The content. If its length is unknown, so is that of the whole form, which is then sent in chunks.
+    ///   - body: The content. If its length is unknown, the length of the whole form is unknown, and the form is sent
+    ///     in chunks.
     public init(name: String, fileName: String? = nil, contentType: String? = nil, body: RequestBody) {
         self.name = name
         self.fileName = fileName

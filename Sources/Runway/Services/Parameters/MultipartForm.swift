@@ -39,7 +39,7 @@ package struct MultipartForm: Sendable {
         return RequestBody(joining: pieces)
     }
 
-    /// Why the form can't be sent; `nil` if it can.
+    /// The reason why the form can't be sent; `nil` if it can.
     var problem: String? {
         for part in parts {
             if let type = part.contentType, type.isEmpty || !HTTPField.isValidValue(type) {

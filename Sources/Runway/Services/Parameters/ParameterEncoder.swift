@@ -7,8 +7,8 @@ extension Parameters {
     /// meaning. A `Set` or `Dictionary` has no order and is sorted, so that equal values become equal parameters. A
     /// custom `encode(to:)` has to pass such a value to a container for that, and not call its `encode(to:)`.
     ///
-    /// - Throws: What the value's own `encode(to:)` throws, and an error if it is nested too deeply or does not encode
-    ///   names and values.
+    /// - Throws: The errors of the value's own `encode(to:)`, and an error if the value is nested too deeply or does
+    ///   not encode names and values.
     public init(encoding value: some Encodable) throws {
         try self.init { node throws in try node.encodeByItself(value, codingPath: []) }
     }
@@ -75,7 +75,7 @@ private final class ParameterNode {
         return filled
     }
 
-    /// How many elements an array has so far.
+    /// The number of elements of an array so far.
     var count: Int { shape == .array ? entries.count : 0 }
 
     /// Makes this node an object or an array, unless it has a kind already.
@@ -165,7 +165,7 @@ private final class ParameterNode {
 
 /// A collection without an order: its iteration order differs from process to process.
 private protocol UnorderedCollection {
-    /// How many elements of the array that it encodes itself as belong together.
+    /// The number of consecutive elements in its encoded array that belong together.
     static var groupSize: Int { get }
 }
 

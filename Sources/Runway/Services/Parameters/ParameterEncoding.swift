@@ -1,4 +1,4 @@
-/// Where the parameters of a call are encoded, and in which format.
+/// The part of the request in which the parameters of a call are encoded, and their format.
 ///
 /// ```swift
 /// struct Booking: Endpoint {
@@ -29,7 +29,7 @@ public enum ParameterEncoding: Sendable, Hashable {
     case multipart(QueryStyle = .default)
 }
 
-/// How a date is written.
+/// The format of a date.
 public enum DateStyle: Sendable, Hashable {
     /// `2026-03-01T08:30:00Z`: RFC 3339, UTC, to the second.
     case iso8601
@@ -39,7 +39,7 @@ public enum DateStyle: Sendable, Hashable {
     case millisecondsSince1970
 }
 
-/// How parameters are written as `name=value` pairs.
+/// The format of parameters as `name=value` pairs.
 ///
 /// ```swift
 /// static let encoding = ParameterEncoding.query(QueryStyle(arrays: .brackets, writesDigits: true))
@@ -49,7 +49,7 @@ public enum DateStyle: Sendable, Hashable {
 /// produce the same text. Every byte outside the unreserved characters of RFC 3986 §2.3 is percent-encoded, a space as
 /// `%20`, in names and values alike, but not the brackets and dots that a style itself adds.
 public struct QueryStyle: Sendable, Hashable {
-    /// How an array is written.
+    /// The format of an array.
     public enum Arrays: Sendable, Hashable {
         /// `tag=a&tag=b`
         case repeated
@@ -62,7 +62,7 @@ public struct QueryStyle: Sendable, Hashable {
         case commas
     }
 
-    /// How an array is written. The default repeats the name. An empty array is not written.
+    /// The format of an array. The default repeats the name. An empty array is not written.
     public var arrays: Arrays
     /// Whether the names of nested objects are written with dots, `price.low=1`. The default is `false`: with brackets,
     /// `price[low]=1`. An empty object is not written.
@@ -72,7 +72,7 @@ public struct QueryStyle: Sendable, Hashable {
     /// Whether a null is written, as `name=`. The default is `false`. A property that is `nil` is never a parameter at
     /// all.
     public var writesNulls: Bool
-    /// How a date is written. The default is ISO 8601.
+    /// The format of a date. The default is ISO 8601.
     public var dates: DateStyle
 
     /// The defaults of every property.

@@ -66,7 +66,7 @@ public struct Parameters: Sendable, Hashable, ExpressibleByDictionaryLiteral, Se
         }
     }
 
-    /// These parameters with those of `defaults` whose names are not among them put first.
+    /// Returns these parameters, preceded by those in `defaults` with other names.
     public func merging(defaults: Parameters) -> Parameters {
         if defaults.isEmpty { return self }
         let names = Set(entries.map(\.name))

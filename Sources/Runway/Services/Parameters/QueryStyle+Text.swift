@@ -1,7 +1,7 @@
 import Foundation
 
 extension QueryStyle {
-    /// The parameters as sorted pairs, joined by `&`; empty if there are none.
+    /// Returns the parameters as sorted pairs, joined by `&`; empty if there are no parameters.
     ///
     /// - Throws: ``UnencodableParameter`` for the first value that can't be encoded.
     package func text(_ parameters: Parameters) throws(UnencodableParameter) -> String {

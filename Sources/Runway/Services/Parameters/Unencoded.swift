@@ -40,7 +40,7 @@ extension KeyedEncodingContainer {
 }
 
 extension KeyedDecodingContainer {
-    /// Decodes an optional value, which may be absent, as that of any other optional property.
+    /// Decodes an optional value, which may be absent like any other optional property.
     public func decode<Value: Decodable>(_ type: Unencoded<Value?>.Type, forKey key: Key) throws -> Unencoded<Value?> {
         Unencoded(wrappedValue: try decodeIfPresent(Value.self, forKey: key))
     }

@@ -1,7 +1,7 @@
 /// A kind of responses with a budget of its own in the cache: it evicts no response of another kind.
 ///
-/// An endpoint names its kind, and the limits of the layer and of the disk cache say how many bytes each has. Images,
-/// for example, then never evict the details of what they show:
+/// An endpoint names its kind, and the limits of the layer and of the disk cache set the bytes of each kind. Images,
+/// for example, then never evict the details of the homes in them:
 ///
 /// ```swift
 /// extension CacheKind { static let images = CacheKind("images") }
@@ -17,7 +17,7 @@
 /// let limits = LayerLimits(cache: CacheLimits(maximumByteCountByKind: [.images: 64 << 20]))
 /// ```
 ///
-/// A kind without a budget of its own (``CacheLimits/maximumByteCountByKind``) shares that of ``standard``.
+/// A kind without a budget of its own (``CacheLimits/maximumByteCountByKind``) shares the budget of ``standard``.
 public struct CacheKind: Sendable, Hashable, Codable, CustomStringConvertible {
     /// The name, as reports show it and as a disk cache stores it. Two kinds of the same name are one.
     public let name: String

@@ -17,7 +17,7 @@
 public struct CachePolicy: Sendable, Hashable {
     /// The party that decides how long a response is fresh.
     package enum Rule: Sendable, Hashable {
-        /// Nothing is stored.
+        /// No response is stored.
         case none
         /// The client, by time.
         case timeToLive

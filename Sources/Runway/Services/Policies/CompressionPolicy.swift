@@ -1,4 +1,4 @@
-/// How the bodies of requests to one service are compressed (gzip), if its server accepts that.
+/// The policy that compresses the bodies of requests to one service (gzip), if its server accepts that.
 ///
 /// HTTP has no way to find out beforehand whether a server accepts a content coding (RFC 7694 only lets it say so after
 /// a refusal), so the default of a service is no compression.

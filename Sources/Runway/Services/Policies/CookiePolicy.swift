@@ -9,10 +9,10 @@ import HTTPTypes
 /// }
 /// ```
 ///
-/// Each service of a layer has a jar of its own for each account, in memory. A cookie is sent to the host that set it,
-/// and to the other hosts of the domain that its `Domain` attribute names if that domain has one owner. The policy says
-/// which domains have; if it names none, the Public Suffix List of the system does. Where there is none, as on Apple's
-/// systems, a cookie stays with its host.
+/// Each service of a layer has a jar of its own for each account, in memory. A cookie is sent to the host that set it.
+/// If the domain in its `Domain` attribute has one owner, it is also sent to the other hosts of that domain. The policy
+/// names the domains with one owner; if it names none, the system's Public Suffix List decides. Without such a list, as
+/// on Apple's systems, a cookie stays with its host.
 ///
 /// Cookies with `Secure` are sent over TLS, and to this machine itself (`localhost` and loopback addresses) also
 /// without it.
@@ -23,10 +23,10 @@ import HTTPTypes
 public enum CookiePolicy: Sendable, Equatable {
     /// No cookie is stored or sent. A `Cookie` field that an endpoint sets itself is sent unchanged.
     case off
-    /// Cookies are stored and sent. A request that has a `Cookie` field of its own is sent with that field alone.
+    /// Cookies are stored and sent. A request that has a `Cookie` field of its own is sent with only that field.
     ///
     /// - Parameter sharedDomains: The domains whose hosts share the cookies that name them in `Domain`, such as
-    ///   `example.com`. For any other domain the attribute then counts as that of its host alone. The default is empty:
+    ///   `example.com`. Cookies that name any other domain are then sent only to their own host. The default is empty:
     ///   the domains are those of the system's Public Suffix List, if it has one.
     case jar(sharedDomains: Set<String> = [])
 }

@@ -14,7 +14,7 @@
 public enum HedgingPolicy: Sendable, Hashable {
     /// There is one attempt at a time. The default.
     case off
-    /// After this long.
+    /// After a fixed time.
     case after(Duration)
     /// After the 95th percentile of the recent times to the first byte of the endpoint at this host, within these
     /// bounds. Until 16 responses were received, it is the longest.

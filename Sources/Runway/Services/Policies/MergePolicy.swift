@@ -1,4 +1,4 @@
-/// How several requests of one service are sent as one, if its server has a route for that.
+/// The policy that sends several requests of one service as one, if its server has a route for that.
 ///
 /// ```swift
 /// enum Listings: APIService {
@@ -8,9 +8,9 @@
 /// ```
 ///
 /// A request is sent at once if no other is in flight. Requests that are made meanwhile wait, and are sent together
-/// when that one completes or after ``wait``, whichever comes first. Merging pays over HTTP/1.1, at a high latency, for
-/// many small calls at once. Over HTTP/2, which multiplexes requests on one connection, it would only make calls wait
-/// for each other: there it is off.
+/// when that request completes or after ``wait``, whichever comes first. Merging is useful over HTTP/1.1, at a high
+/// latency, for many small calls at once. Over HTTP/2, which multiplexes requests on one connection, it would only make
+/// calls wait for each other: there it is off.
 public struct MergePolicy: Sendable, Equatable {
     /// The path `_batch` below the service's base URL, and the default bounds.
     public static let standard = MergePolicy()
@@ -19,16 +19,16 @@ public struct MergePolicy: Sendable, Equatable {
     public var path: EndpointPath
     /// The most requests that are sent as one. The default is 20; at least 1, at most 100.
     public var maximumCount: Int
-    /// The most bytes of requests (paths, header fields and bodies as they are) that are sent as one. The default is 64
-    /// KiB; a larger request is sent alone.
+    /// The most bytes of requests (paths, header fields and bodies, uncoded) that are sent as one. The default is 64
+    /// KiB; a larger request is sent by itself.
     public var maximumByteCount: Int
-    /// The most bytes of all responses in one merged response, beside each endpoint's own bound. The default is 16 MiB;
-    /// at most 32 MiB.
+    /// The most bytes of all responses in one merged response, in addition to each endpoint's own limit. The default is
+    /// 16 MiB; at most 32 MiB.
     public var maximumResponseByteCount: Int
     /// The longest that a request waits to be sent with others. The default is 50 ms; at most 1 s.
     public var wait: Duration
-    /// How long the pending requests wait after a response, so that the next requests of its callers can be sent with
-    /// them. The default is 2 ms; `.zero` sends the pending requests when the response is received.
+    /// The time for which the pending requests wait after a response, so that the next requests of its callers can be
+    /// sent with them. The default is 2 ms; `.zero` sends the pending requests when the response is received.
     ///
     /// The wait ends as soon as there are as many new requests as there were responses. There is no wait if one request
     /// completed and no other is pending: calls in sequence never wait.

@@ -13,8 +13,8 @@
 /// }
 /// ```
 ///
-/// It has an effect only in a layer with a ``ChangeQueue``, and only on calls whose method is not safe (RFC 9110
-/// §9.2.1), whose body is whole in memory, and whose response is wanted whole. Every such call carries an
+/// The policy has an effect only in a layer with a ``ChangeQueue``, and only on calls whose method is not safe (RFC
+/// 9110 §9.2.1), whose body is whole in memory, and whose response is not streamed. Every such call has an
 /// `Idempotency-Key`, which all its attempts share, now and later: the server has to support it, since a call whose
 /// response was lost is sent again.
 ///

@@ -14,14 +14,14 @@
 /// }
 /// ```
 ///
-/// It needs a server that supports resumable uploads (draft-ietf-httpbis-resumable-upload), a transport that delivers
-/// interim responses (`NIOTransport`, or ``URLSessionTransport`` on Apple's systems), and a body that is a file
-/// (``RequestBody/file(_:)``). Without one of them the upload is sent as without the policy, and starts over if it is
+/// Resumption needs a server that supports resumable uploads (draft-ietf-httpbis-resumable-upload), a transport that
+/// delivers interim responses (`NIOTransport`, or ``URLSessionTransport`` on Apple's systems), and a body that is a
+/// file (``RequestBody/file(_:)``). Otherwise the upload is sent as without the policy, and starts over if it is
 /// interrupted.
 public struct UploadResumption: Sendable, Hashable {
     /// The upload starts over.
     public static let off = UploadResumption(isOn: false)
-    /// The upload continues, also in a process that is started later.
+    /// The upload continues, even in a process that is started later.
     public static let on = UploadResumption()
 
     /// Whether the upload continues.
@@ -30,7 +30,7 @@ public struct UploadResumption: Sendable, Hashable {
     /// swift-nio-extras use. The newest drafts are version 8. A server that has another version does not offer to
     /// resume.
     public var interopVersion = 6
-    /// Whether a later call for the same file, endpoint and account continues, also in another process. The default is
+    /// Whether a later call for the same file, endpoint and account continues, even in another process. The default is
     /// `true`.
     ///
     /// The URL of the upload is then stored in `FILE.upload` beside the file, mode 0600, until the upload is complete.

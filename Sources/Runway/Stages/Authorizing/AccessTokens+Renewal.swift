@@ -3,7 +3,7 @@ import HTTPTypes
 extension AccessTokens {
     /// Returns the token in memory for a call; `nil` if it has to be loaded or renewed.
     ///
-    /// - Throws: ``NetworkError/Kind/needsLogin`` if nobody is signed in.
+    /// - Throws: ``NetworkError/Kind/needsLogin`` if no account is signed in.
     func heldToken(for flight: Flight) throws(NetworkError) -> HeldToken? {
         if let held = usableToken(for: flight) { return held }
         let identity = TokenIdentity(flight)
@@ -17,7 +17,7 @@ extension AccessTokens {
     /// Waits for the store to load the token of a call, or for the service to issue a new one, together with all calls
     /// that need it.
     ///
-    /// - Throws: ``NetworkError/Kind/needsLogin`` if there is none, and what the renewal failed with.
+    /// - Throws: ``NetworkError/Kind/needsLogin`` if there is no token, and the error of a failed renewal.
     func renewedToken(for flight: Flight, _ credentials: any Credentials) async throws(NetworkError) -> HeldToken {
         let identity = TokenIdentity(flight)
         let key = TokenRenewal(identity: identity, session: flight.session)
@@ -33,8 +33,8 @@ extension AccessTokens {
         }
     }
 
-    /// The error of calls that the user has to log in for. Notifies the app, unless that was done, the account that the
-    /// calls are for is not signed in any more, or there is another token than that of `version` by now.
+    /// Returns the error of calls that the user has to log in for. Notifies the app, unless it was notified before, the
+    /// account of the calls is no longer signed in, or there is another token than that of `version` by now.
     func needsLogin(
         _ detail: String, _ identity: TokenIdentity, _ flights: [Flight], ifVersion version: UInt64,
         underlying: (any Error)? = nil
@@ -99,7 +99,7 @@ extension AccessTokens {
                 token, of: identity, in: flight.session, leeway: credentials.leeway, clock: flight.clock,
                 renewing: version)
         else {
-            // Somebody signed in or out in the meantime. The waiters were resumed then, and this outcome comes too late.
+            // An account signed in or out meanwhile. The waiters were resumed then, and this outcome is too late.
             throw NetworkError.cancelled(in: .authorizing)
         }
         flight.note(AuthorizingDecision.renewed)
@@ -140,11 +140,11 @@ extension AccessTokens {
     }
 }
 
-/// A refresh returned a token that can't be sent, or that of another account.
+/// A refresh returned a token that can't be sent, or that belongs to another account.
 private struct InvalidToken: Error {}
 
 extension NetworkError {
-    /// Whether a refresh failed for a reason that says nothing about the token: no network, a server that fails, a
+    /// Whether a refresh failed for a reason that is no evidence about the token: no network, a server that fails, a
     /// timeout, a signature that is missing or was refused, or a user who declined to log in.
     fileprivate var leavesTokenValid: Bool {
         if step == .signing { return true }

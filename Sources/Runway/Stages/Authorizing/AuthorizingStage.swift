@@ -91,14 +91,14 @@ struct AuthorizingStage: RequestStage {
         return last
     }
 
-    /// Sends a request without a token, since nobody is signed in.
+    /// Sends a request without a token, since no account is signed in.
     private func sendUnsigned(
         _ request: Request, in flight: Flight, _ next: RequestPipeline.Rest
     ) async throws(NetworkError) -> Response {
         flight.note(AuthorizingDecision.unsigned)
         var response = try await next.send(request, in: flight)
         if response.hasChangedOrigin(since: request) { return response }
-        // No token was sent: the service wants a login, whether it says so by a verdict of its own or by 401.
+        // No token was sent: the service requires a login, whether it reports that by a verdict of its own or by 401.
         if response.verdict == .tokenRefused { response.verdict = .loginNeeded }
         if response.verdict == .loginNeeded { _ = tokens.needsLogin("", TokenIdentity(flight), [flight], ifVersion: 0) }
         return response
@@ -152,7 +152,7 @@ struct AuthorizingStage: RequestStage {
 
     /// The service demands a login. The token stays, since it may be valid for other calls.
     private func demandLogin(of flight: Flight, _ held: HeldToken) {
-        // A response to a token from before a sign-in says nothing about the one that is in use.
+        // A response to a token from before a sign-in is no evidence about the token in use.
         _ = tokens.needsLogin("", TokenIdentity(flight), [flight], ifVersion: held.version)
     }
 }

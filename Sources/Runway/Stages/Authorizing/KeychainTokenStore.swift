@@ -2,11 +2,11 @@
     import Foundation
     import Security
 
-    /// Stores access tokens, and who is signed in, in the keychain of the device.
+    /// Stores access tokens, and the signed-in accounts, in the keychain of the device.
     ///
-    /// They can be read after the device was unlocked once since it started, and do not leave it, neither by a backup
+    /// They can be read after the device was unlocked once since it started, and never leave it, neither by a backup
     /// nor by the synchronisation of keychains. The system keeps them when the app is deleted: an app that is installed
-    /// again is signed in. One that does not want that signs out at its first launch.
+    /// again is signed in. An app that does not want that signs out at its first launch.
     ///
     /// ```swift
     /// let network = NetworkLayer(tokens: KeychainTokenStore())
@@ -23,7 +23,7 @@
         ///   app's own.
         public init(accessGroup: String? = nil) { self.accessGroup = accessGroup }
 
-        /// Loads a token; returns `nil` if there is none.
+        /// Loads a token; returns `nil` if none is stored.
         ///
         /// - Throws: ``NetworkError/Kind/storage``.
         public func load(_ key: TokenKey) throws -> AccessToken? { try read(AccessToken.self, at: key) }
@@ -38,12 +38,12 @@
         /// - Throws: ``NetworkError/Kind/storage``.
         public func remove(_ key: TokenKey) throws { try delete(key) }
 
-        /// Returns the account that was signed in to a service last; `nil` if nobody was.
+        /// Returns the account that was last signed in to a service; `nil` if none was.
         ///
         /// - Throws: ``NetworkError/Kind/storage``.
         public func signedInAccount(at key: AccountKey) throws -> String? { try read([String].self, at: key)?.first }
 
-        /// Stores who is signed in to a service; `nil` is nobody.
+        /// Stores the account that is signed in to a service; `nil` stands for nobody.
         ///
         /// - Throws: ``NetworkError/Kind/storage``.
         public func setSignedInAccount(_ account: String?, at key: AccountKey) async throws {

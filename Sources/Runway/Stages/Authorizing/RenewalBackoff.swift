@@ -11,7 +11,7 @@ struct RenewalBackoff: Sendable {
     /// The longest delay.
     static let maximumDelay = Duration.seconds(60)
 
-    /// How many consecutive renewals were futile.
+    /// The number of consecutive futile renewals.
     private var futileCount = 0
     private var lastRenewal: Duration?
 
@@ -34,7 +34,7 @@ struct RenewalBackoff: Sendable {
         return backoff
     }
 
-    /// How long the next renewal has to wait; `nil` if it need not.
+    /// Returns the time for which the next renewal has to wait; `nil` if it need not wait.
     func delay(at now: Duration) -> Duration? {
         guard futileCount > 0, let lastRenewal else { return nil }
         let delay = min(Self.firstDelay * (1 << min(futileCount - 1, 6)), Self.maximumDelay)

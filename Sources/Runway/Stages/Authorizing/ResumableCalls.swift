@@ -5,7 +5,7 @@ struct ResumableCalls {
         let flight: FlightID
         /// The account that the call was made for.
         let owner: TokenIdentity
-        /// Why the call failed.
+        /// The reason why the call failed.
         let cause: NetworkError.Kind
         /// The manager that made the call.
         let manager: WeakManager

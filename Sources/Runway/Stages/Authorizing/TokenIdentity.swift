@@ -2,7 +2,7 @@
 struct TokenIdentity: Sendable, Hashable {
     let service: any APIService.Type
     let environment: ServiceEnvironment
-    /// `nil` if nobody is signed in.
+    /// The account; `nil` if none is signed in.
     let account: String?
 
     static func == (lhs: TokenIdentity, rhs: TokenIdentity) -> Bool {

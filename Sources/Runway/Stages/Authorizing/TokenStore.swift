@@ -1,17 +1,17 @@
 import Synchronization
 
-/// Stores access tokens for the app, also after it has ended.
+/// Stores access tokens for the app beyond its end.
 ///
 /// The layer has the token that it uses in memory: it loads once, saves at every sign-in and renewal, and removes at a
 /// sign-out and when a token was refused for good. It makes its changes one at a time. The implementation may be shared
 /// by several layers, and may be slow: no call waits for it beyond its own deadline, and nothing waits beyond
 /// ``LayerLimits/tokenStoreDeadline``.
 ///
-/// A store that also implements ``signedInAccount(at:)`` and ``setSignedInAccount(_:at:)`` restores who was signed in:
-/// the first call after a launch is that account's, as long as the app sets no ``ServiceSettings/account`` itself.
+/// A store that also implements ``signedInAccount(at:)`` and ``setSignedInAccount(_:at:)`` restores the signed-in
+/// account: it is the account of the first call after a launch, unless the app sets ``ServiceSettings/account`` itself.
 ///
-/// ``FileTokenStore`` is the choice on Linux, `KeychainTokenStore` on Apple platforms; without a store, tokens are in
-/// memory alone.
+/// Use ``FileTokenStore`` on Linux, `KeychainTokenStore` on Apple platforms; without a store, tokens are only in
+/// memory.
 ///
 /// ```swift
 /// actor DictionaryTokenStore: TokenStore {
@@ -23,39 +23,39 @@ import Synchronization
 /// }
 /// ```
 public protocol TokenStore: Sendable {
-    /// Loads a token; returns `nil` if there is none.
+    /// Loads a token; returns `nil` if none is stored.
     ///
-    /// - Throws: Why it can't be read; records show the detail of a ``NetworkError``, and of any other error its type.
-    ///   The call that needs it fails as ``NetworkError/Kind/storage``.
+    /// - Throws: The reason why it can't be read. Records show the detail of a ``NetworkError``, and only the type of
+    ///   any other error. The call that needs the token fails as ``NetworkError/Kind/storage``.
     func load(_ key: TokenKey) async throws -> AccessToken?
 
     /// Stores a token, instead of the previous one.
     ///
-    /// - Throws: Why it can't be saved. If a sign-out has not removed the previous token yet, the layer removes it
-    ///   then. A sign-in fails as ``NetworkError/Kind/storage``, and its token is used until the app ends.
+    /// - Throws: The reason why it can't be saved. If a sign-out has not removed the previous token yet, the layer then
+    ///   removes it. A sign-in fails as ``NetworkError/Kind/storage``, and its token is used until the app ends.
     func save(_ token: AccessToken, at key: TokenKey) async throws
 
-    /// Removes a token; does nothing if there is none.
+    /// Removes a token; does nothing if none is stored.
     ///
-    /// - Throws: Why it is still there. A sign-out fails as ``NetworkError/Kind/storage``, and the token is not used
-    ///   again until the app ends.
+    /// - Throws: The reason why it could not be removed. A sign-out fails as ``NetworkError/Kind/storage``, and the
+    ///   token is not used again until the app ends.
     func remove(_ key: TokenKey) async throws
 
-    /// Returns the account that was signed in to a service when the app ended; `nil` if nobody was. The default returns
-    /// `nil`.
+    /// Returns the account that was signed in to a service when the app ended; `nil` if none was. Returns `nil` by
+    /// default.
     ///
     /// The layer calls it before the first call of the service, on the thread of that call, and when the app changes
     /// the environment before anybody has signed in or out: it must return soon.
     ///
-    /// - Throws: Why it can't be read, such as a keychain before the device was unlocked. Calls that carry a token then
-    ///   fail as ``NetworkError/Kind/storage``, and every later call asks again.
+    /// - Throws: The reason why it can't be read, for example in a keychain before the device was unlocked. Calls that
+    ///   carry a token then fail as ``NetworkError/Kind/storage``, and every later call reads it again.
     func signedInAccount(at key: AccountKey) throws -> String?
 
-    /// Stores which account is signed in to a service now; `nil` is nobody. The default stores nothing.
+    /// Stores the account that is signed in to a service now; `nil` stands for nobody. Stores nothing by default.
     ///
-    /// It is called after a sign-in, when the token is stored, and at a sign-out, before the token is removed.
+    /// Called after a sign-in, when the token is stored, and at a sign-out, before the token is removed.
     ///
-    /// - Throws: Why it can't be stored; the sign-in or sign-out fails as ``NetworkError/Kind/storage``.
+    /// - Throws: The reason why it can't be stored; the sign-in or sign-out fails as ``NetworkError/Kind/storage``.
     func setSignedInAccount(_ account: String?, at key: AccountKey) async throws
 }
 
@@ -67,7 +67,7 @@ extension TokenStore {
     public func setSignedInAccount(_ account: String?, at key: AccountKey) async throws {}
 }
 
-/// Identifies in a store who is signed in to a service. Two keys are equal if all three parts are.
+/// The key of the account that is signed in to a service. Two keys are equal if all three parts are equal.
 public struct AccountKey: Sendable, Hashable, Codable {
     /// The name of the layer.
     public var network: String

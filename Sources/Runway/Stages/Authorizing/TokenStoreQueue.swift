@@ -59,7 +59,7 @@ final class TokenStoreQueue: Sendable {
     /// account after the earlier ones. Returns immediately.
     func add(_ change: Change, at key: TokenKey) -> Completion { add(change, of: .token(key)) }
 
-    /// Enqueues a change of who is signed in after the earlier ones. It returns immediately.
+    /// Enqueues a change of the signed-in account after the earlier ones. Returns immediately.
     func setAccount(_ account: String?, at key: AccountKey) -> Completion {
         add(.setAccount(account), of: .account(key))
     }

@@ -2,9 +2,9 @@ import HTTPTypes
 
 /// Compresses the bodies of requests to services that accept it (``CompressionPolicy``), and records the sizes.
 ///
-/// It is above signing, which covers the bytes that are sent, and below retrying: a further attempt compresses again. A
-/// streamed body passes unchanged, unless the policy wants it compressed. Response bodies pass unchanged: transports
-/// undo their codings.
+/// The stage is above signing, which covers the bytes that are sent, and below retrying: a further attempt compresses
+/// again. A streamed body passes unchanged, unless the policy requires its compression. Response bodies pass unchanged:
+/// transports undo their codings.
 struct CompressingStage: RequestStage {
     var step: FlightStep { .compressing }
     var endsInTime: Bool { true }

@@ -1,25 +1,25 @@
 /// Whether the body of a request was compressed, for services that accept that.
 package enum CompressionDecision: StageDecision, Equatable {
-    /// It was sent with gzip.
+    /// The body was sent with gzip.
     case compressed(from: Int, to: Int)
-    /// It is a stream and is compressed while it is sent.
+    /// The body is a stream and is compressed while it is sent.
     case compressesStream
     /// A stream was sent to its end, with gzip.
     case compressedStream(from: Int, to: Int)
-    /// It was sent unchanged.
+    /// The body was sent unchanged.
     case unchanged(Reason)
 
-    /// Why a body was sent unchanged.
+    /// The reason why a body was sent unchanged.
     package enum Reason: Sendable, Equatable {
-        /// It has fewer bytes than ``CompressionPolicy/minimumByteCount``.
+        /// The body has fewer bytes than ``CompressionPolicy/minimumByteCount``.
         case small(byteCount: Int)
-        /// It already has a content coding.
+        /// The body already has a content coding.
         case coded
-        /// Its media type is one whose contents are already compressed.
+        /// The contents of the body's media type are already compressed.
         case compressedContents
         /// Compression would not have made it smaller by a twentieth.
         case noGain
-        /// It is a stream.
+        /// The body is a stream.
         case stream
     }
 

@@ -8,7 +8,8 @@ public import struct Foundation.Date
 public struct Cookie: Sendable, Equatable {
     /// The value of its `SameSite` attribute.
     ///
-    /// It is stored, but does not restrict where the cookie is sent: the calls of an app do not come from a site.
+    /// The attribute is stored, but does not restrict where the cookie is sent: the calls of an app do not come from a
+    /// site.
     package enum SameSite: String, Sendable {
         /// The attribute is missing or has an unknown value (RFC 6265bis §5.6.7).
         case `default`

@@ -1,6 +1,6 @@
 import Foundation
 
-/// Reads the dates of cookies, more leniently than those of other fields (RFC 6265bis §5.1.1).
+/// Reads the dates of cookies, more leniently than dates in other fields (RFC 6265bis §5.1.1).
 enum CookieDate {
     /// Returns the date that a text names; `nil` if it names none.
     static func date(_ text: String) -> Date? {

@@ -32,11 +32,11 @@ final class CookieJars: Sendable {
     /// Guards the jars.
     private let state = Mutex(State())
 
-    /// Reads or changes one jar, which is created if there is none.
+    /// Reads or changes one jar, which is created if it does not exist.
     func withJar<Value: Sendable>(of owner: Owner, _ body: (inout CookieStore) -> Value) -> Value {
         state.withLock { state in
             state.counter += 1
-            // Versions continue from those of earlier jars, so that none occurs twice.
+            // Versions continue from earlier jars, so that none occurs twice.
             var jar = state.jars[owner] ?? Jar(store: CookieStore(changeCount: state.counter))
             jar.lastUse = state.counter
             let value = body(&jar.store)

@@ -2,10 +2,10 @@ import HTTPTypes
 
 /// Sends and stores cookies for services that use them (``CookiePolicy``).
 ///
-/// It is below redirecting, so that every hop gets its own, and above signing, which may cover them. A cache above it
-/// does not see which cookies it sends: a response that varies by `Cookie` is not stored under the rules of HTTP (RFC
-/// 9111 §4.1). Without an account, cached responses and shared reads are separated by the state of the jar
-/// (``Flight/cookieVersion``), and a response is not stored if the jar changed between the cache lookup and the
+/// The stage is below redirecting, so that every hop gets its own cookies, and above signing, which may cover them. A
+/// cache above it does not see the cookies that it sends: a response that varies by `Cookie` is not stored under the
+/// rules of HTTP (RFC 9111 §4.1). Without an account, cached responses and shared reads are separated by the state of
+/// the jar (``Flight/cookieVersion``), and a response is not stored if the jar changed between the cache lookup and the
 /// request. Cookies inside merged responses are ignored. Bodies pass unchanged.
 struct CookieStage: RequestStage {
     private let jars: CookieJars
@@ -59,7 +59,8 @@ struct CookieStage: RequestStage {
     }
 }
 
-/// How many cookies one request and its response sent, stored or ignored. Neither names nor values are on the record.
+/// The numbers of cookies that one request and its response sent, stored or ignored. Neither names nor values are
+/// recorded.
 package enum CookieDecision: StageDecision, Equatable {
     /// The number of cookies that were sent.
     case sent(Int)

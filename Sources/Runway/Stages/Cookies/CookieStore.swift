@@ -131,7 +131,8 @@ struct CookieStore {
 
     // MARK: Sending
 
-    /// Returns the value of the `Cookie` field for a request, and how many cookies are in it; `nil` if there are none.
+    /// Returns the value of the `Cookie` field for a request, and the number of cookies in it; `nil` if there are no
+    /// cookies.
     mutating func field(for request: HTTPRequest, at date: Date) -> (octets: [UInt8], count: Int)? {
         let (host, path) = (Origin(request).host, request.cookiePath)
         let isSecure = request.keepsCookiesSecure
@@ -173,8 +174,8 @@ extension String {
 }
 
 extension HTTPRequest {
-    /// Whether cookies with `Secure` may be stored and sent: over TLS, and to this machine itself, since nobody can
-    /// read what does not leave it. RFC 6265bis §5.7 leaves that to the client; browsers and curl do the same.
+    /// Whether cookies with `Secure` may be stored and sent: over TLS, and to this machine itself, since those bytes
+    /// never leave it. RFC 6265bis §5.7 leaves that to the client; browsers and curl do the same.
     fileprivate var keepsCookiesSecure: Bool { scheme?.lowercased() == "https" || Origin(self).isLoopback }
 
     /// The path without its query; it begins with a slash.

@@ -5,8 +5,8 @@ extension Flight {
     /// The version of the cookies that identify the sender, if no account does; 0 if an account is signed in, no jar is
     /// in use, or the jar is empty.
     ///
-    /// It is the same during all of the call, so that a response which changes the cookies is stored for the sender of
-    /// its request.
+    /// The version is constant during the whole call, so that a response which changes the cookies is stored for the
+    /// sender of its request.
     var cookieVersion: UInt64 {
         guard account == nil, case .jar = configuration.settings.cookies else { return 0 }
         let date = clock.date

@@ -65,7 +65,7 @@ struct SetCookie: Equatable {
         return text.hasPrefix("-") ? 0 : TimeInterval(Int(digits) ?? .max)
     }
 
-    /// When a cookie expires that was received at a date; `nil` if it ends with the process.
+    /// Returns the date at which a cookie that was received at `date` expires; `nil` if it ends with the process.
     func expiry(at date: Date) -> Date? {
         let latest = date.addingTimeInterval(Self.maximumLifetime)
         if let maximumAge {

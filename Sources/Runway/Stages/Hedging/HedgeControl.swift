@@ -43,7 +43,7 @@ final class HedgeControl: Sendable {
         }
     }
 
-    /// Takes one second attempt from the budget of a host; returns `false` if there is none left.
+    /// Takes one second attempt from the budget of a host; returns `false` if none is left.
     func withdraw(for origin: Origin) -> Bool { state.withLock { $0.budgets.withdraw(for: origin) } }
 
     /// Gives a second attempt that was not made back to the budget.

@@ -1,4 +1,4 @@
-/// How a slow read was hedged, for the record. A read that was quick adds no decision.
+/// A decision about hedging a slow read, for the record. A fast read adds no decision.
 package enum HedgeDecision: StageDecision, Equatable {
     /// One of the two attempts.
     package enum Contender: String, Sendable, Hashable, CaseIterable {
@@ -10,7 +10,8 @@ package enum HedgeDecision: StageDecision, Equatable {
         var other: Contender { self == .first ? .second : .first }
     }
 
-    /// Why a slow read got no second attempt, as the record names it: the names stay the same from release to release.
+    /// The reason why a slow read got no second attempt, as named in the record: the names are the same in all
+    /// releases.
     package enum Reason: String, Sendable, Hashable {
         /// The host's budget of second attempts is spent.
         case budgetSpent = "budget spent"

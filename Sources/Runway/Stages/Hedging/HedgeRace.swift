@@ -1,6 +1,6 @@
 /// Decides between the two attempts of a hedged request: a state machine without I/O or a clock.
 struct HedgeRace {
-    /// How an attempt ended.
+    /// The end of an attempt.
     enum Ending: Equatable {
         /// With a response that another attempt can't improve.
         case good
@@ -11,7 +11,7 @@ struct HedgeRace {
     }
 
     enum Action: Equatable {
-        /// This attempt has won; its outcome is that of the request.
+        /// This attempt has won; its outcome is the outcome of the request.
         case win(HedgeDecision.Contender)
         /// Cancel this attempt: its response is not needed.
         case cancel(HedgeDecision.Contender)

@@ -1,7 +1,7 @@
 import HTTPTypes
 import Synchronization
 
-/// Sends one request and, if needed, a second attempt: performs what its ``HedgeRace`` decides.
+/// Sends one request and, if needed, a second attempt: performs the decisions of its ``HedgeRace``.
 final class HedgedRequest: Sendable {
     private typealias Outcome = Result<Response, NetworkError>
 
@@ -11,7 +11,7 @@ final class HedgedRequest: Sendable {
         var tasks: [HedgeDecision.Contender: Task<Void, Never>] = [:]
         var outcomes: [HedgeDecision.Contender: Outcome] = [:]
         var caller: CheckedContinuation<Outcome, Never>?
-        /// Why the caller left, if it did so before it waited.
+        /// The reason why the caller left, if it left before it waited.
         var early: NetworkError?
         var timer: DeadlineTimer.Token?
     }
@@ -41,7 +41,7 @@ final class HedgedRequest: Sendable {
 
     /// Sends the request, a second time if needed, and returns the better response.
     ///
-    /// - Throws: What the first attempt threw if neither received a response; ``NetworkError/Kind/cancelled`` and
+    /// - Throws: The error of the first attempt if neither received a response; ``NetworkError/Kind/cancelled`` and
     ///   ``NetworkError/Kind/timedOut`` as soon as the call is cancelled or its deadline passes.
     func response() async throws(NetworkError) -> Response {
         let outcome = await flight.withDeadlineHandler {

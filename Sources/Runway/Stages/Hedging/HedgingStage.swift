@@ -3,10 +3,10 @@ import HTTPTypes
 /// Sends a slow read a second time, if the ``HedgingPolicy`` of its endpoint and the budget of the host allow it, and
 /// returns the response that begins first.
 ///
-/// It is below all stages that send again, so that each attempt is hedged by itself, and above address and signature,
-/// so that the second one has a route and a nonce of its own. Hedged attempts run in tasks of their own and are left at
-/// the deadline and when the call is cancelled. Bodies pass unchanged; a request whose body is a stream is never
-/// hedged, and of a streamed response the head counts.
+/// The stage is below all stages that send again, so that each attempt is hedged by itself, and above address and
+/// signature, so that the second attempt has a route and a nonce of its own. Hedged attempts run in tasks of their own
+/// and are abandoned at the deadline and when the call is cancelled. Bodies pass unchanged; a request whose body is a
+/// stream is never hedged, and a streamed response counts as received with its head.
 struct HedgingStage: RequestStage {
     let hedges: HedgeControl
     let deadlines: DeadlineTimer
@@ -24,7 +24,8 @@ struct HedgingStage: RequestStage {
     }
 
     var step: FlightStep { .hedging }
-    /// A request that is not hedged waits for `next` alone; one that may be hedged is left in time whatever is below.
+    /// `true`: a request that is not hedged only waits for `next`; one that may be hedged is abandoned in time,
+    /// whatever stage is below.
     var endsInTime: Bool { true }
 
     func handles(_ request: Request, in flight: Flight) -> Bool { Self.mayHedge(request, in: flight) }

@@ -1,4 +1,4 @@
-/// How long the last responses took to begin.
+/// The times to the start of the last responses.
 struct LatencyWindow {
     /// The most times that are stored.
     static let capacity = 64

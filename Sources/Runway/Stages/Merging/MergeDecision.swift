@@ -1,14 +1,14 @@
-/// How a request was merged, for the record.
+/// A decision about merging a request, for the record.
 package enum MergeDecision: StageDecision, Equatable {
     /// No other request was in flight: the request was sent at once and by itself.
     case sentAtOnce
-    /// The request waited, and no other came to be merged with it.
+    /// The request waited, and no other arrived to be merged with it.
     case waitedAlone
     /// The request was sent in an envelope.
     ///
     /// - Parameters:
     ///   - position: Its position in the envelope, counted from 1.
-    ///   - count: How many requests the envelope held.
+    ///   - count: The number of requests in the envelope.
     ///   - flight: The flight that carried the envelope; the request on the wire is on its record.
     case carried(position: Int, count: Int, by: FlightID)
     /// The request was not merged.
@@ -22,12 +22,12 @@ package enum MergeDecision: StageDecision, Equatable {
     /// The number of items in the response that match no request of the envelope; they are ignored.
     case unknownItems(Int)
 
-    /// Why a request was not merged although its service merges.
+    /// The reason why a request was not merged although its service merges.
     package enum Reason: Sendable, Hashable {
-        /// Its endpoint does not merge.
+        /// The request's endpoint does not merge.
         case endpoint
-        /// It is not allowed in an envelope: a stream, too large, to another origin, or of a method that concerns the
-        /// connection.
+        /// The request is not allowed in an envelope: it is a stream, is too large, goes to another origin, or has a
+        /// method that concerns the connection.
         case unsuited
         /// The origin uses HTTP/2.
         case http2

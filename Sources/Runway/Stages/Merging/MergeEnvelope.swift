@@ -34,8 +34,8 @@ struct MergeEnvelope {
             delivery: .whole(maximumByteCount: Self.maximumResponseByteCount(of: items)))
     }
 
-    /// The largest response that is read: the sum of what the calls accept, within the policy's bound, doubled for the
-    /// overhead of JSON and Base64, and space for header fields.
+    /// Returns the size of the largest response that is read: the sum of the sizes that the calls accept, within the
+    /// policy's limit, doubled for the overhead of JSON and Base64, and space for header fields.
     private static func maximumResponseByteCount(of items: [MergeItem]) -> Int {
         let bound = min(max(0, items[0].policy.maximumResponseByteCount), 32 << 20)
         let sum = items.reduce(0) { min(bound, $0 + min(bound, max(0, $1.maximumResponseByteCount))) }

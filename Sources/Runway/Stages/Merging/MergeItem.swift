@@ -5,13 +5,13 @@ import Synchronization
 final class MergeItem: Sendable {
     /// The outcome of a request in the merger.
     enum Outcome: Sendable {
-        /// It is sent by itself, in its own task; the dispatch ends with it.
+        /// The request is sent by itself, in its own task; the dispatch ends with it.
         case alone(MergeQueue.DispatchID?, MergeDecision)
-        /// It has a response of its own, which the service has not judged yet.
+        /// The request has a response of its own, which the service has not judged yet.
         case responded(Response)
         /// The envelope was refused: this is the response to it, judged by the service.
         case refused(Response)
-        /// It failed without a response.
+        /// The request failed without a response.
         case failed(NetworkError)
     }
 
@@ -30,7 +30,7 @@ final class MergeItem: Sendable {
     let byteCount: Int
     /// The largest response that the call accepts.
     let maximumResponseByteCount: Int
-    /// The index of the attempt on the flight's record, counted from 0, if it is sent alone.
+    /// The index of the attempt on the flight's record, counted from 0, if the request is sent by itself.
     private let attempt: Int
     /// Guards the outcome, and the continuation that waits for it.
     private let state = Mutex(State())
@@ -63,7 +63,7 @@ final class MergeItem: Sendable {
     /// The methods that have the same meaning in an envelope as on the wire.
     private static let methods: Set<HTTPRequest.Method> = [.get, .head, .post, .put, .patch, .delete, .options]
 
-    /// The version of HTTP over which the request is sent alone; `nil` while it is not known.
+    /// The version of HTTP over which the request is sent by itself; `nil` while it is not known.
     var httpVersion: String? { flight.recorder.httpVersion(ofAttempt: attempt) }
 
     /// The outcome, if there is one already.

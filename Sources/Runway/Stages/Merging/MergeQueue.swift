@@ -38,7 +38,8 @@ struct MergeQueue: Sendable {
     private var waiting: [Waiting] = []
     /// The dispatches in flight, and how many requests each has.
     private var inFlight: [DispatchID: Int] = [:]
-    /// When the settling time of a dispatch ends, and how many requests of its callers may arrive until then.
+    /// The time at which the settling time of a dispatch ends, and the number of requests of its callers that may
+    /// arrive until then.
     private var settling: (end: Duration, awaited: Int)?
 
     init(_ policy: MergePolicy) {
@@ -51,7 +52,7 @@ struct MergeQueue: Sendable {
     /// Whether the next request is sent at once.
     var isIdle: Bool { waiting.isEmpty && inFlight.isEmpty && settling == nil }
 
-    /// How many requests wait.
+    /// The number of waiting requests.
     var waitingCount: Int { waiting.count }
 
     /// Adds a request.
@@ -75,7 +76,7 @@ struct MergeQueue: Sendable {
     /// Records that a dispatch has ended, however it ended. One that is not in flight changes nothing.
     mutating func complete(_ dispatch: DispatchID, at now: Duration) -> [Action] {
         guard let count = inFlight.removeValue(forKey: dispatch) else { return [] }
-        // A request that was sent alone while no other waited does not suggest that others will come.
+        // A request that was sent by itself while no other waited does not suggest that others will arrive.
         if waiting.isEmpty, count < 2 { return [] }
         guard settlingTime > .zero else { return dispatchWaiting() }
         settling = (settling?.end ?? now + settlingTime, (settling?.awaited ?? 0) + count)
@@ -90,7 +91,7 @@ struct MergeQueue: Sendable {
         return hasSettled || hasWaited ? dispatchWaiting() : nextWake()
     }
 
-    /// Sends all waiting requests, each alone.
+    /// Sends all waiting requests, each by itself.
     mutating func release() -> [Action] {
         let ids = waiting.map(\.id)
         waiting = []

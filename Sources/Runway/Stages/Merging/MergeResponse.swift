@@ -21,7 +21,7 @@ struct MergeResponse {
     ///
     /// - Parameters:
     ///   - bytes: The body of the response.
-    ///   - head: Its head; its date is that of every item without one.
+    ///   - head: The head of the response; its date applies to every item without one.
     ///   - bounds: The largest response that each request's caller accepts, in bytes.
     /// - Throws: ``NetworkError/Kind/invalidResponse`` if the body is not an envelope.
     init(_ bytes: [UInt8], head: HTTPResponse, within bounds: [Int]) throws(NetworkError) {

@@ -93,7 +93,7 @@ extension Response {
     /// This response, which refuses an envelope, as the response to every request in it. No cache may store it as
     /// theirs.
     ///
-    /// - Throws: The refusal, if it is that of another request than the envelope. It says nothing about the requests in
+    /// - Throws: The refusal, if it concerns another request than the envelope. It is no evidence about the requests in
     ///   the envelope, which may have had their effect.
     fileprivate func shared(
         refusing envelope: Request, by refusal: NetworkError
@@ -109,8 +109,8 @@ extension Response {
 }
 
 extension HTTPResponse.Status {
-    /// Whether a server that responds with this status has not read the envelope, so that its requests may be sent
-    /// alone; and if so, whether it has no route for envelopes at all.
+    /// `true` if a server that responds with this status has no route for envelopes, and `false` if it refuses only this
+    /// envelope: in both cases its requests may be sent individually. `nil` if the server may have executed them.
     fileprivate var refusesEnvelope: Bool? {
         switch code {
         case 404, 405, 501: true

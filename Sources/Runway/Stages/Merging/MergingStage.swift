@@ -1,9 +1,9 @@
 /// Merges several requests of a service into one, if the service allows it; see ``MergePolicy``.
 ///
-/// Every request in an envelope has what it has when it is sent alone: its deadline, its cancellation, its record, the
-/// service's judgement, redirects. The stage is below retrying and authorizing, so that a failed request is retried by
-/// itself, and above redirecting and signing, so that the envelope is signed as it is sent. Only whole bodies are
-/// merged, both ways; streams pass.
+/// A request in an envelope has the same as a request that is sent by itself: its deadline, its cancellation, its
+/// record, the service's judgement, redirects. The stage is below retrying and authorizing, so that a failed request is
+/// retried by itself, and above redirecting and signing, so that the envelope is signed as it is sent. Only whole
+/// bodies are merged, in both directions; streams pass unchanged.
 struct MergingStage: RequestStage {
     private let merger: Merger
 
@@ -38,7 +38,7 @@ struct MergingStage: RequestStage {
         }
     }
 
-    /// Waits until the request may be sent alone, has a response, or is cancelled.
+    /// Waits until the request may be sent by itself, has a response, or is cancelled.
     private func outcome(of item: MergeItem) async -> MergeItem.Outcome {
         merger.arrive(item)
         if let outcome = item.settledOutcome { return outcome }
@@ -63,7 +63,7 @@ struct MergingStage: RequestStage {
         return try await item.next.send(item.request, in: item.flight)
     }
 
-    /// Does for a response from an envelope what the stages below do for one from the wire.
+    /// Processes a response from an envelope like the stages below process a response from the network.
     private func accept(_ received: Response, to item: MergeItem) async throws(NetworkError) -> Response {
         var response = received
         let flight = item.flight

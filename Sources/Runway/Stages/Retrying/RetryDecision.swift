@@ -11,7 +11,7 @@ package enum RetryDecision: StageDecision, Equatable {
     /// No other attempt is made, though the failure may be temporary.
     case gaveUp(Reason, cause: RetryCause)
 
-    /// Why a temporary failure caused no further attempt.
+    /// The reason why a temporary failure caused no further attempt.
     package enum Reason: Error, Equatable {
         /// The policy allows no more attempts.
         case attemptsUsed(Int)

@@ -1,8 +1,8 @@
 /// Makes a further attempt if the ``RetryPolicy`` of the call, the budget of the host and the deadline allow it.
 ///
-/// It also adds the `Idempotency-Key` of a call, if its endpoint uses them. A streamed response is judged by its head,
-/// and no attempt is made once the caller has that. Bodies pass unchanged; a body that can't be sent twice is sent
-/// once.
+/// The stage also adds the `Idempotency-Key` of a call, if its endpoint uses keys. A streamed response is judged by its
+/// head, and no attempt is made once the caller has the head. Bodies pass unchanged; a body that can't be sent twice is
+/// sent once.
 struct RetryingStage: RequestStage {
     private let retries: RetryControl
     private let admission: AdmissionControl
@@ -13,7 +13,7 @@ struct RetryingStage: RequestStage {
     }
 
     var step: FlightStep { .retrying }
-    /// It waits for the rest of the pipeline, and for backoffs before the deadline that end with the task.
+    /// `true`: it waits for the rest of the pipeline, and for backoffs before the deadline that end with the task.
     var endsInTime: Bool { true }
 
     func respond(
@@ -58,8 +58,8 @@ struct RetryingStage: RequestStage {
 
     /// Returns the wait before the next attempt; `nil` if none is made. Either is recorded.
     ///
-    /// - Parameter origin: The origin that failed, if a redirect led there. Its budget is used, and not that of the
-    ///   request's own.
+    /// - Parameter origin: The origin that failed, if a redirect led there. Its budget is used, and not the budget of
+    ///   the request's own origin.
     private func decide(
         _ request: Request, _ attempt: Int, _ cause: RetryCause, _ retryAfter: Duration?, of origin: Origin?,
         in flight: Flight
@@ -88,7 +88,7 @@ private enum FollowsSentAttempt: StageValueKey {
 }
 
 extension Response {
-    /// Whether an earlier attempt of the call may have been sent, to which no response came, or one that may pass.
+    /// Whether an earlier attempt of the call may have been sent, and got no response or a temporary failure.
     var followsSentAttempt: Bool { values[FollowsSentAttempt.self] }
 
     /// The response to a request whose earlier attempts were sent as far as this says.

@@ -3,7 +3,7 @@ import HTTPTypes
 /// Refuses requests without TLS unless their service allows them (``APIService/allowsPlainHTTP``), and upgrades those
 /// to hosts that require TLS (RFC 6797).
 ///
-/// It is below redirecting, so that it sees every hop. Bodies pass unchanged.
+/// The stage is below redirecting, so that it sees every hop. Bodies pass unchanged.
 struct SecuringStage: RequestStage {
     private let hosts: StrictTransport
 
@@ -60,11 +60,11 @@ struct SecuringStage: RequestStage {
     }
 }
 
-/// Records what was decided for a request without TLS.
+/// A decision about a request without TLS, for the record.
 package enum SecuringDecision: StageDecision, Equatable {
-    /// It is sent over TLS, since its host requires that (RFC 6797).
+    /// The request is sent over TLS, since its host requires that (RFC 6797).
     case upgraded
-    /// It is sent without TLS, as the service allows.
+    /// The request is sent without TLS, as the service allows.
     case plain
 
     package static var step: FlightStep { .securing }

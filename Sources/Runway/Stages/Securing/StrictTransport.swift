@@ -15,8 +15,8 @@ final class StrictTransport: Sendable {
     /// Guards the hosts.
     private let state = Mutex<[String: Entry]>([:])
 
-    /// Whether a host, as it is looked up (``Origin/bareHost``), requires TLS, by its own policy or by that of a
-    /// superdomain that includes subdomains.
+    /// Returns whether a host, in the form for lookups (``Origin/bareHost``), requires TLS, by its own policy or by the
+    /// policy of a superdomain that includes subdomains.
     func requiresTLS(_ host: String, at date: Date) -> Bool {
         state.withLock { hosts in
             if hosts.isEmpty { return false }

@@ -31,7 +31,7 @@ final class BackgroundLedgerFile: Sendable {
 
     /// Changes the ledger and writes it. If it can't be written, the change holds until the process ends.
     ///
-    /// - Throws: What `body` throws, and ``NetworkError/Kind/storage`` if the file can't be written.
+    /// - Throws: The errors of `body`, and ``NetworkError/Kind/storage`` if the file can't be written.
     func change<Value>(_ body: (inout BackgroundLedger) throws(NetworkError) -> Value) throws(NetworkError) -> Value {
         let result: Result<Value, NetworkError> = ledger.withLock { ledger in
             do throws(NetworkError) {

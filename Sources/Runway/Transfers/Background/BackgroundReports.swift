@@ -5,12 +5,13 @@
 /// come before the handler. A report without a handler, as after a launch by the user, must not count for the handler
 /// of another wake: the ends that it is for have yet to come.
 struct BackgroundReports<Handler> {
-    /// How long a report counts for a handler that comes after it: 30 s, the time that the system gives an app that it
+    /// The time for which a report counts for a later handler: 30 s, the time that the system gives an app that it
     /// wakes.
     static var reportLifetime: Duration { .seconds(30) }
 
     private var handlers: [Handler] = []
-    /// When the session last reported that it has passed all ends; `nil` after that counted for a handler.
+    /// The time at which the session last reported that it has passed all ends; `nil` after that report counted for a
+    /// handler.
     private var reported: Duration?
     private var deliveryCount = 0
 

@@ -1,6 +1,6 @@
 import Foundation
 
-/// The digests of a body that a server sent (RFC 9530), without those of algorithms that are deprecated (RFC 9530 §5).
+/// The digests of a body that a server sent (RFC 9530), without deprecated algorithms (RFC 9530 §5).
 struct ContentDigests {
     private var sha256: (expected: [UInt8], hash: SHA256Hash)?
     private var sha512: (expected: [UInt8], hash: SHA512Hash)?

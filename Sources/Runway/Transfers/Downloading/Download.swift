@@ -142,7 +142,7 @@ struct Download: Sendable {
 
     /// Waits before the rest is requested, if the call's policy, the host's budget and the deadline allow it.
     ///
-    /// - Throws: What interrupted the body, if the rest is not requested.
+    /// - Throws: The error that interrupted the body, if the rest is not requested.
     private func waitBeforeRetry(
         _ plan: inout DownloadPlan, _ attempt: inout Int, after error: NetworkError?
     ) async throws(NetworkError) {

@@ -2,7 +2,7 @@ import HTTPTypes
 
 /// Writes the body of one response to a partial file.
 struct DownloadBody: Sendable {
-    /// How many bytes are buffered before they are written: 256 KiB.
+    /// The number of bytes that are buffered before they are written: 256 KiB.
     private static let gatheredByteCount = 256 << 10
     /// After how many bytes it is made sure that they outlive a loss of power: 64 MiB.
     private static let checkpointByteCount = 64 << 20
@@ -12,7 +12,7 @@ struct DownloadBody: Sendable {
     let flight: Flight
     let progress: ProgressReporter?
 
-    /// How it ended.
+    /// The end of a body.
     enum Ending: Sendable {
         case ended(DownloadPlan.Ending)
         /// More bytes were received than announced or allowed.

@@ -11,16 +11,16 @@ struct PartialMetadata: Codable, Equatable, Sendable {
     var representation: Representation
     /// The boot session of the system in which the bytes were written; `nil` if it is unknown.
     var bootSession: String?
-    /// How many bytes have certainly reached the disk.
+    /// The number of bytes that have certainly reached the disk.
     var syncedByteCount = 0
 
-    /// How many bytes of a partial file are certainly what was received.
+    /// Returns the number of bytes in a partial file that certainly equal the received ones.
     func reliableByteCount(of byteCount: Int, in session: String?) -> Int {
         // Bytes that a process wrote survive the process, but not a loss of power.
         session != nil && session == bootSession ? byteCount : min(byteCount, syncedByteCount)
     }
 
-    /// The metadata as it is stored: a line with the digest of what follows, and JSON.
+    /// Returns the stored form of the metadata: a line with the digest of the rest, and JSON.
     func text() throws -> [UInt8] {
         let json = Array(try JSONEncoder().encode(self))
         return Array(Self.firstLine(of: json).utf8) + [UInt8(ascii: "\n")] + json

@@ -3,8 +3,8 @@ import HTTPTypes
 extension Request {
     /// A request to the URL of an upload, without a body; `nil` if the URL is not one of the same origin.
     ///
-    /// It has the fields of the request that created the upload, such as those that authenticate, without those that
-    /// describe its body and the conditions of its effect.
+    /// The request has the fields of the request that created the upload, such as those that authenticate, without
+    /// those that describe its body and the conditions of its effect.
     func forUpload(at location: String, _ policy: UploadResumption) -> Request? {
         guard let target = try? HTTPTarget(URIReference(location.utf8)) else { return nil }
         var request = self

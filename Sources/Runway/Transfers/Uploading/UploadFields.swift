@@ -3,7 +3,7 @@ import HTTPTypes
 /// The state of an upload that a response reports (draft-ietf-httpbis-resumable-upload). A field with an invalid value
 /// counts as absent.
 struct UploadFields: Sendable, Equatable {
-    /// How many bytes the server has.
+    /// The number of bytes that the server has.
     var offset: Int?
     /// Whether the server has all of the upload.
     var isComplete: Bool?

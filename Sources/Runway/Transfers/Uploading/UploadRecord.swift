@@ -83,7 +83,7 @@ final class UploadRecordFile: Sendable {
 
     deinit { release() }
 
-    /// Waits while a cancelled call has the record, so that this call continues where that one ended.
+    /// Waits while a cancelled call has the record, so that this call continues where the cancelled one ended.
     ///
     /// - Throws: ``NetworkError/Kind/cancelled`` or ``NetworkError/Kind/timedOut`` if the call ends while it waits.
     func waitForCancelled(in flight: Flight) async throws(NetworkError) {
@@ -101,7 +101,7 @@ final class UploadRecordFile: Sendable {
     /// Whether the file has the record that this call read, or enqueued last before the close.
     var isStored: Bool { state.withLock { $0.isStored } }
 
-    /// The stored record; `nil` if there is none.
+    /// Returns the stored record; `nil` if there is none.
     func load() async -> UploadRecord? {
         try? await queue.run { () throws(FileError) in
             guard let file = try OpenFile.existing(self.path, O_RDWR | O_NOFOLLOW | O_NONBLOCK), try self.take(file)
@@ -117,7 +117,8 @@ final class UploadRecordFile: Sendable {
     /// Stores a record. `makeRecord` is called when the earlier records are stored, and returns `nil` to store none.
     func save(_ makeRecord: @escaping @Sendable () -> UploadRecord?) async {
         try? await queue.run { () throws(FileError) in
-            // The task that reads the body may save after the close, which leaves in the file what was stored before.
+            // The task that reads the body may save after the close; the record that was stored before then stays in
+            // the file.
             guard let record = makeRecord(), !self.state.withLock({ $0.isTaken }) else { return }
             self.state.withLock { $0.isStored = false }
             guard let text = record.text(), text.count <= UploadRecord.maximumByteCount else { return }
