@@ -51,7 +51,7 @@ final class AdmissionControl: Sendable {
     /// Admits a call, if it does not have to wait.
     ///
     /// - Parameters:
-    ///   - identity: A hash of what identical requests have in common; `nil` if the request is not counted.
+    ///   - identity: A hash that identical requests have in common; `nil` if the request is not counted.
     ///   - isBypassing: Whether the call bypasses open circuits.
     func enter(
         _ identity: Int?, to target: CircuitTarget, _ priority: CallPriority, isBypassing: Bool, at now: Duration

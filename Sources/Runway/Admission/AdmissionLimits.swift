@@ -6,8 +6,8 @@ public struct AdmissionLimits: Sendable, Hashable {
     /// its response is complete, or, if the body is read as a stream, until the stream ends or is discarded.
     ///
     /// A call that waits for an access token holds no slot, so that a service whose tokens are unavailable blocks no
-    /// other. A call that waits for its next attempt keeps its slot: the budget of its host limits how many there are
-    /// (``LayerLimits/retrying``), and a call that has waited once does not wait a second time.
+    /// other service. A call that waits for its next attempt keeps its slot: the budget of its host limits the number
+    /// of such calls (``LayerLimits/retrying``), and a call that has waited once does not wait a second time.
     public let maximumFlights: Int
     /// The most calls that wait for a concurrency slot; further ones fail as ``NetworkError/Kind/overloaded``. The
     /// default is 1000.
@@ -73,7 +73,7 @@ public struct AdmissionLimits: Sendable, Hashable {
 public struct CircuitLimits: Sendable, Hashable {
     /// The number of consecutive failures that open the circuit. The default is 5; at least 1.
     public let consecutiveFailures: Int
-    /// The number of calls in a window from which on their failure rate counts. The default is 20; at least 1.
+    /// The number of calls in a window at which their failure rate starts to count. The default is 20; at least 1.
     public let minimumOutcomes: Int
     /// The time in which the share of failures is counted, from the first of them on. The default is 30 s.
     public let window: Duration

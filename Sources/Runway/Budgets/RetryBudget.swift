@@ -15,7 +15,7 @@ struct RetryBudget {
     /// Whether everything that was withdrawn has been deposited again.
     var isFull: Bool { balance == capacity }
 
-    /// Adds what one call earns.
+    /// Adds the share that one call earns.
     mutating func deposit() { balance = min(capacity, balance + 1) }
 
     /// Returns one further attempt that was not made.

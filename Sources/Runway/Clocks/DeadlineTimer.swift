@@ -2,9 +2,9 @@ import Synchronization
 
 /// Calls actions when deadlines pass. One sleeping task serves all flights of a layer.
 ///
-/// Almost no deadline is ever reached, so scheduling and removing one are cheap: each is one dictionary operation. The
-/// sleeping task wakes at the earliest deadline that was scheduled when it fell asleep, checks those that are left, and
-/// sleeps again; it ends when none is left.
+/// Almost no deadline is ever reached, so that scheduling and removing one are cheap: each is one dictionary operation.
+/// The sleeping task wakes at the earliest deadline that was scheduled when it fell asleep, checks the remaining ones,
+/// and sleeps again; it ends when none is left.
 final class DeadlineTimer: Sendable {
     /// Called once when the deadline has passed. It must return immediately.
     typealias Action = @Sendable () -> Void

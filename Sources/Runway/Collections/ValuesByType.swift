@@ -1,6 +1,7 @@
 import Synchronization
 
-/// One value of each type, created at its first use: what targets above the layer share among the calls of one layer.
+/// One value of each type, created at its first use: state that targets above the layer share among the calls of one
+/// layer.
 ///
 /// There are as many values as types that ask, and they exist as long as this object.
 package final class ValuesByType: Sendable {

@@ -1,4 +1,4 @@
-/// Holds what one row, pin or screen shows: a dictionary whose keys are typed constants.
+/// Holds the values that one row, pin or screen shows: a dictionary whose keys are typed constants.
 ///
 /// ```swift
 /// var row = ViewData()
@@ -24,7 +24,7 @@ public struct ViewData: Sendable {
         }
     }
 
-    /// In the order in which they were first set.
+    /// The entries in the order in which they were first set.
     @usableFromInline var entries: [Entry] = []
 
     /// Holds no value yet; a reformer sets them.

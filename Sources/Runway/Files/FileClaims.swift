@@ -30,7 +30,7 @@ final class FileClaims: Sendable {
     ///
     /// - Throws: ``NetworkError/Kind/storage`` if another download that was not cancelled writes it;
     ///   ``NetworkError/Kind/cancelled`` or ``NetworkError/Kind/timedOut`` if the call ends while it waits; otherwise
-    ///   what `download` throws.
+    ///   the errors of `download`.
     func run<Value>(
         to file: URL, in flight: Flight, _ download: () async throws(NetworkError) -> Value
     ) async throws(NetworkError) -> Value {
@@ -65,7 +65,7 @@ final class FileClaims: Sendable {
     /// Records that the transfer that claimed a file was cancelled. Its owner calls it before ``release(_:)``.
     func cancel(_ path: String) { state.withLock { $0.claims[path]?.isCancelled = true } }
 
-    /// Waits as long as a transfer that was cancelled has a file.
+    /// Waits while a cancelled transfer has a file.
     ///
     /// - Throws: ``NetworkError/Kind/cancelled`` or ``NetworkError/Kind/timedOut`` if the call ends while it waits.
     func waitForCancelled(_ path: String, in flight: Flight) async throws(NetworkError) {

@@ -99,7 +99,7 @@ package struct PrivateFile {
     /// meanwhile.
     private static func takes(_ draft: OpenFile) -> Bool { draft.lock() && (try? draft.isInPlace()) == true }
 
-    /// Removes a file, and what crashes left of its drafts; does nothing if it does not exist.
+    /// Removes a file, and drafts of it that crashes left; does nothing if it does not exist.
     static func remove(_ path: String) throws(FileError) {
         for draft in drafts(of: path) { removeAbandoned(draft) }
         if try OpenFile.remove(path) { try OpenFile.syncFolder(of: path) }

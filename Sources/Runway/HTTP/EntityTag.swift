@@ -2,7 +2,7 @@
 ///
 /// Some servers send a tag without quotation marks. It counts as a strong tag, and is sent back unchanged.
 struct EntityTag: Hashable, Sendable {
-    /// The opaque part, as it was sent.
+    /// The opaque part, unchanged.
     let opaque: String
     /// Whether two representations with this tag may differ in their bytes.
     let isWeak: Bool

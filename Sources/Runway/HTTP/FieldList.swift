@@ -1,4 +1,4 @@
-/// Reads the lists that field values are made of (RFC 9110 §5.6.1), leniently and in linear time.
+/// Reads lists in field values (RFC 9110 §5.6.1), leniently and in linear time.
 enum FieldList {
     /// The largest number of seconds, which stands for all larger ones (RFC 9111 §1.2.2).
     static var maximumSeconds: Int64 { 1 << 31 }

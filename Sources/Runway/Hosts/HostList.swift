@@ -128,7 +128,8 @@ public struct HostList: Sendable, Hashable {
         NetworkError.invalidHostList("The list of hosts has \(count) hosts; at most \(policy.maximumHosts) are read.")
     }
 
-    /// A text of unknown origin, as an error may show it: quoted, short, and without what would control a terminal.
+    /// Returns a text of unknown origin in a form for error texts: quoted, short, and without characters that control a
+    /// terminal.
     private static func shown(_ text: String) -> String {
         let start = text.unicodeScalars.prefix(64).map { $0.properties.generalCategory == .control ? "\u{FFFD}" : $0 }
         return "\"\(String(String.UnicodeScalarView(start)))\(text.unicodeScalars.count > 64 ? "…" : "")\""

@@ -16,7 +16,7 @@ final class HostMemory: Sendable {
 
     private let path: String
     private let clock: LayerClock
-    /// Guards the measurements, and what went wrong with their file.
+    /// Guards the measurements, and the error of their file.
     private let state: Mutex<State>
     /// Serialises the writes.
     private let disk = DiskQueue()

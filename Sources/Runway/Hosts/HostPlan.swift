@@ -29,11 +29,11 @@ package struct HostPlan: Sendable, Equatable {
 package enum HostEvent: Sendable, Equatable {
     /// A connection was established; this is the time of one round trip.
     case dialed(roundTrip: Duration)
-    /// Another address had connected first. This one had not connected by then, so that its round trip takes longer
-    /// than this.
+    /// Another address connected first, before this one did. The round trip to this address therefore takes longer than
+    /// `roundTripAbove`.
     case slowerThanWinner(roundTripAbove: Duration)
-    /// No connection was established within this time. Then another address had connected, or no call waited any more.
-    /// The address is slow or unreachable; a measurement in progress, or a later one, decides which.
+    /// No connection was established within this time: another address had connected by then, or no call waited any
+    /// more. The address is slow or unreachable; a measurement in progress, or a later one, decides which.
     case silent(for: Duration, isMeasured: Bool = true)
     /// A response began on a connection to the address, `firstByte` after its request was sent. `endpoint` identifies
     /// the endpoint.

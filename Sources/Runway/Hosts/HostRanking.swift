@@ -2,8 +2,8 @@
 /// generator.
 ///
 /// The address with the lowest smoothed latency is chosen, unless the address in use is only a little slower. A failed
-/// address is banned for a growing time; a silent one is ordered last until it was measured. An address that has not
-/// worked yet, or whose last measurement is old, is dialled in parallel to the best and not in its place.
+/// address is banned for a growing time; a silent address comes last until it is measured. An address that has not
+/// worked yet, or whose last measurement is old, is dialled in parallel to the best one and not instead of it.
 struct HostRanking {
     /// The most endpoints whose responses are judged: the first ones.
     private static let maximumEndpoints = 64
@@ -161,8 +161,8 @@ struct HostRanking {
         return order
     }
 
-    /// Removes the record that was measured the longest ago or never; one that is banned or being measured only if
-    /// there is no other.
+    /// Removes the record with the oldest measurement, or without any. A banned address, or one that is being measured,
+    /// is removed only if there is no other.
     private mutating func forget(at now: Duration) {
         let idle = records.filter { !$0.value.isBanned(at: now) && !$0.value.isExplored(at: now) }
         let oldest = (idle.isEmpty ? records : idle).min { $0.value.measured < $1.value.measured }?.key

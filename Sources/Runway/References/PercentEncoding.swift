@@ -6,7 +6,8 @@ package enum PercentEncoding {
     static let path = Allowed("-._~!$&'()*+,;=:@/%")
     /// The characters allowed in a path or a query without an escape (RFC 3986 §3.3, §3.4).
     static let target = Allowed("-._~!$&'()*+,;=:@/?")
-    /// These, the percent sign, and those that URL parsers of browsers leave without an escape in a path or a query.
+    /// The allowed characters, the percent sign, and those that URL parsers of browsers do not escape in a path or a
+    /// query.
     static let received = Allowed("-._~!$&'()*+,;=:@/?%[]{}|^`\\")
 
     /// A set of ASCII bytes: letters, digits and the ones named.
@@ -39,8 +40,8 @@ package enum PercentEncoding {
 }
 
 extension PercentEncoding {
-    /// The octets of a path and query with `%XX` for those that are not allowed there, and for a percent sign that
-    /// begins no escape. Existing escapes are unchanged (RFC 3986 §2.4).
+    /// Returns the octets of a path and query with `%XX` for octets that are not allowed there, and for a percent sign
+    /// that begins no escape. Existing escapes are unchanged (RFC 3986 §2.4).
     static func target(_ octets: ArraySlice<UInt8>) -> String {
         let digits = Array("0123456789ABCDEF".utf8)
         var escaped: [UInt8] = []

@@ -138,7 +138,7 @@ extension APIService {
     public static var merging: MergePolicy? { nil }
     /// `nil`: no bodies are compressed.
     public static var compression: CompressionPolicy? { nil }
-    /// Only to this machine itself.
+    /// `false`: plain HTTP is allowed only to this machine itself.
     public static var allowsPlainHTTP: Bool { false }
     /// No host is stored.
     public static var remembersStrictTransport: Bool { false }

@@ -53,7 +53,7 @@ extension ServiceSettings {
 }
 
 extension BaseURL {
-    /// The request's target: path and query, as they are sent.
+    /// Returns the request's target: path and query in the form in which they are sent.
     fileprivate func target(_ path: EndpointPath, _ query: String) -> String {
         query.isEmpty
             ? String(joining: [pathPrefix, "/", path.percentEncoded])
@@ -64,7 +64,7 @@ extension BaseURL {
 extension HTTPFields {
     /// Replaces fields, in the order of their names.
     ///
-    /// - Throws: As ``set(_:_:)``.
+    /// - Throws: The errors of ``set(_:_:)``.
     mutating func set(_ headers: [String: String]) throws(NetworkError) {
         if headers.isEmpty { return }
         for (name, value) in headers.sorted(by: { $0.key < $1.key }) { try set(name, value) }

@@ -52,8 +52,8 @@ extension AccessToken {
     /// - Parameters:
     ///   - user: The user name, which may be empty.
     ///   - password: The password, which may be empty.
-    ///   - account: The account that the token belongs to. It is not secret: where the user name is, as a key of an API
-    ///     may be, the account is another text.
+    ///   - account: The account that the token belongs to. It is not secret: if the user name is secret, like the key
+    ///     of an API, pass another text.
     /// - Throws: ``NetworkError/Kind/invalidParameters`` if the user name has a colon, or either has a control
     ///   character (RFC 7617 §2).
     public static func basic(

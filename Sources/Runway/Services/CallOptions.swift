@@ -41,8 +41,8 @@ public struct CallOptions: Sendable, Hashable {
     public var wholeDeadline: Duration?
     /// The deadline of this call, instead of its endpoint's or service's. The default, `nil`, uses theirs.
     ///
-    /// As theirs it is the longest time to the landing or, for a streamed response, to its head, and the longest time
-    /// without a byte of a download or an upload. It is counted from `load`; more than a year counts as a year.
+    /// Like theirs it limits the time to the landing or, for a streamed response, to its head, and the time without a
+    /// byte of a download or an upload. It is counted from `load`; more than a year counts as a year.
     public var deadline: Duration?
     /// Header fields of this call, which replace those of its endpoint and service with the same name. The default is
     /// empty.
@@ -53,9 +53,9 @@ public struct CallOptions: Sendable, Hashable {
     /// (``APIService/authenticatingFields``) or that the `Vary` of a response names. Fields that a stage sets, such as
     /// the token of ``Credentials``, replace them.
     public var headers: [String: String]
-    /// Whether the call is sent although the circuit of its host or endpoint is open: for a call that the user asked
-    /// for, such as a pull to refresh. The default is `false`. The guard against endless loops counts it as any other
-    /// (``AdmissionLimits``). A call in flight that this one joins is then sent all the same, too.
+    /// Whether the call is sent although the circuit of its host or endpoint is open: for a call that the user
+    /// requested, such as a pull to refresh. The default is `false`. The guard against endless loops counts it like any
+    /// other call (``AdmissionLimits``). If it joins a call in flight, that call is sent despite the circuit, too.
     public var bypassesCircuit: Bool
 
     /// Whether the streamed body stays open for as long as the app wants, so that it releases its concurrency slot, and

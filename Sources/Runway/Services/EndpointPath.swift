@@ -4,12 +4,13 @@
 /// var path: EndpointPath { "rental/\(id)/photos" }
 /// ```
 ///
-/// Every interpolated value becomes part of one segment: `/` and everything else outside the unreserved characters of
-/// RFC 3986 §2.3 is percent-encoded. In the literal parts `/` separates segments, and only characters that are not
-/// allowed in a path are encoded. A leading slash has no effect: the path is always below the base URL. A value that is
-/// empty, and a segment that is `.` or `..`, would address another resource, and a literal `?` or `#` would start a
-/// query or a fragment, which are no part of a path: such a call fails as ``NetworkError/Kind/invalidParameters``. A
-/// query is made of the endpoint's parameters.
+/// Every interpolated value becomes part of one segment: `/` and all other characters except the unreserved ones of RFC
+/// 3986 §2.3 are percent-encoded. In the literal parts `/` separates segments, and only characters that are not allowed
+/// in a path are encoded. A leading slash has no effect: the path is always below the base URL.
+///
+/// A call fails as ``NetworkError/Kind/invalidParameters`` if a value is empty or a segment is `.` or `..`, since it
+/// would address another resource, and if a literal part has `?` or `#`, which would start a query or a fragment. The
+/// query consists of the endpoint's parameters.
 public struct EndpointPath: Sendable, Equatable, ExpressibleByStringInterpolation {
     /// The path as it is sent, without a leading slash.
     public let percentEncoded: String

@@ -14,8 +14,7 @@ final class ServiceConfiguration: Sendable {
     let baseURL: Result<BaseURL, NetworkError>
     /// The service's own transport; `nil` if it uses the layer's.
     let transport: TransportLink?
-    /// The fields that authenticate its requests whatever their names: those that the service declares, and those that
-    /// its credentials set.
+    /// The fields that authenticate its requests: those that the service declares, and those that its credentials set.
     let authenticatingFields: Set<HTTPField.Name>
     /// Distinguishes calls with this configuration from those with others, before their requests are made.
     let callIdentity: ServiceIdentity

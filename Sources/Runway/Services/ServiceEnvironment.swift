@@ -12,11 +12,11 @@ public struct ServiceEnvironment: Hashable, Sendable, CustomStringConvertible, E
     /// The name, as records and errors show it.
     public let name: String
 
-    /// For unfinished versions.
+    /// The environment for unfinished versions.
     public static let development = ServiceEnvironment("development")
-    /// For testing a release before it is published.
+    /// The environment for testing a release before it is published.
     public static let releaseCandidate = ServiceEnvironment("release candidate")
-    /// For the users of the app.
+    /// The environment for the users of the app.
     public static let release = ServiceEnvironment("release")
 
     /// Names an environment in addition to the three above.

@@ -14,7 +14,7 @@ final class ServiceIdentity: Sendable {
         self.init(settings, of: service) { _ in }
     }
 
-    /// The identity for calls whose requests are made of these settings.
+    /// Creates the identity of calls with these settings.
     convenience init(_ settings: ServiceSettings, of service: any APIService.Type, at baseURL: BaseURL?) {
         self.init(settings, of: service) { form in
             form.add(baseURL?.scheme ?? "")

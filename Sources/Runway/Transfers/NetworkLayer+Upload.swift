@@ -84,7 +84,7 @@ extension NetworkLayer {
     /// - Parameters:
     ///   - endpoint: The endpoint that was called, with the same file.
     ///   - options: Settings of this call that override those of its endpoint.
-    /// - Throws: The error of the request to the server. The record is removed all the same.
+    /// - Throws: The error of the request to the server. The record is removed nevertheless.
     public func discardUpload<E: Endpoint>(
         _ endpoint: E, options: CallOptions = .standard
     ) async throws(NetworkError) {

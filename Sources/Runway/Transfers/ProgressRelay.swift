@@ -26,7 +26,7 @@ final class ProgressRelay: Sendable {
         self.deliver = deliver
     }
 
-    /// Delivers a report as soon as the last delivery is long enough ago.
+    /// Delivers a report once enough time has passed since the last delivery.
     func report(_ progress: TransferProgress) {
         state.withLock { state in
             if state.hasEnded { return }

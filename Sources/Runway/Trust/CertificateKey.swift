@@ -1,4 +1,4 @@
-/// The public key of a certificate, as the certificate has it.
+/// The public key of a certificate, in the encoding of the certificate.
 ///
 /// The key is taken from the certificate's DER and not encoded again from the parts of a key, so that no kind of key
 /// needs code of its own.

@@ -63,7 +63,7 @@
             for name in [HTTPField.Name.connection, .upgrade, .secWebSocketKey, .secWebSocketVersion] {
                 request.head.headerFields[name] = nil
             }
-            // The system does not compress, and would not know what to do with an agreement about it.
+            // The system does not compress, and could not use an agreement about it.
             request.head.headerFields[.secWebSocketExtensions] = nil
             request.head.headerFields[.secWebSocketProtocol] =
                 offer.subprotocols.isEmpty ? nil : offer.subprotocols.joined(separator: ", ")

@@ -53,7 +53,7 @@ public final class URLSessionTransport: Transport {
         public var maximumStreamedRequestByteCount: Int
 
         /// Whether requests may use networks whose bytes may cost money, such as mobile ones and hotspots. The default
-        /// is `true`. Only on Apple's systems: a call that finds no other network fails with
+        /// is `true`. It has an effect only on Apple's systems: a call that finds no other network fails with
         /// `NetworkError.Kind.noNetwork`.
         public var allowsExpensiveNetworkAccess = true
         /// Whether requests may use networks in Low Data Mode. The default is `true`. Only on Apple's systems, as
@@ -207,8 +207,8 @@ extension URLSessionTransport.Configuration {
 }
 
 extension URLSessionConfiguration {
-    /// Sets what all sessions of the layer have in common: they store no cookies, responses and credentials, and use
-    /// TLS 1.2 or later.
+    /// Applies the settings of all sessions of the layer: they store no cookies, responses and credentials, and use TLS
+    /// 1.2 or later.
     func applyCommonSettings() {
         httpCookieStorage = nil
         httpShouldSetCookies = false

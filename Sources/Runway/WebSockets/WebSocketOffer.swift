@@ -28,7 +28,7 @@ package struct WebSocketOffer: Sendable, Equatable {
         package var resetsClientContext = false
         /// The server's largest window, as a power of two from 8 to 15. The default, `nil`, leaves it to the server.
         package var serverWindowBits: Int?
-        /// The size from which on messages are compressed. The default is 64 bytes.
+        /// The size at which a message is compressed. The default is 64 bytes.
         package var minimumByteCount = 64
 
         /// Creates parameters with the defaults.

@@ -1,7 +1,8 @@
 /// A character encoding of the WHATWG Encoding Standard (§4.2), or UTF-32.
 enum TextEncoding: Hashable, Sendable {
     case utf8, utf16LE, utf16BE
-    /// Not in the standard, since browsers do not read it. Without a byte order mark it is big-endian (RFC 3629 §4).
+    /// UTF-32, which is not in the standard, since browsers do not read it. Without a byte order mark it is big-endian
+    /// (RFC 3629 §4).
     case utf32, utf32LE, utf32BE
     /// One byte for each character; those above ASCII are in a table of the system.
     case singleByte(SystemTable.Name)
@@ -13,8 +14,8 @@ enum TextEncoding: Hashable, Sendable {
 
     /// The encoding that a label names (§4.2); `nil` if it is unknown.
     ///
-    /// Only letters and digits count, as in Unicode Technical Standard #22 §1.4, so that `UTF_8` and `cp-1251` are
-    /// found, too.
+    /// Finds an encoding by the letters and digits of a label, as in Unicode Technical Standard #22 §1.4, so that
+    /// `UTF_8` and `cp-1251` are found, too.
     init?(label: String) {
         guard let encoding = Self.encodings[Self.letters(of: label)] else { return nil }
         self = encoding
@@ -24,7 +25,7 @@ enum TextEncoding: Hashable, Sendable {
         label.lowercased().filter { ("a"..."z").contains($0) || ("0"..."9").contains($0) }
     }
 
-    /// By the letters and digits of their labels.
+    /// The encodings by the letters and digits of their labels.
     private static let encodings: [String: TextEncoding] = {
         var encodings: [String: TextEncoding] = [:]
         for (encoding, labels) in multiByte + singleByte.map({ (.singleByte($0), $1) }) {

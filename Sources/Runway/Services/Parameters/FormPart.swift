@@ -18,7 +18,7 @@ public import Foundation
 public struct FormPart: Sendable {
     /// The name of the field.
     public var name: String
-    /// The name of the file, as it is sent to the server; `nil` for a field.
+    /// The name of the file that is sent to the server; `nil` for a field.
     public var fileName: String?
     /// The media type; `nil` sends none, which means `text/plain`.
     public var contentType: String?
@@ -29,7 +29,7 @@ public struct FormPart: Sendable {
     ///
     /// - Parameters:
     ///   - name: The name of the field.
-    ///   - fileName: The name of the file, as it is sent to the server; `nil` for a field.
+    ///   - fileName: The name of the file that is sent to the server; `nil` for a field.
     ///   - contentType: The media type; `nil` sends none.
     ///   - body: The content. If its length is unknown, the length of the whole form is unknown, and the form is sent
     ///     in chunks.

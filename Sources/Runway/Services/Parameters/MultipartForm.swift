@@ -54,8 +54,8 @@ extension Request {
     /// Sets a form with files (`multipart/form-data`, RFC 7578) as the body, and `Content-Type` to its media type with
     /// the boundary.
     ///
-    /// For ``NetworkLayer/exchange(_:with:options:)``. An endpoint with ``ParameterEncoding/multipart(_:)`` does not
-    /// need it: its form is built from its parameters and ``Endpoint/parts``.
+    /// Use it with ``NetworkLayer/exchange(_:with:options:)``. An endpoint with ``ParameterEncoding/multipart(_:)``
+    /// does not need it: its form is built from its parameters and ``Endpoint/parts``.
     ///
     /// - Parameter parts: The parts, in their order. Files are read while they are sent.
     /// - Throws: ``NetworkError/Kind/invalidParameters`` if the media type of a part has a character that is not

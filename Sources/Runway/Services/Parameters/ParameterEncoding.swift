@@ -14,15 +14,15 @@
 public enum ParameterEncoding: Sendable, Hashable {
     /// Into the query of the URL (RFC 3986 §3.4).
     case query(QueryStyle = .default)
-    /// Into the body, as a form (`application/x-www-form-urlencoded`).
+    /// The body, as a form (`application/x-www-form-urlencoded`).
     case form(QueryStyle = .default)
-    /// Into the body, as a JSON object whose names are in code point order (RFC 8259).
+    /// The body, as a JSON object whose names are in code point order (RFC 8259).
     ///
     /// Arrays, objects, Booleans and nulls are JSON's own; dates are written in the style `dates`, bytes as Base64.
     case json(dates: DateStyle = .iso8601)
     /// The body is ``Endpoint/content``, with this media type; parameters go into the query.
     case raw(contentType: String)
-    /// Into the body, as a form with files (`multipart/form-data`, RFC 7578): the parameters as fields, then
+    /// The body, as a form with files (`multipart/form-data`, RFC 7578): the parameters as fields, then
     /// ``Endpoint/parts``.
     ///
     /// Names and values are written in the given `QueryStyle`, unescaped.

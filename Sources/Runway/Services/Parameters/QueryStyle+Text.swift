@@ -18,7 +18,7 @@ extension QueryStyle {
         return String(joining: parts)
     }
 
-    /// The parameters as sorted pairs, as they are before they are escaped.
+    /// Returns the parameters as sorted pairs, before they are escaped.
     ///
     /// - Throws: ``UnencodableParameter`` for the first value that can't be encoded.
     func fields(_ parameters: Parameters) throws(UnencodableParameter) -> [(name: String, value: String)] {

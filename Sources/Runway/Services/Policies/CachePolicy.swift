@@ -142,7 +142,7 @@ package struct CacheTiers: OptionSet, Sendable, Hashable {
 
 /// The use of stored responses by one call.
 public enum CacheUse: Sendable, Hashable {
-    /// A fresh response is returned, as the policy allows.
+    /// A fresh response is returned if the policy allows it.
     case standard
     /// No stored response is used or revalidated; the new response replaces it.
     case refresh

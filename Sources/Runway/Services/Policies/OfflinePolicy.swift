@@ -20,8 +20,8 @@
 ///
 /// A call is stored before it is sent, so that it is sent later if the process ends meanwhile, and is removed when it
 /// has ended. It stays stored, and its caller gets ``NetworkError/Kind/queued``, if
-/// - an earlier change of its account waits in the queue, which it must not overtake; of those that were refused or are
-///   held, one with a common subject (``Endpoint/offlineSubjects``),
+/// - an earlier change of its account waits in the queue, which it must not overtake; earlier changes that were refused
+///   or are held count only if they have a common subject (``Endpoint/offlineSubjects``),
 /// - the host could not be reached, the connection was lost, or the deadline passed (``NetworkError/Kind/noNetwork``,
 ///   ``NetworkError/Kind/timedOut``), or the circuit of the endpoint is open (``NetworkError/Kind/unavailable``),
 /// - the server, or the service in its envelope, asks for fewer requests, or the status is 408 or 425,

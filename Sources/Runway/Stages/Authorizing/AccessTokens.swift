@@ -236,7 +236,7 @@ extension AccessTokens {
         state.withLock { state in
             if session.isOver { return nil }
             let entry = state.entries.peek(identity)
-            // A token that was evicted has no version any more: only the session shows whether the new token is still
+            // A token that was evicted no longer has a version: only the session shows whether the new token is still
             // wanted.
             if let renewed, let entry, entry.version != renewed { return nil }
             state.changeCount += 1

@@ -48,8 +48,8 @@ struct RenewalBackoff: Sendable {
 /// An endpoint that refuses every token would otherwise cause a renewal with each of its calls. It is remembered from
 /// the renewal that it causes until a renewal helps it.
 struct EndpointBackoffs: Sendable {
-    /// The most endpoints that are remembered for an account. While that many are delayed, no other causes a renewal
-    /// either.
+    /// The most endpoints that are remembered for an account. While that many are delayed, no other endpoint causes a
+    /// renewal.
     static let maximumCount = 32
 
     private var backoffs: [(endpoint: ObjectIdentifier, backoff: RenewalBackoff)] = []

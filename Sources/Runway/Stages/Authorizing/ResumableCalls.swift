@@ -20,7 +20,7 @@ struct ResumableCalls {
 
     private let maximumCount: Int
     private let lifetime: Duration
-    /// In the order in which the calls failed.
+    /// The calls in the order in which they failed.
     private var entries: [Entry] = []
     /// The calls that the app resumed before they failed, of all services; the oldest are removed if there are too
     /// many.
@@ -48,7 +48,7 @@ struct ResumableCalls {
         return false
     }
 
-    /// Removes a call, if it is there; with `nil`, all calls of the manager.
+    /// Removes a call, if it is stored; with `nil`, all calls of the manager.
     mutating func remove(_ flight: FlightID?, of manager: any APIManaging) {
         entries.removeAll { $0.call.manager.manager === manager && (flight ?? $0.call.flight) == $0.call.flight }
     }

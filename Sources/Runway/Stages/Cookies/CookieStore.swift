@@ -52,7 +52,7 @@ struct CookieStore {
         return true
     }
 
-    /// Stores a cookie that was stored before, as by another process.
+    /// Stores a cookie that was stored before, for example by another process.
     mutating func restore(_ cookie: Cookie, at date: Date) { insert(cookie, at: date) }
 
     private mutating func insert(_ cookie: Cookie, at date: Date) {

@@ -1,6 +1,6 @@
 import HTTPTypes
 
-// Which cookies identify the sender of a call, for what separates responses by sender.
+// The cookies that identify the sender of a call, for everything that separates responses by sender.
 extension Flight {
     /// The version of the cookies that identify the sender, if no account does; 0 if an account is signed in, no jar is
     /// in use, or the jar is empty.

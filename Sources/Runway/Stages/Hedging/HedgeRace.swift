@@ -2,9 +2,9 @@
 struct HedgeRace {
     /// The end of an attempt.
     enum Ending: Equatable {
-        /// With a response that another attempt can't improve.
+        /// A response that another attempt can't improve.
         case good
-        /// With a response that another attempt may improve.
+        /// A response that another attempt may improve.
         case poor
         /// Without a response.
         case failed

@@ -82,8 +82,8 @@ struct MergeEnvelope {
 }
 
 extension HTTPField.Name {
-    /// Whether the field has no meaning inside an envelope: it names the host or the length, which the envelope has, or
-    /// asks for a content coding, which the envelope as a whole may have.
+    /// Whether the field has no meaning inside an envelope: it names the host or the length, which only the envelope
+    /// has, or asks for a content coding, which only the envelope as a whole may have.
     fileprivate var isLeftOut: Bool {
         switch canonicalName {
         case "host", "content-length", "accept-encoding", "expect": true

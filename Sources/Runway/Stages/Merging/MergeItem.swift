@@ -26,7 +26,7 @@ final class MergeItem: Sendable {
     let request: Request
     let flight: Flight
     let next: RequestPipeline.Rest
-    /// The size of the request, as the policy counts it.
+    /// The size of the request by which the policy counts it.
     let byteCount: Int
     /// The largest response that the call accepts.
     let maximumResponseByteCount: Int

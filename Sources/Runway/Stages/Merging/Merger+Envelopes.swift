@@ -90,8 +90,8 @@ private struct EnvelopeResult {
 }
 
 extension Response {
-    /// This response, which refuses an envelope, as the response to every request in it. No cache may store it as
-    /// theirs.
+    /// Returns this response, which refuses an envelope, as the response to every request in it. No cache may store it
+    /// as theirs.
     ///
     /// - Throws: The refusal, if it concerns another request than the envelope. It is no evidence about the requests in
     ///   the envelope, which may have had their effect.

@@ -48,7 +48,7 @@ final class StrictTransport: Sendable {
         }
     }
 
-    /// RFC 6797 §6.1: directives by name, none twice, with a maximum age.
+    /// Reads a policy (RFC 6797 §6.1): its directives by name, none of them twice, with a maximum age.
     static func policy(_ field: String) -> (maximumAge: TimeInterval, includesSubdomains: Bool)? {
         var directives: [String: String] = [:]
         // By bytes: a combining character after a separator would form one character with it.

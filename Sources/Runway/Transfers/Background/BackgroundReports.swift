@@ -1,9 +1,9 @@
 /// Decides when the completion handlers of a background session are called: a state machine without a session.
 ///
 /// The system passes a handler when it wakes the app for the ends of transfers, and reports later that it has passed
-/// all of them. The handler is called when that was reported and the app has received them. At a launch the report may
-/// come before the handler. A report without a handler, as after a launch by the user, must not count for the handler
-/// of another wake: the ends that it is for have yet to come.
+/// all of them. The handler is called after that report, when the app has received the ends. At a launch the report may
+/// precede the handler. A report without a handler, for example after a launch by the user, must not count for the
+/// handler of a later wake, whose ends are still to be delivered.
 struct BackgroundReports<Handler> {
     /// The time for which a report counts for a later handler: 30 s, the time that the system gives an app that it
     /// wakes.

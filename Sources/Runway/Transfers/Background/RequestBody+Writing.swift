@@ -3,7 +3,7 @@ import Foundation
 extension RequestBody {
     /// Writes the body to a file that only the user can read. Without a body, the file is empty.
     ///
-    /// - Throws: ``FileError``, and what reading the body throws.
+    /// - Throws: ``FileError``, and the errors of reading the body.
     func write(to path: String) async throws {
         let disk = DiskQueue()
         let file = try await disk.run { () throws(FileError) in

@@ -14,7 +14,7 @@ struct Download: Sendable {
 
     let network: NetworkLayer
 
-    /// Fetches the file and puts it in its place.
+    /// Fetches the file and moves it to its target.
     @concurrent func run(upTo maximumByteCount: Int) async throws(NetworkError) -> DownloadedFile {
         let remains = try await onDisk { () throws(FileError) in try await partial.remains(of: source) }
         var plan = DownloadPlan(

@@ -8,9 +8,9 @@ struct UploadFields: Sendable, Equatable {
     /// Whether the server has all of the upload.
     var isComplete: Bool?
     var length: Int?
-    /// The most bytes that the server takes in one request.
+    /// The most bytes that the server accepts in one request.
     var maximumAppendByteCount: Int?
-    /// The most bytes that the server takes in all.
+    /// The most bytes that the server accepts in all.
     var maximumByteCount: Int?
 
     init(_ fields: HTTPFields) {
