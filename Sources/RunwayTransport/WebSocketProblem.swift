@@ -33,7 +33,7 @@ enum WebSocketProblem: Error, Equatable {
         }
     }
 
-    /// Whether any of the message or of the handshake was sent, as far as the error itself says.
+    /// Whether any of the message or of the handshake was sent, as far as the error shows.
     var sending: SendState {
         switch self {
         case .invalidOffer, .tooMuchUnsent, .closed: .notSent

@@ -27,9 +27,9 @@ public struct WireSettings: Sendable {
     /// default is 15 s, the minimum 10 ms; `nil` sends none. None is sent while only event streams and WebSockets are
     /// open, which have heartbeats and pings of their own. Lower it to find a lost connection sooner.
     public var pingInterval: Duration? = .seconds(15)
-    /// The size from which on a body waits for status 100 (`Expect: 100-continue`, RFC 9110 §10.1.1), as any body of
-    /// unknown length does then. The default, `nil`, is no size: a body waits only if its request has the field. Set it
-    /// for a server that refuses large uploads by their header fields.
+    /// The size of a body at which it waits for status 100 (`Expect: 100-continue`, RFC 9110 §10.1.1); a body of
+    /// unknown length then waits, too. By default, `nil`, a body waits only if its request has the field. Set it for a
+    /// server that refuses large uploads by their header fields.
     public var expectContinueByteCount: Int?
 
     /// The flow-control window of an HTTP/2 stream: the unread bytes of one response that a server may send. From 64

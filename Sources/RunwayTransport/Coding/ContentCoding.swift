@@ -42,8 +42,9 @@ package enum ContentCoding: String, Sendable, CaseIterable {
         self.init(rawValue: name == "x-gzip" ? "gzip" : name)
     }
 
-    /// The codings of a body that can be undone, the last applied one first: all that are named, or those that were
-    /// applied after the last unknown one. Codings are named in the order in which they were applied (RFC 9110 §8.4).
+    /// Returns the codings of a body that can be undone, the last applied one first: all named codings, or those that
+    /// were applied after the last unknown one. Codings are named in the order in which they were applied (RFC 9110
+    /// §8.4).
     static func undoable(in fields: HTTPFields) -> [ContentCoding] {
         var codings: [ContentCoding] = []
         for name in fields.contentCodings.reversed() {

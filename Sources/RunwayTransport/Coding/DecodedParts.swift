@@ -17,7 +17,7 @@ struct DecodedParts {
     /// The next part; `nil` at the end.
     ///
     /// - Parameter nextPart: Returns the next part as received, and `nil` at the end.
-    /// - Throws: ``ContentDecoder/Failure``, or what `nextPart` throws.
+    /// - Throws: ``ContentDecoder/Failure``, or the errors of `nextPart`.
     mutating func next(from nextPart: () async throws -> ByteBuffer?) async throws -> [UInt8]? {
         if codings.isEmpty { return try await nextPart().map { Array($0.readableBytesView) } }
         let current = try decoder ?? ContentDecoder(codings, limits: limits)

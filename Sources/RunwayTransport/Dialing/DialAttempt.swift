@@ -3,7 +3,7 @@ import NIOPosix
 import NIOSSL
 import Runway
 
-/// An attempt to connect to one address: performs what ``DialAttemptMachine`` decides. Runs on its event loop.
+/// An attempt to connect to one address: performs the steps of its ``DialAttemptMachine``. Runs on its event loop.
 final class DialAttempt {
     /// An event that an attempt reports to its owner.
     enum Event {
@@ -95,7 +95,7 @@ extension DialAttempt {
     private func connect() {
         let attempt = NIOLoopBound(self, eventLoop: eventLoop)
         ClientBootstrap(group: eventLoop)
-            // Nothing is read before a handler for it is there.
+            // The channel reads nothing before it has a handler for it.
             .channelOption(.autoRead, value: false)
             // The owner of the attempt ends it in time.
             .connectTimeout(.hours(24))

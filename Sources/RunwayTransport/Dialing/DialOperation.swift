@@ -27,7 +27,7 @@ final class DialOperation {
     /// Apple's resolver translates them into IPv6 addresses that lead to them (NAT64).
     private let literals: [IPAddress]
     private var race: DialRace
-    /// The attempts that have not ended. After the race those that are only measured go on.
+    /// The attempts that have not ended. After the race, attempts that are only measured continue.
     private var attempts: [IPAddress: DialAttempt] = [:]
     /// The addresses that the lookup returned as it returned them, since they may name an interface.
     private var lookedUp: [IPAddress: SocketAddress] = [:]

@@ -32,7 +32,7 @@ struct DialRace {
 
     /// The time at which the name is looked up.
     enum Lookup {
-        /// Not at all: all addresses are known.
+        /// No lookup: all addresses are known.
         case never
         /// At the start of the race.
         case atOnce

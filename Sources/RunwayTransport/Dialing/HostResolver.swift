@@ -26,7 +26,7 @@ package final class HostResolver: Sendable {
     /// Guards the waiters of each host, and the hosts that wait for a thread.
     private let state = Mutex(State())
 
-    /// Looks hosts up with a function, as for tests.
+    /// Creates a resolver that looks hosts up by a function, for tests.
     ///
     /// - Parameter lookUp: Returns the addresses of a host in the order of preference (RFC 6724); may block its thread.
     init(_ lookUp: @escaping @Sendable (String) throws -> [SocketAddress]) { self.lookUp = lookUp }
@@ -52,7 +52,7 @@ package final class HostResolver: Sendable {
         return promise.futureResult
     }
 
-    /// Looks up this host, and then those that wait for a thread.
+    /// Looks up this host, and then the hosts that wait for a thread.
     private func work(on first: String) {
         var next: String? = first
         while let host = next {

@@ -1,7 +1,7 @@
 import NIOCore
 
 extension ByteBuffer {
-    /// Appends bytes to the unread ones, and releases those that were read.
+    /// Appends bytes to the unread ones, and releases bytes that were read.
     ///
     /// Slices that were read share the storage, so that a write copies it, with all that was ever read of it: a buffer
     /// that never becomes empty would grow with each part of a stream.

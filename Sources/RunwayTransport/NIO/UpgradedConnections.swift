@@ -3,7 +3,7 @@ import Synchronization
 
 /// A connection that has left HTTP, such as a WebSocket, and that its owner closes.
 protocol UpgradedConnection: AnyObject, Sendable {
-    /// The address of this device that it was made from; `nil` if that is not known.
+    /// The address of this device that the connection was made from; `nil` if it is not known.
     var localAddress: IPAddress? { get }
 
     /// Closes the connection at once, because of any error.
@@ -48,8 +48,8 @@ final class UpgradedConnections: Sendable {
         }
     }
 
-    /// Cuts connections from an address that the device does not have any more, and checks that the servers of the
-    /// others respond.
+    /// Closes connections from an address that the device no longer has, and checks that the servers of the others
+    /// respond.
     func check() {
         let connections = connections
         if connections.isEmpty { return }

@@ -24,7 +24,7 @@ final class WakeUp {
         timer = (instant, task)
     }
 
-    /// Does not fire any more.
+    /// Prevents the timer from firing.
     func stop() {
         timer?.task.cancel()
         timer = nil

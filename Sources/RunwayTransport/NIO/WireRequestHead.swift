@@ -90,7 +90,8 @@ struct WireRequestHead: Sendable {
 }
 
 extension UInt8 {
-    /// Letters, digits, and what else a host, a port and the brackets of an IPv6 literal are made of (RFC 3986 §3.2.2).
+    /// Whether the byte is a letter, a digit, or another character of a host, a port or the brackets of an IPv6 literal
+    /// (RFC 3986 §3.2.2).
     fileprivate var isAuthorityCharacter: Bool {
         switch self {
         case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),

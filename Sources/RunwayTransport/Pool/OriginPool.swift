@@ -2,7 +2,7 @@ import NIOCore
 import Runway
 import Synchronization
 
-/// The connections of one origin: performs what ``PoolMachine`` decides.
+/// The connections of one origin: performs the actions of its ``PoolMachine``.
 ///
 /// The pool, its connections and its exchanges run on one event loop. Locks guard only values that other threads use as
 /// well, such as ``addressesInUse`` and the parts of streamed responses (``ResponseStream``).

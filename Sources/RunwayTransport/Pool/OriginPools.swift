@@ -26,7 +26,7 @@ final class OriginPools: Sendable {
         var isShutDown = false
     }
 
-    /// The number of pools from which on a new pool evicts an unused one.
+    /// The number of pools at which a new pool evicts an unused one.
     static let maximumPools = 64
 
     private let dialer: Dialer

@@ -38,7 +38,7 @@ public struct HostProbe: Sendable {
         self.timeout = min(max(timeout, .milliseconds(1)), .seconds(60))
     }
 
-    /// Measures the addresses of a host: the passed ones, the listed ones, and those of DNS.
+    /// Measures the addresses of a host: the passed ones, the listed ones, and the ones from DNS.
     ///
     /// - Parameters:
     ///   - host: The name of the host.
@@ -63,7 +63,7 @@ public struct HostProbe: Sendable {
         return try await run(origin, targets, looksUp: literal == nil)
     }
 
-    /// Measures the passed addresses of a host and, if the host is looked up, those of DNS.
+    /// Measures the passed addresses of a host and, if the host is looked up, the ones from DNS.
     ///
     /// - Throws: `NetworkError.Kind.cancelled`.
     func run(

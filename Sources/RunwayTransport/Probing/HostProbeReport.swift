@@ -41,7 +41,7 @@ public struct HostProbeReport: Sendable {
     public var dns: Duration?
     /// The reason why the name could not be looked up, in one sentence; `nil` if it could.
     public var dnsFailure: String?
-    /// The addresses, the fastest first, those that failed last.
+    /// The addresses, the fastest first, failed ones last.
     public var entries: [Entry]
 
     /// The report with the fastest addresses first.

@@ -1,6 +1,6 @@
 import NIOCore
 
-/// Asks a proxy for a connection to the host: performs what ``ProxyHandshake`` decides.
+/// Asks a proxy for a connection to the host: performs the steps of its ``ProxyHandshake``.
 final class ProxyHandshakeHandler: ChannelInboundHandler, RemovableChannelHandler {
     typealias InboundIn = ByteBuffer
     typealias OutboundOut = ByteBuffer

@@ -71,7 +71,7 @@ public struct ProxySettings: Sendable, Hashable {
     enum Route: Sendable, Hashable {
         case direct
         case proxy(ProxyServer)
-        /// Not at all, for this reason.
+        /// No connection is possible, for this reason.
         case unusable(String)
 
         fileprivate init(_ proxy: ProxyServer?) { self = proxy.map(Self.proxy) ?? .direct }

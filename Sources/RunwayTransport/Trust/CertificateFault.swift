@@ -5,7 +5,7 @@
     /// The reason why a server's certificates lead to no trusted authority, for the message of a verification that has
     /// failed.
     struct CertificateFault {
-        /// In fixed words, with dates and with the name of an authority as the certificates have it.
+        /// The reason in fixed words, with dates and with the name of an authority as in the certificates.
         let reason: String
 
         /// Looks for the reason.

@@ -51,7 +51,7 @@
             if let chain = try? await path(from: leaf, through: certificates, to: identity, satisfying: pins.enforced) {
                 return pins.report(on: chain)
             }
-            // Is it the pins, or is there no valid path at all?
+            // The cause is either the pins, or that there is no valid path at all.
             return pins.report(on: try await path(from: leaf, through: certificates, to: identity, satisfying: []))
         }
 
@@ -151,8 +151,8 @@
     import NIOSSL
     import Runway
 
-    /// Replaces the verifier if the package trait `Pins` is off. It can't be made, so that making a transport with pins
-    /// throws.
+    /// Replaces the verifier if the package trait `Pins` is off. It can't be created, so that creating a transport with
+    /// pins throws.
     enum ChainVerifier: Sendable {
         init(rootsPEM: String?) throws {
             throw NetworkError(.invalidConfiguration, in: .transporting, "Public-key pins need the package trait Pins.")

@@ -2,8 +2,8 @@ import Runway
 
 /// Trust for developers' own builds: in a release build the initializer of a transport refuses it.
 ///
-/// A build is a release build where this package is compiled without `DEBUG`, as by `swift build -c release` and by
-/// Xcode's release configurations.
+/// A build is a release build if this package is compiled without `DEBUG`, for example by `swift build -c release` or
+/// by Xcode's release configurations.
 public struct DevelopmentException: Sendable, Hashable {
     enum Trust: Sendable, Hashable {
         case certificate(pem: String)

@@ -2,7 +2,8 @@ import NIOCore
 import NIOSSL
 import Runway
 
-/// A ``TrustPolicy`` made ready: contexts are made once, and a handler is made of them for each connection.
+/// A ``TrustPolicy`` in a form that is ready for use: its contexts are created once, and each connection gets a
+/// handler.
 ///
 /// A host without pins is verified by BoringSSL, except for its name, which is compared here. A host with pins is
 /// verified by swift-certificates, since only there the verified chain is visible. In both cases the handshake does not

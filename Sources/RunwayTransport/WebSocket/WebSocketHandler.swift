@@ -2,7 +2,7 @@ import NIOCore
 import NIOWebSocket
 import Runway
 
-/// Performs what ``WebSocketMachine`` decides, as the last handler of a channel that reads and writes frames.
+/// Performs the actions of its ``WebSocketMachine``, as the last handler of a channel that reads and writes frames.
 final class WebSocketHandler: ChannelDuplexHandler {
     typealias InboundIn = WebSocketFrame
     typealias OutboundIn = WebSocketFrame

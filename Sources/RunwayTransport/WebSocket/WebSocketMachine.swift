@@ -54,7 +54,7 @@ struct WebSocketMachine {
     /// Whether the end was reported to the reader.
     var isEnded: Bool { state == .ended || state == .cut }
 
-    /// Decides what to do with a received frame.
+    /// Decides the actions for a received frame.
     mutating func receive(_ frame: WebSocketFrame) -> [Action] {
         if isEnded { return [] }
         do throws(WebSocketProblem) {
@@ -79,7 +79,7 @@ struct WebSocketMachine {
         }
     }
 
-    /// Decides what to do if received bytes are not a valid frame.
+    /// Decides the actions for received bytes that are not a valid frame.
     mutating func receive(_ error: NIOWebSocketError) -> [Action] {
         switch error {
         case .invalidFrameLength:

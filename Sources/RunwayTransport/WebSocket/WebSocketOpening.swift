@@ -103,8 +103,8 @@ extension WebSocketOpening {
         return true
     }
 
-    /// A stream whose request was certainly not processed, as the connection was about to close, is no reason to fail,
-    /// nor is a server that wants the handshake over HTTP/1.1 (RFC 9113 §7).
+    /// The handshake does not fail if its stream was certainly not processed, since the connection was about to close,
+    /// or if the server requires the handshake over HTTP/1.1 (RFC 9113 §7).
     private func streamEnded(
         _ result: Result<WebSocketHandshakeHandler.Outcome, any Error>, on channel: any Channel
     ) {

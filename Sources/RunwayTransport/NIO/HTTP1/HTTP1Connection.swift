@@ -2,7 +2,7 @@ import HTTPTypes
 import NIOCore
 import Runway
 
-/// A connection over HTTP/1.1: performs what ``HTTP1Machine`` decides.
+/// A connection over HTTP/1.1: performs the actions of its ``HTTP1Machine``.
 ///
 /// It is the last handler of its channel, and runs on the channel's event loop.
 final class HTTP1Connection: ChannelDuplexHandler, WireConnection {

@@ -186,7 +186,7 @@ extension HTTP1Machine.InFlightRequest {
 
 /// Decides how the response is read.
 extension HTTP1Machine {
-    /// Decides what to do with bytes that were received.
+    /// Decides the treatment of received bytes.
     mutating func bytesReceived(now: NIODeadline) -> Receipt {
         switch state {
         case .closed: return .ignore

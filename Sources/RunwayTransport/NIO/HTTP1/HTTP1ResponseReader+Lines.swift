@@ -90,8 +90,8 @@ extension HTTP1ResponseReader {
     /// Returns whether the body is chunked. If not, a body with a transfer coding ends with the connection (RFC 9112
     /// §6.1, §6.3).
     ///
-    /// Only `chunked` is decoded here. Any other coding is refused with the head, before anybody takes the response for
-    /// a complete one. `identity`, which HTTP/1.1 had until RFC 7230, is no coding.
+    /// Only `chunked` is decoded here. Any other coding is refused with the head, before a caller takes the response
+    /// for complete. `identity`, which HTTP/1.1 had until RFC 7230, is no coding.
     private func isChunked() throws(WireError) -> Bool {
         let values = fields[values: .transferEncoding]
         if values.isEmpty { return false }

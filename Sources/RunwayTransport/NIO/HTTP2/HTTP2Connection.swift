@@ -305,7 +305,7 @@ extension HTTP2Connection {
             } else if let failure {
                 stream.exchange.failed(failure)
             } else if isAnnounced, stream.mayBeSilent, stream.missingByteCount ?? 0 == 0 {
-                // A response that stays open until the server ends it has no other end.
+                // A response that stays open only ends when the server ends it.
                 stream.exchange.receiveEnd()
             } else {
                 stream.exchange.lost(error ?? (stream.hasHead ? WireError.closedInResponse : .closed))

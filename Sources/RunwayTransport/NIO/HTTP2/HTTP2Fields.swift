@@ -18,7 +18,7 @@ extension HPACKHeaders {
         if let name { add(name: ":protocol", value: name) }
         add(name: ":scheme", value: head.scheme)
         add(name: ":authority", value: head.authority)
-        // Targets differ from call to call: they would only push what repeats out of the table.
+        // Targets differ from call to call: they would only evict repeating fields from the table.
         add(name: ":path", value: head.target, indexing: .nonIndexable)
         for case let field? in head.fields.lazy.map(\.asText) where !field.name.isConnectionSpecific {
             // TE may have no value other than `trailers` (RFC 9113 §8.2.2).

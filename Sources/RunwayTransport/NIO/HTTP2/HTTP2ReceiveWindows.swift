@@ -18,8 +18,8 @@ final class HTTP2ReceiveWindows {
     private let maximumUnreadByteCount: Int
     /// The number of bytes that the server may still send on all streams together.
     private var connectionWindowLeft: Int
-    /// By how much every stream's window grows when the server acknowledges our settings, which NIO's handler does not
-    /// count before.
+    /// The growth of every stream's window when the server acknowledges the client's settings, which NIO's handler does
+    /// not count before.
     private var pendingIncrement: Int
     /// The sum of the increments in WINDOW_UPDATE frames that NIO's handler holds back, because the connection is not
     /// writable, and does not count yet. Without them, every frame that arrives meanwhile would open the window once
@@ -47,7 +47,7 @@ final class HTTP2ReceiveWindows {
     /// The server acknowledged our settings.
     func acknowledged() { pendingIncrement = 0 }
 
-    /// Opens no window any more, since the connection ends.
+    /// Stops opening windows, since the connection ends.
     func stop() { isStopped = true }
 
     private func grant(_ credit: Int, on id: HTTP2StreamID) {

@@ -104,7 +104,7 @@ extension HTTP2Tunnel {
         arrived = ByteBuffer()
         if let error { pipeline.fireErrorCaught(error) }
         pipeline.fireChannelInactive()
-        // Handlers may still be in the middle of what ended the channel.
+        // Handlers may still be processing the event that ended the channel.
         eventLoop.assumeIsolated().execute {
             self.removeHandlers(pipeline: self.pipeline)
             self.closePromise.succeed()
