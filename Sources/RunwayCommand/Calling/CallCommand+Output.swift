@@ -64,7 +64,7 @@ extension CallCommand {
         return error.exitStatus
     }
 
-    /// Says what became of a download that can be continued.
+    /// Prints a remark about a download that can be continued.
     private func remark(on result: CallSession.Result, _ output: String) throws {
         if result.wasComplete {
             return Console.error.remark(

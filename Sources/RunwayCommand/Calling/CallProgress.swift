@@ -17,13 +17,13 @@ final class CallProgress: Sendable {
     /// Begins with waiting for a host.
     init(host: String) { self.host = host }
 
-    /// The head of the response is there.
+    /// The head of the response has arrived.
     func began(_ head: HTTPResponse) {
         let expected = head.headerFields[.contentLength].flatMap { Int($0) }
         phase.withLock { $0 = .receiving(byteCount: 0, expected: expected) }
     }
 
-    /// A part of the body is there.
+    /// A part of the body has arrived.
     func received(_ count: Int) {
         phase.withLock { phase in
             guard case .receiving(let byteCount, let expected) = phase else { return }
@@ -31,7 +31,7 @@ final class CallProgress: Sendable {
         }
     }
 
-    /// So many bytes of a download are there.
+    /// Updates the progress of a download.
     func reached(_ progress: TransferProgress) {
         phase.withLock { $0 = .receiving(byteCount: progress.completedByteCount, expected: progress.totalByteCount) }
     }

@@ -30,7 +30,7 @@ struct CallReport: Encodable, Sendable {
         }
     }
 
-    /// The response. Its header fields are redacted as the record is; its body, which the user requested, is not.
+    /// The response. Its header fields are redacted like the record's; its body, which the user requested, is not.
     struct ResponseReport: Encodable, Sendable {
         let status: Int
         let reason: String

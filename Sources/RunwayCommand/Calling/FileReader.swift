@@ -24,8 +24,8 @@ final class FileReader: Sendable {
 
     /// The next part, of at most `count` bytes; `nil` at the end.
     ///
-    /// - Throws: ``CommandFailure``, and `CancellationError` as soon as the task is cancelled, whatever becomes of the
-    ///   read.
+    /// - Throws: ``CommandFailure``, and `CancellationError` as soon as the task is cancelled, even if the read
+    ///   continues.
     func read(_ count: Int) async throws -> [UInt8]? {
         let (results, continuation) = AsyncThrowingStream<[UInt8], any Error>.makeStream()
         queue.async { [self] in

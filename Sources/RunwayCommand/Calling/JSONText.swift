@@ -11,7 +11,7 @@ struct JSONText {
 
     private let console: Console
     private var output: [UInt8] = []
-    /// For each open container whether it is an object.
+    /// Whether each open container is an object.
     private var openObjects: [Bool] = []
     private var isName = false
 

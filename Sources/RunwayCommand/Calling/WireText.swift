@@ -10,7 +10,7 @@ struct WireText {
     /// The version of the request: HTTP/1.1 also to a server that responds with HTTP/1.0.
     private var requestVersion: String { version.hasPrefix("HTTP/1.") ? "HTTP/1.1" : version }
 
-    /// The lines of the request: the request line and every field, those that frame the message included.
+    /// The lines of the request: the request line and every field, including those that frame the message.
     ///
     /// Over HTTP/2 the request line and `Host` stand for the pseudo-header fields with the same content (RFC 9113
     /// §8.3.1).
@@ -47,7 +47,7 @@ extension HTTPField {
 }
 
 extension String {
-    /// The authority and the target of an absolute URL as the head of a request has it.
+    /// The authority and the target of an absolute URL, in the form of a request's head.
     fileprivate var authorityAndTarget: (authority: String, target: String) {
         let rest = firstRange(of: "://").map { self[$0.upperBound...] } ?? self[...]
         let authority = rest.prefix { $0 != "/" && $0 != "?" }

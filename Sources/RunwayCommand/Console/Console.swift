@@ -38,8 +38,8 @@ struct Console: Sendable {
         }
     }
 
-    /// Whether control characters are escaped: on a terminal, and if colours are forced, as for a pager that passes the
-    /// output on to a terminal.
+    /// Whether control characters are escaped: on a terminal, and if colours are forced, for example for a pager that
+    /// passes the output on to a terminal.
     var escapesControls: Bool { isTerminal || ColourMode.current == .always }
 
     /// The width of the terminal in columns; 80 if it is not known.
@@ -51,17 +51,17 @@ struct Console: Sendable {
 
     /// Writes text as UTF-8: to a terminal with its control characters escaped, elsewhere unchanged.
     ///
-    /// - Throws: As ``write(_:)-([UInt8])``.
+    /// - Throws: The errors of ``write(_:)-([UInt8])``.
     func write(_ text: String) throws { try write(ConsoleText(text, for: self)) }
 
     /// Writes text with styles in it.
     ///
-    /// - Throws: As ``write(_:)-([UInt8])``.
+    /// - Throws: The errors of ``write(_:)-([UInt8])``.
     func write(_ text: ConsoleText) throws { try write(Array(text.rendered.utf8)) }
 
     /// Writes all of the bytes, unchanged.
     ///
-    /// - Throws: ``BrokenPipe`` if the stream has no reader any more, ``CommandFailure`` if the write fails.
+    /// - Throws: ``BrokenPipe`` if the stream has lost its reader, ``CommandFailure`` if the write fails.
     func write(_ bytes: [UInt8]) throws {
         if isTerminal { ProgressLine.wipe() }
         do {

@@ -17,7 +17,7 @@ enum Interruption {
     /// A second signal, or the end of ``grace``, ends the process at once; temporary files are removed then, too.
     ///
     /// - Parameter forcedStatus: The exit code of a process that did not wait for `work`, from the signal.
-    /// - Throws: ``Signalled`` if a signal was received, whatever the result of `work`; otherwise what `work` throws.
+    /// - Throws: ``Signalled`` if a signal was received, whatever the result of `work`; otherwise the errors of `work`.
     static func cancelling<Value: Sendable>(
         forcedStatus: @escaping @Sendable (_ signal: Int32) -> Int32 = ExitStatus.signalled,
         _ work: @escaping @Sendable () async throws -> Value
@@ -39,7 +39,7 @@ enum Interruption {
                 let end: @Sendable () -> Never = {
                     ProgressLine.wipe()
                     TemporaryFiles.removeAll()
-                    // Not exit(3): other threads still run, and handlers of exit would free what they use.
+                    // Not exit(3): other threads still run, and handlers of exit would free memory that they use.
                     _exit(forcedStatus(number))
                 }
                 if !received.isFirst(number) { end() }

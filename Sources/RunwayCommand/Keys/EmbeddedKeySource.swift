@@ -16,7 +16,7 @@ struct EmbeddedKeySource {
     ///   - id: The identifier, which ``KeyID/check(_:of:)`` accepts: it becomes part of a string literal and of a
     ///     comment.
     ///   - text: The key, as `SigningKey.init(_:text:)` reads it.
-    ///   - mask: As many random bytes as the text has.
+    ///   - mask: Random bytes, as many as the bytes of the text.
     init(name: String, id: String, algorithm: String, text: String, mask: [UInt8]) {
         precondition(mask.count == text.utf8.count, "A mask is as long as the text")
         precondition(SaltedDigest.isKeyID(id[...]), "An identifier has no character that ends a literal or a comment")

@@ -2,8 +2,8 @@ import Foundation
 
 /// Lets one process at a time change a file of keys.
 ///
-/// The file itself is locked. A change puts another file in its place, so that whoever has waited for the lock of the
-/// former looks again.
+/// The file itself is locked. A change replaces the file, so that a process that has waited for the lock of the former
+/// file opens it again.
 final class KeyFileLock: Sendable {
     private let descriptor: Int32
 

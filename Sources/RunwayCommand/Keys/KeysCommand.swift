@@ -49,7 +49,7 @@ struct KeyFileArgument: ParsableArguments {
 
     func ring() throws(CommandFailure) -> KeyRing { try KeyRing(path: file) }
 
-    /// The file, which no other process changes meanwhile.
+    /// Returns the keys of the file. No other process can change the file meanwhile.
     func lockedRing() throws(CommandFailure) -> KeyRing { try KeyRing(changing: file) }
 }
 

@@ -33,7 +33,7 @@ struct ListenCommand: AsyncParsableCommand {
               130  Ctrl-C. 143 is SIGTERM.
             """)
 
-    /// Optional, so that a mistake in the options is reported first.
+    /// The URL. It is optional, so that a mistake in the options is reported first.
     @Argument(help: "The URL, or a part of it: host/path, :port/path.")
     var url: String?
 

@@ -23,7 +23,7 @@ struct ProbeCommand: AsyncParsableCommand {
               130  Ctrl-C. 143 is SIGTERM.
             """)
 
-    /// Optional, so that a mistake in the options is reported first.
+    /// The host. It is optional, so that a mistake in the options is reported first.
     @Argument(help: "The host: a name, or an address. Its port is an option.")
     var host: String?
 

@@ -26,7 +26,8 @@ struct CacheStatus {
         field = HTTPField.Name("Cache-Status").map { HTTPField(name: $0, value: value) }
     }
 
-    /// For how long the stored response that was used stays fresh; it is negative if it is stale (RFC 9211 §2.4).
+    /// Returns the remaining freshness lifetime of the stored response that was used; negative if it is stale (RFC 9211
+    /// §2.4).
     private static func remainingSeconds(_ decision: HTTPCacheDecision) -> Int64? {
         switch decision {
         case .fresh(_, let remaining): remaining.components.seconds

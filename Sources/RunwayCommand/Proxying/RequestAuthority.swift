@@ -10,7 +10,8 @@ struct RequestAuthority {
 
     /// Reads a `Host` field, or the authority of a target in absolute form.
     ///
-    /// - Throws: 400 for a user name, a port that is not made of digits or is too large, and an invalid host.
+    /// - Throws: 400 for a user name, a port that has characters other than digits or is too large, and an invalid
+    ///   host.
     init(_ text: String) throws(Refusal) {
         guard !text.contains("@") else {
             throw Refusal(.badRequest, "A user's name before the host is an error (RFC 9110 §4.2.4).")

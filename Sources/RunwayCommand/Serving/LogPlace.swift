@@ -12,10 +12,10 @@ enum LogPlace: Equatable {
     case file(String)
     case postgres(String)
 
-    /// A sink, and what ends it.
+    /// A sink, and the function that ends it.
     struct Sink: ActionLogErasing {
         let base: any ActionLogErasing
-        /// Stores what waits, and closes the sink.
+        /// Stores the waiting records, and closes the sink.
         let close: @Sendable () async throws -> Void
 
         func store(_ batch: ActionLogBatch) async throws -> ActionLogStorage { try await base.store(batch) }
