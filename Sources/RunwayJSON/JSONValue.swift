@@ -44,7 +44,7 @@ public struct JSONValue: Sendable {
     /// The kind of the value.
     @inlinable public var kind: JSONKind { storage.kind(at: index) }
 
-    /// Whether something is there; a `null` is.
+    /// Whether the value exists; `null` does.
     @inlinable public var exists: Bool { kind != .missing }
 
     /// Whether the value is the literal `null`. A missing value is not.
@@ -131,7 +131,7 @@ extension JSONValue {
     /// The number when it is an integer that `UInt64` holds, exact; `1.0` and `1e2` are integers too.
     @inlinable public var uint64: UInt64? { storage.uint64(at: index) }
 
-    /// The double nearest to the number, ties to even; nil beyond the range of finite doubles, as for `1e400`.
+    /// The double nearest to the number, ties to even; `nil` beyond the range of finite doubles, such as for `1e400`.
     @inlinable public var double: Double? { storage.double(at: index) }
 
     /// The number as a decimal, exact up to 38 digits, for money; nil beyond the range of `Decimal`.

@@ -11,7 +11,7 @@ enum DecodingWay {
     case date, data, url, decimal
     /// An array or a dictionary with strings as keys, which are decoded without their own containers.
     case collection(any DirectlyDecoded.Type)
-    /// By its own `init(from:)`.
+    /// The type decodes itself by its own `init(from:)`.
     case itself
 
     init<T: Decodable>(_ type: T.Type) {

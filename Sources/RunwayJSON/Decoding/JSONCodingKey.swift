@@ -1,4 +1,4 @@
-/// A key made from a name or an index if no key of a type's own is available. Its text is made when it is read.
+/// A key for a name or an index for which a type has no key of its own. Its text is created when it is read.
 enum JSONCodingKey: CodingKey {
     case name(String)
     case index(Int)

@@ -19,18 +19,18 @@
 public struct JSONDocumentDecoder: Sendable {
     /// A rule that converts the names of members to coding keys.
     public enum KeyDecodingStrategy: Sendable {
-        /// As they are. The default.
+        /// Names are used unchanged. The default.
         case useDefaultKeys
         /// `first_name` becomes `firstName`, and `has_3d_tour` becomes `has3DTour`: every word is capitalized, which
         /// begins anew behind a digit. Underscores at the beginning and end stay.
         case convertFromSnakeCase
-        /// By a function of the path up to the name and the name itself, which is the last key.
+        /// A function converts the path up to the name and the name itself, which is the last key.
         case custom(@Sendable (_ codingPath: [any CodingKey]) -> any CodingKey)
     }
 
     /// The format of dates.
     public enum DateDecodingStrategy: Sendable {
-        /// As `Date` decodes itself: seconds since the first of January 2001. The default.
+        /// `Date` decodes itself: seconds since the first of January 2001. The default.
         case deferredToDate
         /// A number of seconds since the first of January 1970.
         case secondsSince1970
@@ -40,25 +40,25 @@ public struct JSONDocumentDecoder: Sendable {
         case iso8601
         /// A string that a function reads, nil meaning that it can't: `.formatted { formatter.date(from: $0) }`.
         case formatted(@Sendable (String) -> Date?)
-        /// By a function that decodes for itself.
+        /// A function decodes the date.
         case custom(@Sendable (_ decoder: any Decoder) throws -> Date)
     }
 
     /// The format of `Data`.
     public enum DataDecodingStrategy: Sendable {
-        /// As `Data` decodes itself: an array of numbers.
+        /// `Data` decodes itself: an array of numbers.
         case deferredToData
         /// A string in base64 (RFC 4648 §4). The default.
         case base64
-        /// By a function that decodes for itself.
+        /// A function decodes the data.
         case custom(@Sendable (_ decoder: any Decoder) throws -> Data)
     }
 
     /// The format of infinite and undefined numbers, which JSON cannot represent.
     public enum NonConformingFloatDecodingStrategy: Sendable {
-        /// Not at all. The default.
+        /// Decoding throws an error. The default.
         case `throw`
-        /// As these strings.
+        /// These strings stand for the numbers.
         case convertFromString(positiveInfinity: String, negativeInfinity: String, nan: String)
     }
 

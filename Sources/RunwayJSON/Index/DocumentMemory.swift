@@ -168,7 +168,7 @@ final class JSONStorage: @unchecked Sendable {
         }
     }
 
-    /// A string made from well-formed bytes of the document without checking them again.
+    /// Returns a string from well-formed bytes of the document without checking them again.
     func text(_ range: Range<Int>) -> String {
         // The range is an entry's, so it is inside the document, which was checked to be well-formed as a whole and in
         // which quotation marks, its neighbours, are sequences of their own.
@@ -216,8 +216,7 @@ final class JSONStorage: @unchecked Sendable {
     }
 }
 
-/// A value as the type that it is of, which the caller has found out by comparing types: the bytes of both are the
-/// same.
+/// Returns a value as the type that it has. The caller has compared the types: the bytes of both are equal.
 @inline(__always)
 func sameType<Value, T>(_ value: Value, as type: T.Type) -> T {
     precondition(Value.self == type)

@@ -6,7 +6,7 @@ struct GrammarCheck {
     private let bytes: [UInt8]
     private let limits: JSONLimits
     private var place = 0
-    /// For each open container whether it is an object.
+    /// Whether each open container is an object.
     private var openContainers: [Bool] = []
     private var valueCount = 0
 

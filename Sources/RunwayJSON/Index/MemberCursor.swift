@@ -1,4 +1,4 @@
-/// The position of successive lookups in one object, for those that mostly proceed from its first member to its last.
+/// The position of successive lookups in one object, for lookups that mostly proceed from its first member to its last.
 ///
 /// `passed` has a bit of every name before the cursor. A name without its bit is not before the cursor, so that the
 /// first member of that name is the first one from the cursor on.

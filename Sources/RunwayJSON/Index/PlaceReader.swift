@@ -38,7 +38,8 @@ struct PlaceReader {
     /// The index of the next available place.
     var next = 0
 
-    /// So many bytes are scanned, then read, so that they and their places stay in the nearest cache.
+    /// The number of blocks that are scanned and then read at once, so that they and their positions stay in the
+    /// nearest cache.
     private static let chunkBlockCount = 64
     /// Space for the positions in a chunk: one for each byte, plus those of the last block, the overrun of a scan, and
     /// up to seven positions that were left.

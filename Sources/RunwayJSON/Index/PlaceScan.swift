@@ -2,7 +2,7 @@ import RunwayJSONSIMD
 
 /// A scan that finds the offsets of structural characters and values in a document.
 enum PlaceScan {
-    /// With vector instructions, in C.
+    /// The scan with vector instructions, in C.
     case vector(runway_json_scan)
     /// Byte by byte, in Swift.
     case portable

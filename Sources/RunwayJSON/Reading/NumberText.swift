@@ -120,8 +120,8 @@ extension NumberText<UInt64> {
         return isNegative ? -value : value
     }
 
-    /// The nearest double if 128 bits hold the intermediate values: up to 19 digits and some of 20, as the shortest
-    /// text of a double has, of a size between 10^-21 and 10^38; `nil` otherwise.
+    /// The nearest double if 128 bits hold the intermediate values: up to 19 digits and some of 20, like the shortest
+    /// text of a double, of a size between 10^-21 and 10^38; `nil` otherwise.
     var wideDouble: Double? {
         guard isExact, digits != 0, exponent >= -21, exponent <= 19 else { return nil }
         var value = UInt128(digits)

@@ -31,7 +31,8 @@ extension JSONDocument: CustomReflectable {
 }
 
 extension JSONStorage: CustomReflectable {
-    /// Without children, so that no `dump` of what holds a document, an iterator for example, shows its bytes.
+    /// A mirror without children: no `dump` of a value that holds a document, an iterator for example, shows the
+    /// document's bytes.
     @usableFromInline var customMirror: Mirror { Mirror(self, children: [], displayStyle: .class) }
 }
 

@@ -4,7 +4,7 @@ struct RedactedText {
     private let maximumByteCount: Int
     private let isIndented: Bool
     private var output: [UInt8] = []
-    /// For each open container: the index of its end, and whether it is an object.
+    /// The index of the end of each open container, and whether the container is an object.
     private var openContainers: [(end: Int, isObject: Bool)] = []
 
     /// Deeper levels are not indented further: a thousand blanks before each number add no information.

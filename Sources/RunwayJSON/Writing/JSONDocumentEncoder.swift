@@ -15,17 +15,17 @@
 public struct JSONDocumentEncoder: Sendable {
     /// A rule that converts coding keys to the names of members.
     public enum KeyEncodingStrategy: Sendable {
-        /// As they are. The default.
+        /// Keys are used unchanged. The default.
         case useDefaultKeys
         /// `firstName` becomes `first_name`, `myURLProperty` becomes `my_url_property`.
         case convertToSnakeCase
-        /// By a function of the path up to the key and the key itself, which is the last one.
+        /// A function converts the path up to the key and the key itself, which is the last one.
         case custom(@Sendable (_ codingPath: [any CodingKey]) -> any CodingKey)
     }
 
     /// The format of dates.
     public enum DateEncodingStrategy: Sendable {
-        /// As `Date` encodes itself: seconds since the first of January 2001. The default.
+        /// `Date` encodes itself: seconds since the first of January 2001. The default.
         case deferredToDate
         /// A number of seconds since the first of January 1970.
         case secondsSince1970
@@ -35,25 +35,25 @@ public struct JSONDocumentEncoder: Sendable {
         case iso8601
         /// A string that a function makes: `.formatted { formatter.string(from: $0) }`.
         case formatted(@Sendable (Date) -> String)
-        /// By a function that encodes for itself.
+        /// A function encodes the date.
         case custom(@Sendable (_ date: Date, _ encoder: any Encoder) throws -> Void)
     }
 
     /// The format of `Data`.
     public enum DataEncodingStrategy: Sendable {
-        /// As `Data` encodes itself: an array of numbers.
+        /// `Data` encodes itself: an array of numbers.
         case deferredToData
         /// A string in base64 (RFC 4648 §4). The default.
         case base64
-        /// By a function that encodes for itself.
+        /// A function encodes the data.
         case custom(@Sendable (_ data: Data, _ encoder: any Encoder) throws -> Void)
     }
 
     /// The format of infinite and undefined numbers, which JSON cannot represent.
     public enum NonConformingFloatEncodingStrategy: Sendable {
-        /// Not at all. The default.
+        /// Encoding throws an error. The default.
         case `throw`
-        /// As these strings.
+        /// These strings stand for the numbers.
         case convertToString(positiveInfinity: String, negativeInfinity: String, nan: String)
     }
 

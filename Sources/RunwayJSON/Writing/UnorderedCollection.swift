@@ -1,6 +1,6 @@
 /// A collection without an order: its iteration order differs from process to process.
 protocol UnorderedCollection {
-    /// Encodes the collection as its type does, and then sorts the result.
+    /// Encodes the collection by its type's own rules, and then sorts the result.
     func encodeInOrder(to encoder: NodeEncoder) throws
 }
 
