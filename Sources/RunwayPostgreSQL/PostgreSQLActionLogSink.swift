@@ -100,8 +100,8 @@
         /// Removes the contents of those records of an installation that have no account, under the same rules as
         /// ``erase(account:)``.
         ///
-        /// - Parameter installation: The id of the installation, as its batches state it.
-        /// - Throws: As ``erase(account:)``.
+        /// - Parameter installation: The id of the installation, from its batches.
+        /// - Throws: The errors of ``erase(account:)``.
         public func erase(anonymousRecordsOf installation: UUID) async throws {
             try await erase(.nobody(installation: installation), through: writer(of: installation))
         }
@@ -133,7 +133,7 @@
         ///
         /// - Parameters:
         ///   - url: The connection string or URL of the database, in libpq's format.
-        ///   - tenant: As that of the sink that stored the records. The default is `default`.
+        ///   - tenant: The tenant of the sink that stored the records. The default is `default`.
         /// - Throws: ``PostgreSQLError``; its ``PostgreSQLError/state`` is `42P01` if no sink has ever used the
         ///   database.
         public static func counts(at url: String, tenant: String = "default") async throws -> [ActionLogCount] {

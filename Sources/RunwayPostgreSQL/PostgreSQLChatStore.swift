@@ -22,7 +22,7 @@
         ///
         /// - Parameters:
         ///   - url: The database, as libpq takes it.
-        ///   - tenant: Separates what several apps store in one database; the first column of all keys. The default is
+        ///   - tenant: Separates the data of several apps in one database; the first column of all keys. The default is
         ///     `default`.
         ///   - connectionCount: The most connections. The default is 4.
         /// - Throws: ``PostgreSQLError``.

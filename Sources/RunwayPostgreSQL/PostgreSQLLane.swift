@@ -23,8 +23,8 @@
 
         /// Runs a transaction, again if it conflicts with another one (`40001`, `40P01`). It blocks.
         ///
-        /// - Throws: ``PostgreSQLError``. If the connection was lost during the commit, the transaction may be
-        ///   committed all the same.
+        /// - Throws: ``PostgreSQLError``. If the connection was lost during the commit, the transaction may
+        ///   nevertheless be committed.
         func transaction<Value>(
             _ body: (PostgreSQLConnection) throws(PostgreSQLError) -> Value
         ) throws(PostgreSQLError) -> Value {

@@ -17,8 +17,8 @@
     /// been made before `startedAt`. A database that was restored from a backup lacks later nonces: delete the rows of
     /// the tenant in both tables and restart the servers, so that the memory begins anew.
     ///
-    /// Nonces are removed when they have expired by the clock of a server, and what expires no later is refused from
-    /// then on. The database bounds what all keys have together.
+    /// Nonces are removed when they have expired by the clock of a server; from then on signatures that expire no later
+    /// are refused. The size of the database is the only limit for all keys together.
     public final class PostgreSQLNonceStore: NonceStore {
         /// The fewest seconds between two removals of a process.
         private static let removalInterval: Int64 = 10
@@ -35,7 +35,7 @@
         ///
         /// - Parameters:
         ///   - url: The database, as libpq takes it.
-        ///   - tenant: Separates what several apps store in one database; the first column of all keys. The default is
+        ///   - tenant: Separates the data of several apps in one database; the first column of all keys. The default is
         ///     `default`.
         ///   - startedAt: The time of the server's clock. The memory of a new tenant begins then.
         ///   - connectionCount: The most connections. The default is 4.
