@@ -38,8 +38,8 @@ extension ActionLogRoute where Sink: ActionLogErasing {
     /// Adds the route by which a client erases the records that its installation sent while nobody was signed in:
     /// `POST` at `erasure` below the path of the log.
     ///
-    /// For servers that can't verify accounts. ``addErasure(to:path:account:)`` adds this route, too: call one of the
-    /// two.
+    /// Use it for servers that can't verify accounts. ``addErasure(to:path:account:)`` adds this route, too: call only
+    /// one of the two.
     ///
     /// The request needs no account: its body has the secret from which the client computed the id of its installation.
     /// Do not log that body. The response is 204 after the sink has erased the records, even if there were none; 400 if

@@ -1,4 +1,4 @@
-/// The bounds of what waits for a sink's writer.
+/// Limits for the elements that wait for a sink's writer.
 public struct ActionLogWriterLimits: Sendable, Hashable {
     /// The most bytes of batches that wait; further ones are refused with ``ActionLogSinkBusy``, as is a batch for
     /// which 1,024 others wait. The default is 64 MiB. Lower it for a server with little memory.

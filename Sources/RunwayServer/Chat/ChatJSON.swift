@@ -3,12 +3,12 @@ import RunwayJSON
 
 /// The JSON that a chat sends; `docs/formats.md` lists the members.
 enum ChatJSON {
-    /// A message, as in events, with the name of the numbering if the store has one.
+    /// Returns the JSON of a message in events, with the name of the numbering if the store has one.
     static func text(_ message: StoredChatMessage, epoch: String?) -> String {
         text { $0.message(message, epoch: epoch) }
     }
 
-    /// A mark, as in events.
+    /// Returns the JSON of a mark in events.
     static func text(_ mark: StoredChatMark, in conversation: String) -> String {
         text { writer in
             writer.beginObject()

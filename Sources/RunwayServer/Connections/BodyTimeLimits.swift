@@ -20,12 +20,12 @@ struct BodyTimeLimits: Sendable, Hashable {
 /// Decides by when more of a body must come. Instants are durations since any origin.
 struct BodyDeadline: Sendable {
     private let limits: BodyTimeLimits
-    /// By when a byte must come.
+    /// The time by which a byte must arrive.
     private var due: Duration
     /// The time at which the head of the request arrived, plus the time in which the server did not wait.
     private var start: Duration
     private var byteCount = 0
-    /// Since when the server waits for itself, not for the client.
+    /// The time since which the server waits for itself, and not for the client.
     private var pausedSince: Duration?
 
     /// Begins when the head of the request has arrived.
@@ -38,7 +38,7 @@ struct BodyDeadline: Sendable {
     /// The instant at which the body is too slow if no byte arrives before it.
     var instant: Duration { end.map { min($0, due) } ?? due }
 
-    /// By when the body must end.
+    /// The time by which the body must end.
     private var end: Duration? {
         limits.maximumDuration.map {
             start + max($0, Self.time(of: byteCount, at: BodyTimeLimits.longBodyBytesPerSecond))

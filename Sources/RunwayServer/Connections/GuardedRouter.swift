@@ -34,7 +34,7 @@ where Base.Responder.Context: RequestContext {
     }
 }
 
-/// Responds to requests that the rules let pass as its router does.
+/// Responds like its router to requests that the rules accept.
 public struct GuardedResponder<Base: HTTPResponder>: HTTPResponder where Base.Context: RequestContext {
     let base: Base
     let rules: HostRules

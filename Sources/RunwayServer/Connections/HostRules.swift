@@ -2,13 +2,13 @@ import HTTPTypes
 import NIOCore
 import RunwaySignatures
 
-/// By which names a server is reached, which web pages may use it, and what types their requests may have.
+/// The names by which a server is reached, the web pages that may use it, and the types of their requests.
 ///
 /// Against web pages of others, which a browser lets send requests to any server that it can reach, also to one that
 /// listens on the loopback of the machine or in its network:
 ///
-/// - A page sends requests without asking as long as they look like those of a form. Browsers name the page in `Origin`
-///   (RFC 6454 §7) and can't send `application/json` unasked.
+/// - A page sends requests without asking if they look like requests of a form. Browsers name the page in `Origin` (RFC
+///   6454 §7) and can't send `application/json` unasked.
 /// - A page whose name first resolves to its own server and then to an address of this machine (*DNS rebinding*) counts
 ///   as of the same origin, and reads responses, too. Its requests have that name in `Host`.
 ///

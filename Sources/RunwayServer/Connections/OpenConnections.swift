@@ -70,7 +70,7 @@ package final class OpenConnections: Sendable {
     }
 }
 
-/// The handler nearest to the socket. It only marks the position from which a close passes no other handler.
+/// The handler nearest to the socket. It only marks the position at which a close passes no other handler.
 final class SocketHandler: ChannelOutboundHandler {
     typealias OutboundIn = ByteBuffer
 

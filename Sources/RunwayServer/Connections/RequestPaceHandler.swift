@@ -4,7 +4,7 @@ import NIOHTTPTypes
 
 /// Closes the connection of a request whose body arrives too slowly, or its stream under HTTP/2.
 ///
-/// Only the time counts in which the server reads: a handler that receives the body slowly costs the client nothing.
+/// Only time in which the server reads counts: if a handler receives the body slowly, the client is not blamed.
 final class RequestPaceHandler: ChannelDuplexHandler, RemovableChannelHandler {
     typealias InboundIn = HTTPRequestPart
     typealias InboundOut = HTTPRequestPart
@@ -12,7 +12,7 @@ final class RequestPaceHandler: ChannelDuplexHandler, RemovableChannelHandler {
     typealias OutboundOut = HTTPResponsePart
 
     private let limits: BodyTimeLimits
-    /// By when more must come; `nil` while no body is expected.
+    /// The time by which more bytes must arrive; `nil` while no body is expected.
     private var deadline: BodyDeadline?
     private var timer: Scheduled<Void>?
     private var isFirst = true

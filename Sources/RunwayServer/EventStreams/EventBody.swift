@@ -157,7 +157,7 @@ struct EventBody: Sendable {
         let first = page.events.isEmpty ? max(page.first, last + 1) : page.first
         var frames: [ByteBuffer] = []
         let topics = connection.topics
-        // A connection that ended since may have lost topics: its place stays before their events.
+        // A connection that has ended since may have lost topics: its position stays before their events.
         guard connection.end == nil else { return }
         if first > offset + 1 { frames.append(gap(after: offset, before: first, [])) }
         for (index, event) in page.events.enumerated() where topics?.contains(event.topic) ?? true {

@@ -1,8 +1,8 @@
 import NIOCore
 import Synchronization
 
-/// One open stream of a client: what waits to be written to it, within a bound, and the place up to which it has
-/// received events.
+/// One open stream of a client: the bytes that wait to be written to it, within a limit, and the position up to which
+/// it has received events.
 final class EventConnection: Sendable {
     /// The reason why a connection ends.
     enum End: String, Sendable {
@@ -20,7 +20,7 @@ final class EventConnection: Sendable {
 
     fileprivate struct State {
         var topics: Set<String>?
-        /// The topics that the client asked for and that it may not follow, or not any more.
+        /// The topics that the client asked for, and that it may not follow (any longer).
         var refused: Set<String>
         /// Whether the replay has ended. Before that nothing is queued.
         var isLive = false
@@ -58,7 +58,7 @@ final class EventConnection: Sendable {
     }
 
     var topics: Set<String>? { state.withLock { $0.topics } }
-    /// The topics that the client asked for and that it may not follow, or not any more.
+    /// The topics that the client asked for, and that it may not follow (any longer).
     var refusedTopics: Set<String> { state.withLock { $0.refused } }
     var end: End? { state.withLock { $0.end } }
     var offset: Int64 {
@@ -167,7 +167,7 @@ final class EventConnection: Sendable {
         onEnd?()
     }
 
-    /// Sets what runs when the connection ends; at once if it has.
+    /// Sets the action for the end of the connection. It runs at once if the connection has ended.
     func onEnd(_ action: @escaping @Sendable () -> Void) {
         let hasEnded = state.withLock { state in
             state.onEnd = action

@@ -21,10 +21,10 @@ extension EventHub {
     }
 }
 
-/// As a service after the application of the same `ServiceGroup`, whose services shut down in reverse order, a hub ends
-/// its streams before the server shuts down: `ServiceGroup(services: [application, hub], logger: logger)`.
+/// A hub that runs as a service after the application in the same `ServiceGroup`, whose services shut down in reverse
+/// order, ends its streams before the server shuts down: `ServiceGroup(services: [application, hub], logger: logger)`.
 ///
-/// Without it, the end of the last stream of an HTTP/2 connection may not reach the client: once a shutdown has begun,
+/// Otherwise the end of the last stream of an HTTP/2 connection may not reach the client: once a shutdown has begun,
 /// Hummingbird closes the connection when that end is written, and before it is flushed. The client then resumes after
 /// the last event that it received, as after a loss.
 extension EventHub: Service {

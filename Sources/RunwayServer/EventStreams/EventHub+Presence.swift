@@ -12,9 +12,9 @@ extension EventHub {
     /// is stored.
     ///
     /// With a ``SharedEventLog`` the connections of all processes count, and the members are read from the log. A
-    /// member is then returned once its join is stored, which takes up to a second or longer at the rate limit. The
-    /// members of a process that was killed begin to leave 10 to 20 s after the grace period, unless they connect to
-    /// another one.
+    /// member is then returned once its join is stored, which takes up to a second, or longer at the rate limit. The
+    /// members of a killed process begin to leave 10 to 20 s after the grace period, unless they connect to another
+    /// process.
     ///
     /// - Parameters:
     ///   - topic: The topic.
@@ -48,7 +48,7 @@ extension EventHub.State {
         return beginWritingPresence(at: now)
     }
 
-    /// Another second has begun; returns whether the caller has to write.
+    /// Begins another second; returns whether the caller has to write.
     mutating func tickPresence(at now: Duration) -> Bool {
         presence?.beginSecond()
         return beginWritingPresence(at: now)

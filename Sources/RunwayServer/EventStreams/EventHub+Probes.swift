@@ -9,7 +9,7 @@ import Synchronization
 extension EventHub {
     /// The most probes that wait for other processes; further ones fail at once.
     private static let maximumProbeCount = 1000
-    /// As ``maximumProbeCount``, of one owner.
+    /// The most probes of one owner at a time; see ``maximumProbeCount``.
     private static let maximumProbeCountPerOwner = 16
 
     /// Has the process that has a connection of an owner send a heartbeat on it.
@@ -46,7 +46,7 @@ extension EventHub {
         }
     }
 
-    /// Another process, or this one, has sent a signal.
+    /// Processes a signal that another process, or this one, has sent.
     func take(_ signal: String) {
         let words = signal.split(separator: " ").map(String.init)
         switch (words.first, words.count) {

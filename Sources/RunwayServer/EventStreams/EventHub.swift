@@ -56,8 +56,7 @@ public final class EventHub: Sendable {
         var readers: [String: CheckedContinuation<Bool, Never>] = [:]
         /// Clients' probes of connections that other processes may have. They receive the offset of the connection.
         var probes: [String: (owner: String, continuation: CheckedContinuation<Int64?, Never>)] = [:]
-        /// The number of reads of the log that have not returned, including reads that no connection waits for any
-        /// more.
+        /// The number of reads of the log that have not returned, including reads that no connection awaits any longer.
         var readCount = 0
     }
 

@@ -69,8 +69,8 @@ public protocol EventLog: Sendable {
     ///
     /// - Returns: The range afterwards; its last offset is that of the last event.
     func append(_ events: [PublishedEvent]) async throws -> EventLogRange
-    /// Returns events after an offset, in order. Between those that are returned none is missing: a log that has lost
-    /// events ends before them, or begins after them.
+    /// Returns events after an offset, in order and without a gap: a log that has lost events ends the result before
+    /// them, or begins it after them.
     ///
     /// The memory of a page is bounded: when its data reach ``EventHub/maximumReadByteCount``, the page ends with that
     /// event, even if it has fewer than `maximumCount` events. Otherwise it has fewer only if no event follows.

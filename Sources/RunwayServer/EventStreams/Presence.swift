@@ -41,8 +41,8 @@ public struct PresenceChange: Sendable, Hashable {
 /// after the last one has ended: a member that reconnects within the period does not leave.
 ///
 /// Changes are published at a limited rate. A member that waits to leave stays present, and does not leave if it
-/// reconnects; one that waits to join is not present yet. So what waits is bounded by the number of members, however
-/// long nothing can be published.
+/// reconnects; a member that waits to join is not present yet. The number of waiting changes is therefore limited by
+/// the number of members, however long publishing is impossible.
 struct Presence: Sendable {
     private struct Entry {
         /// The live connections of the member that follow the topic.
@@ -88,7 +88,8 @@ struct Presence: Sendable {
             maximumRate: options.maximumPresenceEventsPerSecond)
     }
 
-    /// The present members of a topic, in no particular order: those whose join was published, and whose leave was not.
+    /// Returns the present members of a topic, in no particular order: members whose join was published, and whose
+    /// leave was not.
     func members(of topic: String) -> [String] {
         (topics[topic] ?? [:]).keys.filter {
             !joining.contains(PresenceChange(topic: topic, member: $0, isPresent: true))
@@ -161,7 +162,7 @@ struct Presence: Sendable {
     /// Subtracts `count` published changes from the allowance. If it becomes negative, the next seconds publish fewer.
     mutating func didPublish(_ count: Int) { allowance -= count }
 
-    /// Another second has begun.
+    /// Begins another second.
     mutating func beginSecond() { allowance = allowance > 0 ? maximumRate : allowance + maximumRate }
 
     private func isLeaveDue(at now: Duration) -> Bool { deadline.map { now >= $0 } ?? false }

@@ -62,10 +62,11 @@ extension EventHub {
         page.count >= maximumReadCount || page.reduce(0) { $0 + $1.data.utf8.count } >= maximumReadByteCount
     }
 
-    /// Reads and delivers what other processes have appended, before it returns; does nothing if the log is not shared.
+    /// Reads and delivers events that other processes have appended, before it returns; does nothing if the log is not
+    /// shared.
     ///
-    /// - Returns: Whether that succeeded. It returns `false` as soon as the connection ends or the task is cancelled,
-    ///   whatever the log does.
+    /// - Returns: Whether that succeeded. `false` as soon as the connection ends or the task is cancelled, even if the
+    ///   log hangs.
     func catchUp(for connection: EventConnection) async -> Bool {
         guard log is any SharedEventLog else { return true }
         connection.beginRead(at: clock.now)

@@ -94,7 +94,7 @@ public struct IdempotencyMiddleware<Context: RequestContext>: RouterMiddleware {
         }
         var request = request
         request.body = RequestBody(buffer: body)
-        // The body may have arrived slowly: a login that was revoked meanwhile has no effect any more.
+        // The body may have arrived slowly: a login that was revoked meanwhile is no longer valid.
         guard try await sender.isExactly(principal(request, context)) else { throw problem(.principal) }
         let execution = IdempotentExecution(
             key: IdempotencyKey(principal: sender, text: text), token: UUID(), rules: rules, store: store, now: now)

@@ -4,7 +4,7 @@ public import HTTPTypes
 ///
 /// Requests by POST, PATCH, PUT and DELETE may have a key of at most 255 bytes; keys of other requests are ignored.
 ///
-/// A response with a status that reports what precedes an execution is not stored, and its key can be used again: 400,
+/// A response is not stored, and its key can be used again, if its status reports a problem before the execution: 400,
 /// 401, 403, 404, 405, 406, 408, 411, 413, 414, 415, 417, 421, 422, 425, 426, 428, 429, 431 and 503. A handler that has
 /// had an effect must not respond with one of them.
 public struct IdempotencyRules: Sendable {
@@ -12,7 +12,8 @@ public struct IdempotencyRules: Sendable {
     ///
     /// PUT and DELETE are idempotent, but repeating one undoes the changes that others have made since the first.
     static let methods: Set<HTTPRequest.Method> = [.post, .patch, .put, .delete]
-    /// The statuses that report what precedes an execution: nothing is stored, and the key can be used again.
+    /// The statuses that report a problem before the execution: the response is not stored, and the key can be used
+    /// again.
     ///
     /// 502 and 504 are not among them, since a gateway may fail after the effect: they are stored and replayed.
     static let statusesBeforeExecution: Set<Int> = [

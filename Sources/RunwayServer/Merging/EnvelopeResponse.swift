@@ -41,7 +41,7 @@ enum EnvelopeResponse {
         return writer.bytes
     }
 
-    /// `{"error":{"message":…}}`, as the framework's own errors read.
+    /// Returns `{"error":{"message":…}}`, the form of the framework's own errors.
     static func errorBody(_ message: String) -> [UInt8] {
         var writer = JSONWriter()
         writer.beginObject()

@@ -110,7 +110,8 @@ struct EnvelopeRunner<Context: RequestContext>: Sendable {
     private func respond(
         to item: MergedItem, _ outer: Context, with responder: RouterResponder<Context>, within budget: ByteBudget
     ) async -> MergedResponse {
-        // A copy has what middleware stored about the envelope, such as its user, but must not share the router's own state.
+        // A copy has the values that middleware stored for the envelope, such as its user, but must not share the
+        // router's state.
         var context = outer
         context.coreContext = CoreRequestContextStorage(source: outer)
         context.logger[metadataKey: "runway.item"] = "\(item.position)"

@@ -1,6 +1,6 @@
 public import HTTPTypes
 
-/// One request of an envelope, as the server runs it.
+/// One request of an envelope, in the form in which the server runs it.
 public struct MergedItem: Sendable {
     /// The name that the client chose for it, unique in its envelope.
     public let id: String

@@ -25,9 +25,9 @@ public struct MergingLimits: Sendable {
     /// The longest time of one request; after that its task is cancelled and its response is 504. The default is 10 s.
     /// Raise it for slow handlers, up to the 30 s of all requests of an envelope.
     public var timePerItem: Duration
-    /// Header fields that every request inherits from its envelope, and may not set itself: those that a proxy in front
-    /// of the server sets and clients must not. The default is `Forwarded`, `Via`, `X-Real-IP` and the common
-    /// `X-Forwarded-…`; add the ones that your proxy sets.
+    /// Header fields that every request inherits from its envelope, and may not set itself: fields that a proxy in
+    /// front of the server sets and clients must not set. The default is `Forwarded`, `Via`, `X-Real-IP` and the common
+    /// `X-Forwarded-…`; add the fields that your proxy sets.
     public var inheritedHeaders: Set<HTTPField.Name>
     /// The largest envelope, in bytes.
     package var maximumRequestByteCount = 1 << 20

@@ -66,7 +66,7 @@ public struct MergingRouter<Context: RequestContext>: HTTPResponderBuilder {
     }
 }
 
-/// Responds to requests as its router does, and to merged ones.
+/// Responds to requests like its router, and to merged ones.
 public struct MergingResponder<Context: RequestContext>: HTTPResponder {
     let base: RouterResponder<Context>
     /// The only strong reference, since the route holds it weakly.

@@ -3,8 +3,8 @@ import Synchronization
 
 /// Limits the failures of one source that are examined. 4,096 sources are remembered; a further one replaces another.
 ///
-/// Not counted are requests without a signature, with a wrong clock, with a nonce that was used or that the server
-/// cannot know, failures of a store, and bodies that are refused by their `Content-Length`.
+/// These failures do not count: requests without a signature, with a wrong clock, or with a nonce that was used or is
+/// unknown to the server, failures of a store, and bodies that are refused because of their `Content-Length`.
 public struct FailureLimits: Sendable, Hashable {
     /// The most failures of a source at once. The default is 100. Raise it if many clients share an address.
     public var burst: Int

@@ -13,13 +13,12 @@ public import RunwaySignatures
 /// expires 60 seconds after it was made. The digest has the algorithm that `Want-Content-Digest` prefers (RFC 9530 §4),
 /// and SHA-256 if that names none that is known.
 ///
-/// A refusal is signed if the signature or the digest of its request was found to be authentic, as after a replay or
-/// with a wrong clock; anyone could otherwise have the server sign. An error of a handler is signed as the response
-/// that it is, or as a bare 500.
+/// A refusal is signed if the signature or the digest of its request was found to be authentic, for example after a
+/// replay or with a wrong clock; otherwise anyone could make the server sign. An error of a handler is signed as its
+/// own response, or as a bare 500.
 ///
-/// Not signed are other refusals, bodies that are longer than ``maximumBodyByteCount`` by their length, and
-/// ``streams``: a client that requires signatures refuses them. `Date` and `Server`, which Hummingbird adds later,
-/// cannot be covered.
+/// Other refusals are not signed, nor are bodies with a length above ``maximumBodyByteCount``, and ``streams``: a
+/// client that requires signatures refuses them. `Date` and `Server`, which Hummingbird adds later, cannot be covered.
 public struct ResponseSigning: Sendable {
     /// The server's key.
     public let signer: any MessageSigner
@@ -37,7 +36,7 @@ public struct ResponseSigning: Sendable {
         response.headerFields[.contentType]?.lowercased().hasPrefix("text/event-stream") == true
     }
     /// Chooses requests that pass without a signature and have signed responses, such as the login of a client that has
-    /// no key yet and requires signed responses. The default chooses none.
+    /// no key yet and requires signed responses. The default chooses no request.
     ///
     /// Nobody vouches for such a request: its handler has no signer and an unverified body. One that has a signature or
     /// a salted digest is verified like all others.

@@ -176,7 +176,7 @@ public struct SignatureMiddleware<Context: SignedRequestContext>: RouterMiddlewa
     }
 }
 
-/// Counts what became of requests.
+/// Counts the outcomes of requests.
 struct SignatureOutcomes: Sendable {
     private let factory: any MetricsFactory
     private let accepted: Counter

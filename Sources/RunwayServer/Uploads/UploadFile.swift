@@ -50,7 +50,7 @@ final class UploadFile: Sendable {
         }
     }
 
-    /// At most `count` bytes from a place on; empty at the end.
+    /// Reads at most `count` bytes at an offset; empty at the end.
     func read(_ count: Int, at offset: Int) throws(Failure) -> [UInt8] {
         while true {
             var received = 0

@@ -4,7 +4,7 @@ public struct UploadOwner: Sendable, Hashable {
     /// otherwise an upload would lose its owner when a login expires.
     public static let bearer = UploadOwner(name: nil)
 
-    /// The account that the app has identified. Its uploads exist for no other, and have a share of their own
+    /// The account that the app has identified. Its uploads are invisible to all others, and have a share of their own
     /// (``UploadLimits``).
     public static func account(_ name: String) -> UploadOwner { UploadOwner(name: name) }
 

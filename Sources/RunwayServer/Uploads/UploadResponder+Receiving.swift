@@ -225,7 +225,7 @@ struct UploadIntake: Sendable {
         }
     }
 
-    /// Removes the upload, which is of no use any more, as the draft demands.
+    /// Removes the upload, which is useless now, as the draft demands.
     private func discard() async throws {
         let (store, upload) = (store, upload)
         // The connection of this request is not to be cut: the response is sent over it.

@@ -81,7 +81,7 @@ public struct AppAttestation: DeviceAttestation {
             id: Base64.encodedForURL(attested.keyID), publicKey: point, account: account, counter: 0)
         let isNew: Bool
         do { isNew = try await devices.insert(device) } catch { throw EnrolmentRefusal(.store) }
-        // A second attestation has another key: no other fact is known of a device that is present.
+        // A second attestation has another key: nothing else is known about a device that is present.
         guard isNew else { throw EnrolmentRefusal(.attestation) }
     }
 

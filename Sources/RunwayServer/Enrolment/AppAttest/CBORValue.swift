@@ -1,8 +1,8 @@
 /// A value in CBOR (RFC 8949) with definite lengths, as far as App Attest uses it.
 ///
-/// Tags, floating-point numbers and indefinite lengths are refused; so are maps whose keys are not texts, duplicate
+/// Tags, floating-point numbers and indefinite lengths are refused; so are maps with keys that are not texts, duplicate
 /// keys, more than ``maximumDepth`` levels, and bytes after the value. The work is linear in the number of bytes: a
-/// length beyond what remains is refused before anything is stored.
+/// length beyond the remaining bytes is refused before anything is stored.
 enum CBORValue: Equatable, Sendable {
     case unsigned(UInt64)
     case negative(UInt64)
