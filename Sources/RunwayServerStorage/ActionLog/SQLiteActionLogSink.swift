@@ -94,8 +94,8 @@ public final class SQLiteActionLogSink: ActionLogErasing {
     /// Removes the contents of those records of an installation that have no account, under the same rules as
     /// ``erase(account:)``.
     ///
-    /// - Parameter installation: The id of the installation, as its batches state it.
-    /// - Throws: As ``erase(account:)``.
+    /// - Parameter installation: The id of the installation, from its batches.
+    /// - Throws: The errors of ``erase(account:)``.
     public func erase(anonymousRecordsOf installation: UUID) async throws {
         try await erase(.nobody(installation: installation))
     }
@@ -182,7 +182,7 @@ public final class SQLiteActionLogSink: ActionLogErasing {
     /// A transaction of an erasure removes no more contents than these, and one record.
     private static let maximumErasedByteCount = 1 << 20
 
-    /// Stores what waits, ends the erasures under way, and closes the file. Later batches are refused.
+    /// Stores the waiting batches, ends running erasures, and closes the file. Later batches are refused.
     ///
     /// - Throws: ``ServerStorageError``.
     public func close() async throws {

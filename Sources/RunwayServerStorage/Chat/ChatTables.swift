@@ -5,7 +5,7 @@ import RunwayServer
 
 /// The tables of conversations, within a transaction.
 struct ChatTables {
-    /// `last` and `published` are numbers of messages. A message is found by its place, and by what identifies it.
+    /// `last` and `published` are numbers of messages. A message is found by its number, and by its sender and id.
     static let schema = ServerDatabase.Schema(
         applicationID: 0x5257_4348,
         tables: """

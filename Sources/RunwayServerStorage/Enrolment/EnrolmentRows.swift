@@ -48,7 +48,7 @@ extension Database {
             ])
     }
 
-    /// The device with an identifier; `nil` if it is unknown. The work is the same for an unknown one, as by
+    /// Returns the device with an identifier; `nil` if it is unknown. The work is the same for an unknown device, as in
     /// ``key(_:)``.
     func device(_ id: String) throws -> AttestedDevice? {
         let row = try nearest(id, in: "SELECT id, public_key, account, counter FROM attested_device")

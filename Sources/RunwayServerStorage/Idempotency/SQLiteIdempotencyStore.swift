@@ -4,7 +4,7 @@ import HTTPTypes
 import RunwaySQLite
 public import RunwayServer
 
-/// Stores what became of requests with idempotency keys in a SQLite file, for one process.
+/// Stores the outcomes of requests with idempotency keys in a SQLite file, for one process.
 ///
 /// ```swift
 /// let store = try SQLiteIdempotencyStore(at: folder.appending(path: "idempotency.sqlite"))
@@ -147,7 +147,7 @@ public final class SQLiteIdempotencyStore: IdempotencyStore {
     /// for long means that it can't.
     public var logByteCount: Int { database.logByteCount }
 
-    /// Performs what waits, and closes the file. Later requests are refused.
+    /// Performs the waiting requests, and closes the file. Later requests are refused.
     ///
     /// - Throws: ``ServerStorageError``.
     public func close() async throws {
@@ -198,7 +198,7 @@ public final class SQLiteIdempotencyStore: IdempotencyStore {
             try new.insert(into: database)
             return .claim(.claimed)
         }
-        // Nobody knows what became of it. Once is safer than twice.
+        // The outcome is unknown. Executing the request at most once is safer than executing it twice.
         guard row.isSound else {
             return .claim(.completed(IdempotentResponse(status: 409, headerFields: [:], body: nil)))
         }
