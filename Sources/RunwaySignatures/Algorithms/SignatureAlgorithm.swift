@@ -13,7 +13,7 @@ public struct SignatureAlgorithm: Sendable, Hashable, CustomStringConvertible {
     public static let ecdsaP384SHA384 = SignatureAlgorithm(known: "ecdsa-p384-sha384")
     /// RSASSA-PSS with SHA-512 and a salt of 64 bytes (RFC 9421 §3.3.1).
     public static let rsaPSSSHA512 = SignatureAlgorithm(known: "rsa-pss-sha512")
-    /// RSASSA-PKCS1-v1_5 with SHA-256 (RFC 9421 §3.3.2). For peers that have no other.
+    /// RSASSA-PKCS1-v1_5 with SHA-256 (RFC 9421 §3.3.2). For peers that support no other algorithm.
     public static let rsaPKCS1SHA256 = SignatureAlgorithm(known: "rsa-v1_5-sha256")
 
     /// The algorithms of HTTP Message Signatures.
@@ -23,7 +23,7 @@ public struct SignatureAlgorithm: Sendable, Hashable, CustomStringConvertible {
 
     /// The salted digest of ``SaltedDigest`` by SHA-256. Not an algorithm of HTTP Message Signatures.
     public static let saltedSHA256 = SignatureAlgorithm(known: "runway-digest-sha-256")
-    /// The salted digest of ``SaltedDigest`` by MD5, for backends that know no other. MD5 is broken for collisions:
+    /// The salted digest of ``SaltedDigest`` by MD5, for backends that support no other. MD5 is broken for collisions:
     /// prefer ``saltedSHA256``.
     public static let saltedMD5 = SignatureAlgorithm(known: "runway-digest-md5")
 

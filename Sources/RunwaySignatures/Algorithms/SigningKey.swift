@@ -74,7 +74,7 @@ public struct SigningKey: Sendable {
 }
 
 extension SigningKey: MessageSigner {
-    /// Signs without suspending. Throws what swift-crypto throws, which for these keys it does only without memory or
+    /// Signs without suspending. Throws the errors of swift-crypto, which occur for these keys only without memory or
     /// randomness.
     public func signature(of base: [UInt8]) throws -> [UInt8] {
         switch storage {

@@ -20,7 +20,7 @@ package enum Authority {
         return isDefault || port.isEmpty ? String(host) : text
     }
 
-    /// Only ASCII letters change: some other characters become ASCII letters in lower case.
+    /// Lowercases only ASCII letters: Unicode rules would turn some other characters into ASCII letters.
     package static func lowercased(_ text: String) -> String {
         guard text.utf8.contains(where: { (0x41...0x5A).contains($0) }) else { return text }
         return String(decoding: text.utf8.map { (0x41...0x5A).contains($0) ? $0 | 0x20 : $0 }, as: UTF8.self)

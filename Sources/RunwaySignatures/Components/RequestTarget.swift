@@ -1,6 +1,6 @@
 import HTTPTypes
 
-/// The parts of a request's target URI (RFC 9110 §7.1), as they were sent.
+/// The parts of a request's target URI (RFC 9110 §7.1), in the form in which they were sent.
 struct RequestTarget {
     let scheme: String?
     let authority: String?

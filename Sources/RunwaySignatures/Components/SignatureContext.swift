@@ -1,10 +1,10 @@
 public import HTTPTypes
 
-/// The message that a signature covers, and what else its components are derived from (RFC 9421 §1.1, "signature
-/// context").
+/// The message that a signature covers, and the request and field types that its components are derived from (RFC 9421
+/// §1.1, "signature context").
 ///
 /// The request's `scheme` and `authority` must be those that the client used: a server behind a proxy sets the public
-/// ones before it makes a context. Its `path` must be the bytes that were sent, with the query.
+/// ones before it creates a context. Its `path` must be the bytes that were sent, with the query.
 public struct SignatureContext: Sendable {
     /// The message that is signed.
     public enum Message: Sendable {
@@ -24,7 +24,7 @@ public struct SignatureContext: Sendable {
     /// case.
     public var structuredFieldTypes: [String: StructuredFieldType]
 
-    /// A context for a request. By default the structured fields are those that RFCs define.
+    /// Creates a context for a request. By default the structured fields are those that RFCs define.
     public init(
         _ request: HTTPRequest, trailerFields: HTTPFields? = nil,
         structuredFieldTypes: [String: StructuredFieldType] = StructuredFieldType.registered
@@ -34,8 +34,8 @@ public struct SignatureContext: Sendable {
         self.structuredFieldTypes = structuredFieldTypes
     }
 
-    /// A context for a response, whose signature may also cover components of its request. By default the structured
-    /// fields are those that RFCs define.
+    /// Creates a context for a response, whose signature may also cover components of its request. By default the
+    /// structured fields are those that RFCs define.
     public init(
         _ response: HTTPResponse, to request: HTTPRequest, trailerFields: HTTPFields? = nil,
         structuredFieldTypes: [String: StructuredFieldType] = StructuredFieldType.registered

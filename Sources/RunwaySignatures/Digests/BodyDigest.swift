@@ -17,9 +17,9 @@ import RawStructuredFieldValues
 /// try claimed.verify(digester.finish())
 /// ```
 public struct BodyDigest: Sendable, Hashable {
-    /// The digest by SHA-256. `nil` if there is none.
+    /// The digest by SHA-256; `nil` if the field has none.
     private(set) var sha256: [UInt8]?
-    /// The digest by SHA-512. `nil` if there is none.
+    /// The digest by SHA-512; `nil` if the field has none.
     private(set) var sha512: [UInt8]?
 
     init(sha256: [UInt8]? = nil, sha512: [UInt8]? = nil) { (self.sha256, self.sha512) = (sha256, sha512) }

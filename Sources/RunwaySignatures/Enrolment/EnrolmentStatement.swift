@@ -9,7 +9,7 @@ import Foundation
 public struct EnrolmentStatement: Sendable, Hashable {
     /// The public authority of the server, in lower case and without the default port.
     public let authority: String
-    /// The account that the key is for, as the server names it.
+    /// The account that the key is for, by the server's name for it.
     public let account: String
     /// The identifier of the device, which the app chose.
     public let device: String

@@ -17,6 +17,6 @@ public protocol KeyDirectory: Sendable {
 }
 
 extension KeyDirectory {
-    /// None.
+    /// No examples.
     public var exampleKeys: [VerificationKey] { [] }
 }

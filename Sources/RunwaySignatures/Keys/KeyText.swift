@@ -5,7 +5,7 @@ import Foundation
 extension VerificationKey {
     /// Reads a key: PEM for ECDSA and RSA, and Base64 of the raw bytes for the others. Ed25519 may be PEM, too.
     ///
-    /// Throws a ``SignatureError`` or what swift-crypto throws if the text is not a key of the algorithm.
+    /// Throws a ``SignatureError`` or the error of swift-crypto if the text is not a key of the algorithm.
     public init(_ algorithm: SignatureAlgorithm, text: String) throws {
         switch algorithm {
         case .ecdsaP256SHA256: self = .p256(try P256.Signing.PublicKey(pemRepresentation: text))
@@ -42,7 +42,7 @@ extension SigningKey {
     /// Reads a key: PEM of the private key for ECDSA and RSA, and Base64 of the raw bytes for the others. Ed25519 may
     /// be PEM, too.
     ///
-    /// Throws a ``SignatureError`` or what swift-crypto throws if the text is not a key of the algorithm.
+    /// Throws a ``SignatureError`` or the error of swift-crypto if the text is not a key of the algorithm.
     public init(_ algorithm: SignatureAlgorithm, text: String) throws {
         switch algorithm {
         case .ecdsaP256SHA256: self = .p256(try P256.Signing.PrivateKey(pemRepresentation: text))
@@ -63,7 +63,7 @@ extension SigningKey {
         }
     }
 
-    /// Makes a new key. Throws what swift-crypto throws.
+    /// Makes a new key. Throws the errors of swift-crypto.
     package init(making algorithm: SignatureAlgorithm) throws {
         switch algorithm {
         case .ecdsaP256SHA256: self = .p256(P256.Signing.PrivateKey())
@@ -114,7 +114,7 @@ extension SealedKey.Caller {
 extension String {
     fileprivate var isPEM: Bool { hasPrefix("-----BEGIN ") }
 
-    /// Throws if the text is a key for RSASSA-PSS, which is for no other signatures (RFC 4055 §1.2).
+    /// Throws if the text is a key for RSASSA-PSS, which may make no other signatures (RFC 4055 §1.2).
     fileprivate func checkUseForPKCS1() throws(SignatureError) {
         if try PSSKeyStructure(pem: self) != nil { throw SignatureError(.invalidKey, "a key for RSASSA-PSS") }
     }

@@ -1,6 +1,6 @@
 public import HTTPTypes
 
-/// A message in the text form of HTTP/1.1 (RFC 9112 §2.1), as a file or a tool's output has it.
+/// A message in the text form of HTTP/1.1 (RFC 9112 §2.1), such as in a file or in the output of a tool.
 ///
 /// For tools and tests that sign or verify a message outside a connection. Lines end in CRLF or LF. The body begins
 /// after the empty line; a transfer coding is not undone.

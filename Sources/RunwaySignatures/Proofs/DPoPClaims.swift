@@ -27,7 +27,7 @@ public struct DPoPClaims: Sendable, Hashable {
     /// request has no scheme, authority or path.
     ///
     /// - Parameters:
-    ///   - request: The request, as it is sent.
+    ///   - request: The request in the form in which it is sent.
     ///   - token: The access token of the request; `nil` if it has none.
     ///   - nonce: The newest nonce of the server.
     ///   - now: The time of the proof.

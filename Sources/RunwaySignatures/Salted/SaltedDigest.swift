@@ -13,7 +13,7 @@ public import HTTPTypes
 public struct SaltedDigest: Sendable, Hashable {
     /// The identifier of the secret.
     public let keyID: String
-    /// ``SignatureAlgorithm/saltedSHA256`` or ``SignatureAlgorithm/saltedMD5``, as the sender claims.
+    /// The algorithm that the sender claims: ``SignatureAlgorithm/saltedSHA256`` or ``SignatureAlgorithm/saltedMD5``.
     public let algorithm: SignatureAlgorithm
     /// The time at which the digest was made.
     public let time: UnixTime

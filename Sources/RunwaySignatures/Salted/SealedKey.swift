@@ -43,8 +43,8 @@ public struct SealedKey: Sendable, Hashable {
 
     /// Encrypts a caller's secret to a server, for one request.
     ///
-    /// Throws a ``SignatureError`` if an identifier has characters that the field cannot have, and what swift-crypto
-    /// throws.
+    /// Throws a ``SignatureError`` if an identifier has characters that the field cannot have, and the errors of
+    /// swift-crypto.
     public init(
         _ caller: Caller, to serverKey: Curve25519.KeyAgreement.PublicKey, serverKeyID: String,
         for request: CanonicalRequest
@@ -81,7 +81,7 @@ public struct SealedKey: Sendable, Hashable {
     /// The time and the nonce of the digest are not judged: as with a digest without a sealed key, refuse an old
     /// ``SaltedDigest/time``, and claim ``SaltedDigest/nonce`` in a ``NonceStore``.
     ///
-    /// Throws the same ``SignatureError`` whichever requirement is not met.
+    /// Throws the same ``SignatureError`` for every requirement that is not met.
     ///
     /// - Parameters:
     ///   - digest: The digest of the same request.

@@ -20,7 +20,7 @@ package enum Base64 {
     /// spelling of a nonce would let a request be replayed.
     package static func decoded(_ text: String) -> [UInt8]? { withBytes(of: text.utf8, decoded) }
 
-    /// As for a `String`.
+    /// Decodes bytes by the same rules as a `String`.
     static func decoded(_ text: UnsafeBufferPointer<UInt8>) -> [UInt8]? {
         let equals = UInt8(ascii: "=")
         let count = text.firstIndex(of: equals) ?? text.count

@@ -12,7 +12,7 @@ struct ParsedDictionaries {
 
     private var members: [Field: [String: ItemOrInnerList]] = [:]
 
-    /// Returns a member of a field, or `nil` if the field does not have it. Throws what `parse` throws.
+    /// Returns a member of a field; `nil` if the field does not have it. Throws the errors of `parse`.
     ///
     /// - Parameter parse: Parses the field. Called once for each field.
     mutating func member(

@@ -120,7 +120,7 @@ private struct NonceTable {
         _ nonce: Fingerprint, expiring expiry: UnixTime, maximum: Int, maximumPerKey: Int
     ) -> NonceClaim {
         if sets.values.contains(where: { $0.nonces.contains(nonce) }) { return .replayed }
-        // It may be one of those that were removed, if the clock was set back since.
+        // The nonce may be one of the removed ones, if the clock was set back since.
         if expiry <= lastRemovedExpiry { return .beforeMemory }
         if count >= maximum || countsByKey[nonce.key, default: 0] >= maximumPerKey { return .full }
         let interval = Self.interval(of: expiry)

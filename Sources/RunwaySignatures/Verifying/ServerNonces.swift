@@ -3,15 +3,15 @@ public import Crypto
 /// Nonces that a server issues, and recognises without remembering them: each has the time at which it was issued, and
 /// a MAC of it.
 ///
-/// For clients whose clocks are far off. A refusal asks for a signature with such a nonce (`Accept-Signature`); its age
-/// is then judged by the server's own time in the nonce, and neither `created` nor `expires` of the client's clock. It
-/// is accepted once, like any other.
+/// Use them for clients whose clocks are far off. A refusal asks for a signature with such a nonce
+/// (`Accept-Signature`). Its age is then judged by the server's own time in the nonce, and not by `created` and
+/// `expires` of the client's clock. The nonce is accepted only once, like any other.
 ///
-/// An issued nonce begins with `s1.`. A nonce that begins so and was issued with another key is refused as
-/// ``SignatureRefusal/Reason/nonceUnknown``: it is never taken for one of the client's own, whose `created` would
-/// count. Clients whose nonces begin with `s1.` can therefore not be served. The key must outlive a restart and be the
-/// same for all servers behind one name: otherwise nonces that were issued before the restart, or by another server,
-/// are refused.
+/// An issued nonce begins with `s1.`. A nonce with this prefix that was issued with another key is refused as
+/// ``SignatureRefusal/Reason/nonceUnknown``: it never counts as the client's own, whose `created` would apply. Clients
+/// whose own nonces begin with `s1.` can therefore not be served. The key must outlive a restart and be the same for
+/// all servers behind one name: otherwise nonces that were issued before the restart, or by another server, are
+/// refused.
 public struct ServerNonces: Sendable {
     private let key: SymmetricKey
 
@@ -48,7 +48,7 @@ public struct ServerNonces: Sendable {
         return UnixTime(seconds: bytes[..<8].reduce(0 as Int64) { $0 << 8 | Int64($1) })
     }
 
-    /// A secret for another purpose, which persists as the key does.
+    /// Returns a secret for another purpose, which is as persistent as the key.
     func secret(for purpose: String) -> SymmetricKey {
         SymmetricKey(data: HMAC<SHA256>.authenticationCode(for: Array("secret for \(purpose)".utf8), using: key))
     }

@@ -1,6 +1,6 @@
 import HTTPTypes
 
-/// The decision whether a signature is accepted, without waiting for anything: first what needs no key, then what does.
+/// The decision whether a signature is accepted, without waiting: first the checks that need no key, then the others.
 struct SignatureExamination: Sendable {
     let signature: LabelledSignature
     let keyID: String
@@ -19,7 +19,7 @@ struct SignatureExamination: Sendable {
     /// Examines everything except the key and the signature's value.
     ///
     /// - Parameters:
-    ///   - judgesTimeLast: Whether a signature whose time is refused is verified all the same.
+    ///   - judgesTimeLast: Whether a signature whose time is refused is still verified.
     init(
         _ context: SignatureContext, hasBody: Bool, policy: VerificationPolicy,
         judgesTimeLast: Bool = false, at now: UnixTime

@@ -46,8 +46,7 @@ public struct SignatureRefusal: Error, Sendable, Hashable, CustomStringConvertib
 
     /// The kind of the refusal.
     public let reason: Reason
-    /// A sentence for a developer, without a secret. An attacker learns from it what to try next: show it where
-    /// development is on.
+    /// A sentence for a developer, without a secret. It helps an attacker, too: show it only in development.
     public var detail: String { parts.before + parts.subject + parts.after }
     /// The verifier's time.
     public let time: UnixTime
