@@ -151,7 +151,7 @@ public struct SigningStage: RequestStage {
             corrections.hasTime = true
             decision = .correctedTime(by: difference)
         }
-        // The time is adopted for later calls all the same.
+        // The time is adopted for later calls nevertheless.
         let elapsed = flight.clock.now - sent.instant
         if decision != nil, try await !maySend(again: signed, after: response, problem, within: elapsed, in: flight) {
             decision = nil

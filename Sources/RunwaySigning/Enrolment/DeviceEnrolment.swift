@@ -41,18 +41,17 @@ public struct DeviceEnrolment<Service: APIService>: Sendable {
 
     /// Enrols a key for the account, unless it has one that the server accepts, and returns the identifier of the key.
     ///
-    /// Whether the present key has expired or was revoked is the server's word: the list of keys is requested, and
-    /// without a response of the server the present key stays. A key that has ended is dropped, and another takes its
-    /// place.
+    /// The server decides whether the present key has expired or was revoked: its list of keys is requested, and
+    /// without a response the present key stays. A key that has ended is removed, and another replaces it.
     ///
     /// - Throws: `NetworkError.Kind.needsLogin` if no account is signed in, `storage` if a key can't be made or stored,
     ///   `overloaded` if a key of the account is being enrolled, and otherwise the error of a call.
     @discardableResult
     public func enrol() async throws(NetworkError) -> String { try await run(replacing: false) }
 
-    /// Replaces the key of the account by a new one, and returns the identifier of the new one. The server accepts the
-    /// former for some time, so that requests that are on their way do not fail. If the server does not accept the
-    /// former any more, the new one is enrolled without it.
+    /// Replaces the key of the account by a new one, and returns the identifier of the new key. The server accepts the
+    /// former key for some time, so that requests in flight do not fail. If the server no longer accepts the former
+    /// key, the new one is enrolled without it.
     ///
     /// Throws as ``enrol()`` does.
     @discardableResult
@@ -100,7 +99,7 @@ public struct DeviceEnrolment<Service: APIService>: Sendable {
         do throws(NetworkError) {
             return try await enrolPending(&stored, of: owner, account: account, authority: authority)
         } catch {
-            // The key that should be replaced has expired or was revoked: it proves nothing, and signs nothing any more.
+            // The key to replace has expired or was revoked: it can no longer prove or sign anything.
             guard stored.current != nil, error.isEnrolmentRefusal("unknownKey") else { throw error }
             stored.current = nil
             try await save(stored, for: owner)
@@ -108,8 +107,8 @@ public struct DeviceEnrolment<Service: APIService>: Sendable {
         }
     }
 
-    /// Whether the server says that it does not accept a key of an account any more. `false` if it says nothing, or if
-    /// another account has signed in, whose keys the list has.
+    /// Returns whether the server states that it no longer accepts a key of an account. `false` if it does not respond,
+    /// or if another account has signed in, whose keys the list would contain.
     private func hasEnded(_ key: StoredDeviceKeys.Key, of account: String) async throws(NetworkError) -> Bool {
         do {
             let isListed = try await list().contains { $0.id == key.id && $0.isActive }
@@ -230,7 +229,7 @@ extension NetworkError {
     }
 }
 
-/// A key of an account, as the server lists it.
+/// A key of an account in the server's list.
 public struct EnrolledDeviceKey: Sendable, Hashable {
     /// The identifier.
     public let id: String
@@ -238,7 +237,7 @@ public struct EnrolledDeviceKey: Sendable, Hashable {
     public let device: String?
     /// The time of the enrolment, in seconds since 1970.
     public let enrolled: Int64?
-    /// After which moment it is not accepted any more, in seconds since 1970. `nil` if there is no such moment.
+    /// The last moment at which the key is accepted, in seconds since 1970. `nil` if there is no such moment.
     public let notAfter: Int64?
     /// Whether the server accepts it now.
     public let isActive: Bool

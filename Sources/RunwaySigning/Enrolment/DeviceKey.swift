@@ -43,7 +43,7 @@ public struct SoftwareKeyMaker: DeviceKeyMaker {
     /// A new key.
     public func makeKey() -> any DeviceKey { Key(key: P256.Signing.PrivateKey()) }
 
-    /// The key with a representation. Throws what swift-crypto throws if it is malformed.
+    /// Returns the key with a representation. Throws the error of swift-crypto if it is malformed.
     public func key(_ representation: [UInt8]) throws -> any DeviceKey {
         Key(key: try P256.Signing.PrivateKey(rawRepresentation: representation))
     }

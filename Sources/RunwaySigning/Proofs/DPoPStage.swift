@@ -15,9 +15,9 @@ import Synchronization
 /// Requests pass unchanged if the store has no key for them, or if they go to an origin other than the service's.
 ///
 /// A request with the header field `Authorization: DPoP …` gets a proof for that access token; an app's
-/// `Credentials.authorize` sets it. Any other request gets one without token, as a request for a token needs. Each
-/// attempt has a proof of its own. A nonce in `DPoP-Nonce` of any response is used for the next proofs; a request that
-/// was refused because it had none is sent once more, if its body can be.
+/// `Credentials.authorize` sets the field. Any other request gets a proof without a token, as requests for a token
+/// require. Each attempt has a proof of its own. A nonce in `DPoP-Nonce` of any response is used for the next proofs; a
+/// request that was refused because it had no nonce is sent once more, if its body can be sent again.
 ///
 /// A proof has the time of the device's clock, even if a ``SigningStage`` has corrected its own: a proof whose time is
 /// refused fails. A server whose clients' clocks may be wrong can judge the time of its nonce instead of the proof's
