@@ -36,6 +36,7 @@ let package = Package(
         .library(name: "RunwaySigning", targets: ["RunwaySigning"]),
         .library(name: "RunwayStorage", targets: ["RunwayStorage"]),
         .library(name: "RunwayStreams", targets: ["RunwayStreams"]),
+        .library(name: "RunwayChat", targets: ["RunwayChat"]),
         .library(name: "RunwayServer", targets: ["RunwayServer"]),
         .library(name: "RunwayServerStorage", targets: ["RunwayServerStorage"]),
         .library(name: "RunwayPostgreSQL", targets: ["RunwayPostgreSQL"]),
@@ -98,9 +99,14 @@ let package = Package(
         .target(name: "RunwayLibPQ", linkerSettings: [.linkedLibrary("pq", .when(traits: ["PostgreSQL"]))]),
         .target(name: "RunwayJSON", dependencies: ["RunwayJSONSIMD"], swiftSettings: settings),
         .target(
+            name: "RunwayFormats",
+            dependencies: ["RunwayJSON", .product(name: "HTTPTypes", package: "swift-http-types")],
+            swiftSettings: settings
+        ),
+        .target(
             name: "Runway",
             dependencies: [
-                "RunwayJSON", "RunwayZlib", "RunwayDigest",
+                "RunwayFormats", "RunwayJSON", "RunwayZlib", "RunwayDigest",
                 .product(name: "HTTPTypes", package: "swift-http-types"),
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "Metrics", package: "swift-metrics"),
@@ -112,6 +118,7 @@ let package = Package(
         .target(
             name: "RunwaySignatures",
             dependencies: [
+                "RunwayFormats",
                 .product(name: "HTTPTypes", package: "swift-http-types"),
                 product("RawStructuredFieldValues", of: "swift-http-structured-headers", with: "Signing"),
                 product("Crypto", of: "swift-crypto", with: "Signing"),
@@ -123,7 +130,7 @@ let package = Package(
         .target(
             name: "RunwaySigning",
             dependencies: [
-                "Runway", "RunwayJSON", "RunwaySignatures",
+                "Runway", "RunwayFormats", "RunwayJSON", "RunwaySignatures",
                 .product(name: "HTTPTypes", package: "swift-http-types"),
                 product("Crypto", of: "swift-crypto", with: "Signing"),
             ],
@@ -132,7 +139,7 @@ let package = Package(
         .target(
             name: "RunwayTransport",
             dependencies: [
-                "Runway", "RunwayDigest", "RunwayZlib",
+                "Runway", "RunwayDigest", "RunwayFormats", "RunwayZlib",
                 .target(name: "RunwayBrotli", condition: .when(traits: ["Brotli"])),
                 .target(name: "RunwayZstd", condition: .when(traits: ["Zstd"])),
                 .product(name: "HTTPTypes", package: "swift-http-types"),
@@ -174,7 +181,7 @@ let package = Package(
         .target(
             name: "RunwayStorage",
             dependencies: [
-                "Runway", "RunwayFiles", "RunwayJSON", "RunwaySQLite",
+                "Runway", "RunwayFiles", "RunwayFormats", "RunwayJSON", "RunwaySQLite",
                 .product(name: "HTTPTypes", package: "swift-http-types"),
                 product("GRDB", of: "GRDB.swift", with: "Storage"),
             ],
@@ -183,14 +190,22 @@ let package = Package(
         .target(
             name: "RunwayStreams",
             dependencies: [
-                "Runway", "RunwayJSON", .product(name: "HTTPTypes", package: "swift-http-types"),
+                "Runway", "RunwayFormats", "RunwayJSON", .product(name: "HTTPTypes", package: "swift-http-types"),
+            ],
+            swiftSettings: settings
+        ),
+        .target(
+            name: "RunwayChat",
+            dependencies: [
+                "Runway", "RunwayFormats", "RunwayJSON", "RunwayStreams",
+                .product(name: "HTTPTypes", package: "swift-http-types"),
             ],
             swiftSettings: settings
         ),
         .target(
             name: "RunwayServer",
             dependencies: [
-                "RunwayJSON", "RunwaySignatures", "RunwayZlib",
+                "RunwayFormats", "RunwayJSON", "RunwaySignatures", "RunwayZlib",
                 product("Hummingbird", of: "hummingbird", with: "Server"),
                 product("HummingbirdCore", of: "hummingbird", with: "Server"),
                 product("Crypto", of: "swift-crypto", with: "Server"),
@@ -210,7 +225,7 @@ let package = Package(
         .target(
             name: "RunwayServerStorage",
             dependencies: [
-                "RunwayServer", "RunwaySQLite", "RunwaySignatures",
+                "RunwayFormats", "RunwayServer", "RunwaySQLite", "RunwaySignatures",
                 product("GRDB", of: "GRDB.swift", with: "Storage"),
                 .product(name: "HTTPTypes", package: "swift-http-types"),
             ],
@@ -219,7 +234,7 @@ let package = Package(
         .target(
             name: "RunwayPostgreSQL",
             dependencies: [
-                "RunwayServer", "RunwaySignatures",
+                "RunwayFormats", "RunwayServer", "RunwaySignatures",
                 .target(name: "RunwayLibPQ", condition: .when(traits: ["PostgreSQL"])),
             ],
             swiftSettings: settings
@@ -228,7 +243,8 @@ let package = Package(
             name: "RunwayDemo",
             dependencies: [
                 "Runway", "RunwayJSON", "RunwaySignatures", "RunwaySigning", "RunwayServer", "RunwayTransport",
-                "RunwayStreams", "RunwayTesting", "RunwayTestServer", "RunwayStorage", "RunwayServerStorage",
+                "RunwayStreams", "RunwayChat", "RunwayTesting", "RunwayTestServer", "RunwayStorage",
+                "RunwayServerStorage",
                 product("Hummingbird", of: "hummingbird", with: "Command"),
                 product("HummingbirdCore", of: "hummingbird", with: "Command"),
                 product("HummingbirdHTTP2", of: "hummingbird", with: "Command"),
@@ -268,8 +284,8 @@ let package = Package(
         .executableTarget(
             name: "RunwayCrashTest",
             dependencies: [
-                "Runway", "RunwayJSON", "RunwayStorage", "RunwayStreams", "RunwayServer", "RunwayServerStorage",
-                "RunwayTransport", "RunwayTesting", "RunwayTestServer", "RunwayDemo",
+                "Runway", "RunwayJSON", "RunwayStorage", "RunwayStreams", "RunwayChat", "RunwayServer",
+                "RunwayServerStorage", "RunwayTransport", "RunwayTesting", "RunwayTestServer", "RunwayDemo",
                 .target(name: "RunwayPostgreSQL", condition: .when(traits: ["PostgreSQL"])),
                 product("ArgumentParser", of: "swift-argument-parser", with: "Command"),
                 product("Hummingbird", of: "hummingbird", with: "Command"),
@@ -287,8 +303,8 @@ let package = Package(
         .testTarget(
             name: "RunwayTests",
             dependencies: [
-                "Runway", "RunwayJSON", "RunwayStorage", "RunwayTesting", "RunwayTestServer", "RunwayTransport",
-                "CountedAllocation",
+                "Runway", "RunwayFormats", "RunwayJSON", "RunwayStorage", "RunwayTesting", "RunwayTestServer",
+                "RunwayTransport", "CountedAllocation",
                 product("Crypto", of: "swift-crypto", with: "Command"),
                 .product(name: "HTTPTypes", package: "swift-http-types"),
                 .product(name: "Logging", package: "swift-log"),
@@ -303,7 +319,7 @@ let package = Package(
         .testTarget(
             name: "RunwaySignaturesTests",
             dependencies: [
-                "RunwaySignatures", "RunwayTesting",
+                "RunwayFormats", "RunwaySignatures", "RunwayTesting",
                 .product(name: "HTTPTypes", package: "swift-http-types"),
                 product("Crypto", of: "swift-crypto", with: "Command"),
                 product("CryptoExtras", of: "swift-crypto", with: "Command"),
@@ -322,24 +338,53 @@ let package = Package(
         .testTarget(
             name: "RunwayStorageTests",
             dependencies: [
-                "Runway", "RunwayFiles", "RunwayJSON", "RunwaySQLite", "RunwayStorage", "RunwayTesting", "RunwayZlib",
+                "Runway", "RunwayFiles", "RunwayFormats", "RunwayJSON", "RunwaySQLite", "RunwayStorage",
+                "RunwayTesting", "RunwayZlib",
                 product("Crypto", of: "swift-crypto", with: "Command"),
                 .product(name: "HTTPTypes", package: "swift-http-types"),
                 product("GRDB", of: "GRDB.swift", with: "Command"),
             ],
             swiftSettings: settings
         ),
-        .testTarget(
-            name: "RunwayStreamsTests",
+        .target(
+            name: "StreamFixtures",
             dependencies: [
-                "Runway", "RunwayJSON", "RunwayStreams", "RunwayServer", "RunwayServerStorage", "RunwayTransport",
-                "RunwayDemo", "RunwayTesting", "RunwayTestServer",
+                "Runway", "RunwayJSON", "RunwayStreams", "RunwayServer", "RunwayTransport", "RunwayDemo",
+                "RunwayTesting", "RunwayTestServer",
                 product("Hummingbird", of: "hummingbird", with: "Command"),
                 product("HummingbirdCore", of: "hummingbird", with: "Command"),
                 product("HummingbirdHTTP2", of: "hummingbird", with: "Command"),
                 .product(name: "HTTPTypes", package: "swift-http-types"),
                 .product(name: "Logging", package: "swift-log"),
                 product("NIOCore", of: "swift-nio", with: "Command"),
+                product("ServiceLifecycle", of: "swift-service-lifecycle", with: "Command"),
+            ],
+            path: "Tests/StreamFixtures",
+            swiftSettings: settings
+        ),
+        .testTarget(
+            name: "RunwayStreamsTests",
+            dependencies: [
+                "Runway", "RunwayFormats", "RunwayJSON", "RunwayStreams", "RunwayServer", "RunwayServerStorage",
+                "RunwayTransport", "RunwayDemo", "RunwayTesting", "RunwayTestServer", "StreamFixtures",
+                product("Hummingbird", of: "hummingbird", with: "Command"),
+                product("HummingbirdCore", of: "hummingbird", with: "Command"),
+                product("HummingbirdHTTP2", of: "hummingbird", with: "Command"),
+                .product(name: "HTTPTypes", package: "swift-http-types"),
+                .product(name: "Logging", package: "swift-log"),
+                product("NIOCore", of: "swift-nio", with: "Command"),
+                product("ServiceLifecycle", of: "swift-service-lifecycle", with: "Command"),
+            ],
+            swiftSettings: settings
+        ),
+        .testTarget(
+            name: "RunwayChatTests",
+            dependencies: [
+                "Runway", "RunwayChat", "RunwayFormats", "RunwayJSON", "RunwayStreams", "RunwayServer",
+                "RunwayServerStorage", "RunwayTransport", "RunwayTesting", "StreamFixtures",
+                product("Hummingbird", of: "hummingbird", with: "Command"),
+                .product(name: "HTTPTypes", package: "swift-http-types"),
+                .product(name: "Logging", package: "swift-log"),
                 product("ServiceLifecycle", of: "swift-service-lifecycle", with: "Command"),
             ],
             swiftSettings: settings
@@ -367,11 +412,9 @@ let package = Package(
         .testTarget(
             name: "RunwayServerTests",
             dependencies: [
-                "Runway", "RunwayJSON", "RunwaySignatures", "RunwaySigning", "RunwayServer", "RunwayServerStorage",
-                "RunwayStorage", "RunwayStreams", "RunwayTransport",
-                "RunwayTesting",
-                "RunwayTestServer",
-                "RunwayDemo",
+                "Runway", "RunwayFormats", "RunwayJSON", "RunwaySignatures", "RunwaySigning", "RunwayServer",
+                "RunwayServerStorage", "RunwayStorage", "RunwayStreams", "RunwayChat", "RunwayTransport",
+                "RunwayTesting", "RunwayTestServer", "RunwayDemo",
                 product("Hummingbird", of: "hummingbird", with: "Command"),
                 product("HummingbirdCore", of: "hummingbird", with: "Command"),
                 product("HummingbirdHTTP2", of: "hummingbird", with: "Command"),
@@ -488,7 +531,8 @@ if Context.environment["RUNWAY_SAMPLES"] != nil {
         .executableTarget(
             name: "SampleClient",
             dependencies: [
-                "Runway", "RunwayJSON", "RunwaySigning", "RunwayStorage", "RunwayStreams", "RunwayTransport",
+                "Runway", "RunwayJSON", "RunwaySigning", "RunwayStorage", "RunwayStreams", "RunwayChat",
+                "RunwayTransport",
                 .product(name: "HTTPTypes", package: "swift-http-types"),
                 product("Crypto", of: "swift-crypto", with: "Command"),
             ],

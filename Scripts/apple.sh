@@ -114,13 +114,14 @@ turn macOS "$root/Sources" "$work/macOS/Sources"
 turn macOS "$root/Tests" "$work/macOS/Tests"
 
 # Each target of Package.swift is in one of these lists, or among the exceptions of TidyTests. Those that the program runs:
-run=(RunwayJSON RunwaySignatures RunwayTesting RunwayTestServer RunwayTransport RunwaySigning)
+run=(RunwayJSON RunwayFormats RunwaySignatures RunwayTesting RunwayTestServer RunwayTransport RunwaySigning)
 # That which most others need.
 first=(Runway)
-checked=(RunwaySQLite RunwayStorage RunwayStreams RunwayServer RunwayServerStorage RunwayDemo RunwayCommand RunwayCrashTest)
+checked=(RunwaySQLite RunwayStorage RunwayStreams RunwayChat RunwayServer RunwayServerStorage RunwayDemo RunwayCommand RunwayCrashTest)
 # The largest.
 firstTests=(RunwayTests)
-tests=(RunwayTransportTests RunwayTestServerTests RunwaySignaturesTests RunwaySigningTests RunwayStorageTests RunwayStreamsTests
+tests=(RunwayTransportTests RunwayTestServerTests RunwaySignaturesTests RunwaySigningTests RunwayStorageTests StreamFixtures
+    RunwayStreamsTests RunwayChatTests
     RunwayServerTests RunwayServerStorageTests RunwayDemoTests RunwayCommandTests RunwayJSONTests RunwayTestingTests TidyTests)
 
 for target in "${first[@]}"; do early "$target" "$work/macOS/Sources/$target"; done

@@ -41,6 +41,7 @@ resolve RunwaySignatures '"Signing"' 8
 resolve RunwaySigning '"Signing"' 8
 resolve RunwayStorage '"Storage"' 6
 resolve RunwayStreams '' 5
+resolve RunwayChat '' 5
 resolve RunwayServer '"Server"' 24
 resolve RunwayServerStorage '"Server", "Storage"' 25
 resolve Runway .defaults 26

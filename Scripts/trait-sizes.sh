@@ -17,10 +17,10 @@ rows=(
     'pins|"Pins"|Runway RunwayTransport|try NIOTransport()'
     'signing|"Signing"|Runway RunwaySigning|DeviceKeys(in: FileTokenStore(folder: folder))'
     'storage|"Storage"|Runway RunwayStorage|DiskCache(in: folder)'
-    'client|"Transport", "Signing", "Storage"|Runway RunwayTransport RunwaySigning RunwayStorage RunwayStreams|try NIOTransport(); DiskCache(in: folder); DeviceKeys(in: FileTokenStore(folder: folder))'
+    'client|"Transport", "Signing", "Storage"|Runway RunwayTransport RunwaySigning RunwayStorage RunwayStreams RunwayChat|try NIOTransport(); DiskCache(in: folder); DeviceKeys(in: FileTokenStore(folder: folder))'
     'server|"Server"|RunwayServer|MemoryChatStore()'
     'stored-server|"Server", "Storage"|RunwayServer RunwayServerStorage|MemoryChatStore(); try SQLiteEventLog(file: folder)'
-    'all|.defaults|Runway RunwayTransport RunwaySigning RunwayStorage RunwayStreams RunwayServer RunwayServerStorage|try NIOTransport(); DiskCache(in: folder); DeviceKeys(in: FileTokenStore(folder: folder)); MemoryChatStore(); try SQLiteEventLog(file: folder)'
+    'all|.defaults|Runway RunwayTransport RunwaySigning RunwayStorage RunwayStreams RunwayChat RunwayServer RunwayServerStorage|try NIOTransport(); DiskCache(in: folder); DeviceKeys(in: FileTokenStore(folder: folder)); MemoryChatStore(); try SQLiteEventLog(file: folder)'
 )
 
 parts=false

@@ -1,4 +1,5 @@
 import HTTPTypes
+import RunwayFormats
 
 package import struct Foundation.UUID
 
@@ -95,7 +96,7 @@ extension NetworkLayer {
         for name in Set(change.headerFields.map(\.name)) {
             head.headerFields[fields: name] = change.headerFields[fields: name]
         }
-        if let name = HTTPField.Name.idempotencyKey { head.headerFields[name] = change.keyField }
+        head.headerFields[.idempotencyKey] = change.keyField
         return Request(
             head: head, body: change.body.isEmpty ? .none : .bytes(change.body),
             delivery: .whole(maximumByteCount: E.maximumResponseByteCount))

@@ -1,5 +1,6 @@
 import HTTPTypes
 import Runway
+import RunwayFormats
 import RunwayJSON
 import RunwaySignatures
 
@@ -21,27 +22,24 @@ struct SignatureProblem: Sendable {
     /// The most bytes of a problem that is read from a stream.
     static let maximumByteCount = 128 << 10
 
-    private static let type = "urn:runway:signature:"
-
     /// Returns whether the body of a response is a problem (RFC 9457) that is declared to be short.
     static func isShortProblem(_ head: HTTPResponse) -> Bool {
         isProblem(head) && head.headerFields[.contentLength].flatMap { Int($0) }.map { $0 <= maximumByteCount } == true
     }
 
     private static func isProblem(_ head: HTTPResponse) -> Bool {
-        head.headerFields[.contentType]?.hasPrefix("application/problem+json") == true
+        head.headerFields[.contentType]?.hasPrefix(Problem.mediaType) == true
     }
 
     /// Reads the problem of a response. Returns `nil` if the body is not a signature problem, or is a stream.
     init?(_ response: Response) {
         guard case .whole(let rawData) = response.body,
             Self.isProblem(response.head),
-            let type = rawData["type"].string, type.hasPrefix(Self.type)
+            let reason = Problem.Family.signature.reason(of: rawData.json)
         else { return nil }
-        let reason = type.dropFirst(Self.type.count)
         // The word stands in the text of an error.
         guard (1...64).contains(reason.count), reason.allSatisfy({ $0.isASCII && $0.isLetter }) else { return nil }
-        self.reason = String(reason)
+        self.reason = reason
         time = rawData["time"].int64.map { UnixTime(seconds: $0) }
         acceptedUntil = rawData["acceptedUntil"].int64.map { UnixTime(seconds: $0) }
         signatureBase = rawData["signatureBase"].string.flatMap { $0.utf8.count <= Self.maximumBaseBytes ? $0 : nil }

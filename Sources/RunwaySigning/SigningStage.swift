@@ -1,5 +1,6 @@
 import HTTPTypes
 public import Runway
+import RunwayFormats
 import RunwaySignatures
 
 #if !Signing
@@ -301,6 +302,6 @@ extension Request {
     /// Whether the request may be executed twice.
     fileprivate func isRepeatable(in flight: Flight) -> Bool {
         flight.retryPolicy.isRepeatable || head.method.isIdempotent
-            || HTTPField.Name("Idempotency-Key").map(head.headerFields.contains) ?? false
+            || head.headerFields.contains(.idempotencyKey)
     }
 }

@@ -1,6 +1,7 @@
 import Foundation
 import HTTPTypes
 import Runway
+import RunwayChat
 import RunwaySigning
 import RunwayStorage
 import RunwayStreams

@@ -1,6 +1,7 @@
 import ArgumentParser
 import Foundation
 import Runway
+import RunwayChat
 import RunwayDemo
 import RunwayStreams
 import RunwayTesting

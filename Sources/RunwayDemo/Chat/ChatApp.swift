@@ -2,6 +2,7 @@
     import Foundation
     import Runway
     import RunwayStorage
+    import RunwayChat
     import RunwayStreams
     import RunwayTesting
     import RunwayTransport

@@ -5,6 +5,7 @@
     import Runway
     import RunwayServer
     import RunwayServerStorage
+    import RunwayChat
     import RunwayStreams
     import RunwayTestServer
     import RunwayTesting

@@ -1,7 +1,6 @@
 import HTTPTypes
 import Hummingbird
-import NIOCore
-import RunwayJSON
+import RunwayFormats
 
 /// The reason why a request of an action log is refused, as a response of the type `application/problem+json` (RFC
 /// 9457) whose `type` is `urn:runway:log:` followed by the reason.
@@ -40,7 +39,7 @@ struct ActionLogProblem: HTTPResponseError {
             }
         }
 
-        private var title: String {
+        fileprivate var title: String {
             switch self {
             case .malformed: "The body is malformed."
             case .rejected: "The batch can't be stored."
@@ -53,29 +52,15 @@ struct ActionLogProblem: HTTPResponseError {
             case .store: "The log can't be written now."
             }
         }
-
-        fileprivate func body(_ detail: String) -> [UInt8] {
-            var writer = JSONWriter()
-            writer.beginObject()
-            let texts = [("type", "urn:runway:log:\(rawValue)"), ("title", title), ("detail", detail)]
-            for (name, text) in texts where !text.isEmpty {
-                writer.name(name)
-                writer.string(text)
-            }
-            writer.name("status")
-            writer.integer(status.code)
-            writer.endObject()
-            return writer.bytes
-        }
     }
 
     let reason: Reason
-    /// The details of the problem; empty if the reason says enough.
-    let detail: String
+    /// The details of the problem; `nil` if the reason says enough.
+    let detail: String?
     /// The time for which the client waits before it sends the request again; `nil` if it need not wait.
     private let retryAfter: Duration?
 
-    init(_ reason: Reason, _ detail: String = "", retryAfter: Duration? = nil) {
+    init(_ reason: Reason, _ detail: String? = nil, retryAfter: Duration? = nil) {
         (self.reason, self.detail, self.retryAfter) = (reason, detail, retryAfter)
     }
 
@@ -92,11 +77,11 @@ struct ActionLogProblem: HTTPResponseError {
     var status: HTTPResponse.Status { reason.status }
 
     func response(from request: Request, context: some RequestContext) -> Response {
-        var fields: HTTPFields = [.contentType: "application/problem+json", .cacheControl: "no-store"]
+        var fields = HTTPFields()
         if let retryAfter { fields[.retryAfter] = "\(max(1, retryAfter.components.seconds))" }
         // The content codings that would have been accepted (RFC 9110 §15.5.16 and §12.5.3).
         if reason == .coding { fields[.acceptEncoding] = "gzip" }
-        let body = ByteBuffer(bytes: reason.body(detail))
-        return Response(status: status, headers: fields, body: ResponseBody(byteBuffer: body))
+        let type = Problem.Family.log.type(reason.rawValue)
+        return Response(Problem(type: type, reason.title, status, detail: detail), fields)
     }
 }

@@ -1,7 +1,6 @@
 public import HTTPTypes
 public import Hummingbird
-import NIOCore
-import RunwayJSON
+import RunwayFormats
 
 /// The reason why a chat refuses a request, as a response of the type `application/problem+json` (RFC 9457).
 ///
@@ -81,20 +80,8 @@ public struct ChatProblem: HTTPResponseError, CustomStringConvertible {
     /// Returns the response.
     public func response(from request: Request, context: some RequestContext) -> Response {
         var fields = fields
-        (fields[.contentType], fields[.cacheControl]) = ("application/problem+json", "no-store")
         if reason == .store { fields[.retryAfter] = "5" }
-        var writer = JSONWriter()
-        writer.beginObject()
-        for case (let name, let value?) in [
-            ("type", "urn:runway:chat:\(reason)"), ("title", reason.title), ("detail", detail),
-        ] {
-            writer.name(name)
-            writer.string(value)
-        }
-        writer.name("status")
-        writer.integer(status.code)
-        writer.endObject()
-        return Response(
-            status: status, headers: fields, body: ResponseBody(byteBuffer: ByteBuffer(bytes: writer.bytes)))
+        let type = Problem.Family.chat.type("\(reason)")
+        return Response(Problem(type: type, reason.title, status, detail: detail), fields)
     }
 }

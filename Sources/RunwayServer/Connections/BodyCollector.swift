@@ -1,6 +1,7 @@
 import HTTPTypes
 public import Hummingbird
 public import NIOCore
+import RunwayFormats
 import Synchronization
 
 /// Receives whole bodies into memory: each within a time, all together within a number of bytes.
@@ -107,11 +108,10 @@ public struct BodyRefusal: Error, Sendable, Hashable, HTTPResponseError {
     public func response(from request: Request, context: some RequestContext) throws -> Response {
         // Without `Connection`, which HTTP/2 does not allow (RFC 9113 §8.2.2). The rest of the body is read and
         // dropped.
-        var response = Response.problem(
-            self == .tooSlow ? "urn:runway:body:tooSlow" : "urn:runway:body:tooManyBytes",
-            self == .tooSlow ? "the body came too slowly" : "too many bodies are being received", status)
-        response.headers[.retryAfter] = "5"
-        return response
+        let (reason, title) =
+            self == .tooSlow
+            ? ("tooSlow", "the body came too slowly") : ("tooManyBytes", "too many bodies are being received")
+        return Response(Problem(type: Problem.Family.body.type(reason), title, status), [.retryAfter: "5"])
     }
 }
 

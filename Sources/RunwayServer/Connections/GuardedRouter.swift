@@ -1,6 +1,7 @@
 import HTTPTypes
 public import Hummingbird
 import NIOCore
+import RunwayFormats
 import RunwayJSON
 
 /// Refuses requests to hosts that are not the server's, and requests of web pages, before they reach a router.
@@ -84,23 +85,5 @@ enum HostRefusal: Equatable {
         }
     }
 
-    var response: Response { .problem("about:blank", title, status) }
-}
-
-extension Response {
-    /// A problem (RFC 9457) that no cache stores.
-    static func problem(_ type: String, _ title: String, _ status: HTTPResponse.Status) -> Response {
-        var writer = JSONWriter()
-        writer.beginObject()
-        writer.name("type")
-        writer.string(type)
-        writer.name("title")
-        writer.string(title)
-        writer.name("status")
-        writer.integer(status.code)
-        writer.endObject()
-        return Response(
-            status: status, headers: [.contentType: "application/problem+json", .cacheControl: "no-store"],
-            body: ResponseBody(byteBuffer: ByteBuffer(bytes: writer.bytes)))
-    }
+    var response: Response { Response(Problem(title, status)) }
 }

@@ -1,7 +1,6 @@
 public import HTTPTypes
 public import Hummingbird
-import NIOCore
-import RunwayJSON
+import RunwayFormats
 
 /// The reason why ``EnrolmentRoutes`` refused a request, as a response of the type `application/problem+json` (RFC
 /// 9457) whose `type` is `urn:runway:enrolment:` followed by the reason.
@@ -46,23 +45,13 @@ public struct EnrolmentRefusal: HTTPResponseError, Hashable, CustomStringConvert
 
     /// The response.
     public func response(from request: Request, context: some RequestContext) -> Response {
-        var writer = JSONWriter()
-        writer.beginObject()
-        for (name, value) in [
-            ("type", "urn:runway:enrolment:\(reason.name)"), ("title", "The key is not enrolled."),
-            ("reason", reason.name),
-        ] {
-            writer.name(name)
-            writer.string(value)
-        }
-        writer.name("status")
-        writer.integer(status.code)
-        writer.endObject()
-        var fields: HTTPFields = [.contentType: "application/problem+json", .cacheControl: "no-store"]
+        var fields = HTTPFields()
         // RFC 9110 §15.5.2 requires a challenge. How an account logs in is the app's affair: a token is the usual way.
         if status == .unauthorized { fields[.wwwAuthenticate] = "Bearer" }
         if status == .tooManyRequests { fields[.retryAfter] = "1" }
-        return Response(
-            status: status, headers: fields, body: ResponseBody(byteBuffer: ByteBuffer(bytes: writer.bytes)))
+        let type = Problem.Family.enrolment.type(reason.name)
+        return Response(Problem(type: type, "The key is not enrolled.", status), fields) {
+            $0.member("reason", reason.name)
+        }
     }
 }

@@ -2,6 +2,7 @@ import Foundation
 import HTTPTypes
 public import Hummingbird
 import NIOCore
+import RunwayFormats
 import RunwayJSON
 public import RunwaySignatures
 
@@ -71,10 +72,8 @@ public struct EnrolmentRoutes<Context: RequestContext>: Sendable {
         let account = try await owner(request, context)
         let time = now()
         return response { writer in
-            writer.name("challenge")
-            writer.string(rules.challenges.issue(at: time, for: Self.purpose(account)))
-            writer.name("expires")
-            writer.integer((time + EnrolmentRules.challengeLifetime).seconds)
+            writer.member("challenge", rules.challenges.issue(at: time, for: Self.purpose(account)))
+            writer.member("expires", (time + EnrolmentRules.challengeLifetime).seconds)
         }
     }
 
@@ -228,32 +227,18 @@ public struct EnrolmentRoutes<Context: RequestContext>: Sendable {
     private func response(
         _ status: HTTPResponse.Status = .ok, _ write: (inout JSONWriter) -> Void
     ) -> Response {
-        var writer = JSONWriter()
-        writer.beginObject()
-        write(&writer)
-        writer.endObject()
-        return Response(
-            status: status, headers: [.contentType: "application/json", .cacheControl: "no-store"],
-            body: ResponseBody(byteBuffer: ByteBuffer(bytes: writer.bytes)))
+        Response(json: JSONWriter.object(write), status: status)
     }
 }
 
 extension JSONWriter {
     fileprivate mutating func key(_ record: KeyRecord, at time: UnixTime) {
-        beginObject()
-        name("id")
-        string(record.id)
-        if let device = record.device {
-            name("device")
-            string(device)
+        object { writer in
+            writer.member("id", record.id)
+            writer.member("device", record.device)
+            writer.member("notBefore", record.notBefore?.seconds)
+            writer.member("notAfter", record.notAfter?.seconds)
+            writer.member("active", record.isActive(at: time))
         }
-        for (member, moment) in [("notBefore", record.notBefore), ("notAfter", record.notAfter)] {
-            guard let moment else { continue }
-            name(member)
-            integer(moment.seconds)
-        }
-        name("active")
-        bool(record.isActive(at: time))
-        endObject()
     }
 }

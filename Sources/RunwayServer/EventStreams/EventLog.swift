@@ -48,11 +48,6 @@ public struct EventLogRange: Sendable, Hashable {
         (self.epoch, self.first, self.last) = (epoch, first, last)
     }
 
-    /// Whether a text can name a numbering.
-    package static func isEpoch(_ text: String) -> Bool {
-        (1...64).contains(text.utf8.count) && text.allSatisfy { $0.isASCII && ($0.isLetter || $0.isNumber) }
-    }
-
     /// A name for a new numbering.
     public static func newEpoch() -> String { UUID().uuidString.replacing("-", with: "").prefix(16).lowercased() }
 }

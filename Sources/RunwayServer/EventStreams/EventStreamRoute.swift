@@ -2,6 +2,7 @@ import Foundation
 import HTTPTypes
 public import Hummingbird
 import NIOCore
+import RunwayFormats
 import RunwayJSON
 import RunwaySignatures
 import ServiceLifecycle
@@ -104,21 +105,17 @@ public struct EventStreamRoute<Context: RequestContext>: Sendable {
             hub.metrics.refused(EventHubError.log.description)
             return refusal(.log)
         }
+        // Asks proxies to forward bytes at once and unchanged.
         var fields: HTTPFields = [
             .contentType: "text/event-stream", .cacheControl: "no-store, no-transform",
+            HTTPField.Name("X-Accel-Buffering", known: ()): "no", .runwayStream: hub.name,
+            .runwayHeartbeat: "\(heartbeat.components.seconds)",
+            .runwayHeartbeatLimit: "\(hub.options.maximumHeartbeat.components.seconds)",
         ]
-        func set(_ name: String, _ value: String) {
-            if let name = HTTPField.Name(name) { fields[name] = value }
-        }
-        // Asks proxies to forward bytes at once and unchanged.
-        set("X-Accel-Buffering", "no")
-        set("Runway-Stream", hub.name)
-        set("Runway-Heartbeat", "\(heartbeat.components.seconds)")
-        set("Runway-Heartbeat-Limit", "\(hub.options.maximumHeartbeat.components.seconds)")
-        if let lifetime = permission.lifetime { set("Runway-Lifetime", "\(max(1, lifetime.components.seconds))") }
-        let lastEventID = HTTPField.Name("Last-Event-ID").flatMap { request.headers[$0] }
+        fields[.runwayLifetime] = permission.lifetime.map { "\(max(1, $0.components.seconds))" }
         let body = EventBody(
-            registration: registration, request: request.body, lastEventID: lastEventID, padding: padding(request))
+            registration: registration, request: request.body, lastEventID: request.headers[.lastEventID],
+            padding: padding(request))
         return Response(
             status: .ok, headers: fields, body: ResponseBody { writer in try await body.write(to: &writer) })
     }
@@ -193,7 +190,7 @@ public struct EventStreamRoute<Context: RequestContext>: Sendable {
 
     /// Returns the heartbeat interval that the client asks for, within the limits of the hub.
     private func heartbeat(_ request: Request) -> Duration {
-        let asked = HTTPField.Name("Runway-Heartbeat").flatMap { request.headers[$0] }.flatMap { Int32($0) }
+        let asked = request.headers[.runwayHeartbeat].flatMap { Int32($0) }
         guard let asked else { return hub.options.heartbeat }
         return max(.seconds(1), min(.seconds(asked), hub.options.maximumHeartbeat))
     }
@@ -201,9 +198,8 @@ public struct EventStreamRoute<Context: RequestContext>: Sendable {
     /// Returns the number of bytes that the client wants at the start. Browsers can't send the header field, and state
     /// it in the query.
     private func padding(_ request: Request) -> Int {
-        let field = HTTPField.Name("Runway-Padding").flatMap { request.headers[$0] }
-        let asked = (field ?? request.uri.queryParameters["padding"].map(String.init)).flatMap { Int($0) }
-        return min(max(0, asked ?? 0), 8192)
+        let asked = request.headers[.runwayPadding] ?? request.uri.queryParameters["padding"].map(String.init)
+        return min(max(0, asked.flatMap { Int($0) } ?? 0), 8192)
     }
 
     /// Returns a response without a body that states a time for the next attempt. The time differs from client to

@@ -4,6 +4,7 @@ import HTTPTypes
 public import Hummingbird
 import Logging
 import NIOCore
+import RunwayFormats
 import RunwaySignatures
 
 /// Executes a request with an `Idempotency-Key` only once, and replays its response to later requests with the same key
@@ -250,11 +251,4 @@ private struct IdempotentExecution: Sendable {
             }
         }
     }
-}
-
-extension HTTPField.Name {
-    /// The field of a key. The name is a token (RFC 9110 §5.6.2).
-    static let idempotencyKey = HTTPField.Name("Idempotency-Key", known: ())
-    /// The field that marks a replayed response.
-    static let idempotencyReplayed = HTTPField.Name("Idempotency-Replayed", known: ())
 }

@@ -1,7 +1,6 @@
 public import HTTPTypes
 public import Hummingbird
-import NIOCore
-import RunwayJSON
+import RunwayFormats
 
 /// The reason why ``IdempotencyMiddleware`` did not pass a request on, as a response of the type
 /// `application/problem+json` (RFC 9457).
@@ -73,21 +72,11 @@ public struct IdempotencyProblem: HTTPResponseError, CustomStringConvertible {
     public func response(from request: Request, context: some RequestContext) -> Response { response }
 
     var response: Response {
-        var fields: HTTPFields = [.contentType: "application/problem+json", .cacheControl: "no-store"]
+        var fields = HTTPFields()
         if status == .unauthorized { fields[.wwwAuthenticate] = challenge }
         if [.inFlight, .full, .store].contains(reason) { fields[.retryAfter] = "\(max(1, retryAfter))" }
-        var writer = JSONWriter()
-        writer.beginObject()
-        for (name, value) in [("type", "urn:runway:idempotency:\(reason)"), ("title", reason.title)] {
-            writer.name(name)
-            writer.string(value)
+        return Response(Problem(type: Problem.Family.idempotency.type("\(reason)"), reason.title, status), fields) {
+            $0.member("lifetime", lifetime.components.seconds)
         }
-        writer.name("status")
-        writer.integer(status.code)
-        writer.name("lifetime")
-        writer.integer(lifetime.components.seconds)
-        writer.endObject()
-        return Response(
-            status: status, headers: fields, body: ResponseBody(byteBuffer: ByteBuffer(bytes: writer.bytes)))
     }
 }

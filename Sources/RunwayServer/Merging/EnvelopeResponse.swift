@@ -1,5 +1,6 @@
 import Foundation
 import HTTPTypes
+import RunwayFormats
 import RunwayJSON
 
 /// The responses as they are sent: `{"responses":[{"id","status","headers","body"}]}`, in the order of the requests.
@@ -18,7 +19,7 @@ enum EnvelopeResponse {
             writer.name("headers")
             writer.beginArray()
             for field in response.headers
-            where !field.name.belongsToConnection && field.name != .contentLength {
+            where !field.name.isHopByHop && field.name != .contentLength {
                 writer.beginArray()
                 writer.string(field.name.rawName)
                 writer.string(field.value)

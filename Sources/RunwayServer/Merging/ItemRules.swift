@@ -1,5 +1,6 @@
 import Foundation
 import HTTPTypes
+import RunwayFormats
 import RunwayJSON
 
 /// The rules for a request in an envelope: it has to be one that could have been sent by itself to the same base.
@@ -81,7 +82,7 @@ struct ItemRules: Sendable {
             guard pair.count == 2, let name = pair[0].string.flatMap({ HTTPField.Name($0) }),
                 let value = pair[1].string, HTTPField.isValidValue(value)
             else { throw Violation(message: "A header field is no pair of a name and a value.") }
-            guard !name.belongsToConnection, name.canonicalName != "host", !limits.inheritedHeaders.contains(name)
+            guard !name.isHopByHop, name.canonicalName != "host", !limits.inheritedHeaders.contains(name)
             else {
                 throw Violation(message: "The header field \"\(name.rawName)\" belongs to the envelope.")
             }
@@ -102,19 +103,5 @@ struct ItemRules: Sendable {
         default: break
         }
         throw Violation(message: "The body is no string, or its Base64 can't be read.")
-    }
-}
-
-extension HTTPField.Name {
-    /// Whether the field belongs to one connection and not to the message (RFC 9110 §7.6.1, RFC 9112 §7).
-    ///
-    /// `Runway` lists the same fields for clients. A server that uses only this target does not depend on `Runway`.
-    var belongsToConnection: Bool {
-        switch canonicalName {
-        case "connection", "keep-alive", "proxy-connection", "te", "trailer", "transfer-encoding", "upgrade",
-            "proxy-authenticate", "proxy-authentication-info", "proxy-authorization":
-            true
-        default: false
-        }
     }
 }

@@ -2,8 +2,7 @@ import Foundation
 public import HTTPTypes
 public import Hummingbird
 import Logging
-import NIOCore
-import RunwayJSON
+import RunwayFormats
 public import RunwaySignatures
 
 /// The reason why ``SignatureMiddleware`` refused a request, as a response of the type `application/problem+json` (RFC
@@ -54,7 +53,7 @@ public struct RefusedRequest: HTTPResponseError, CustomStringConvertible {
 
     /// Returns the response.
     public func response(from request: Request, context: some RequestContext) -> Response {
-        var fields: HTTPFields = [.contentType: "application/problem+json", .cacheControl: "no-store"]
+        var fields = HTTPFields()
         if let accepted {
             do {
                 try fields.append(accepted)
@@ -66,37 +65,18 @@ public struct RefusedRequest: HTTPResponseError, CustomStringConvertible {
         // Accept-Signature.
         if status == .unauthorized { fields[.wwwAuthenticate] = "Signature" }
         if let seconds = retryAfter { fields[.retryAfter] = "\(seconds)" }
-        return Response(status: status, headers: fields, body: ResponseBody(byteBuffer: ByteBuffer(bytes: problem)))
-    }
-
-    private var problem: [UInt8] {
         let reason = isExplained ? refusal.reason : refusal.disclosedReason
-        var writer = JSONWriter()
-        writer.beginObject()
-        for (name, value) in [
-            ("type", "urn:runway:signature:\(reason)"), ("title", Self.title(status)), ("reason", reason.name),
-        ] {
-            writer.name(name)
-            writer.string(value)
-        }
-        writer.name("status")
-        writer.integer(status.code)
-        writer.name("time")
-        writer.integer(refusal.time.seconds)
-        if let moment = refusal.acceptedUntil {
-            writer.name("acceptedUntil")
-            writer.integer(moment.seconds)
-        }
-        if isExplained {
-            writer.name("detail")
-            writer.string(refusal.detail)
-            if let base = refusal.base {
-                writer.name("signatureBase")
-                writer.string(String(decoding: base, as: UTF8.self))
+        let problem = Problem(
+            type: Problem.Family.signature.type("\(reason)"), Self.title(status), status,
+            detail: isExplained ? refusal.detail : nil)
+        return Response(problem, fields) { writer in
+            writer.member("reason", reason.name)
+            writer.member("time", refusal.time.seconds)
+            writer.member("acceptedUntil", refusal.acceptedUntil?.seconds)
+            if isExplained {
+                writer.member("signatureBase", refusal.base.map { String(decoding: $0, as: UTF8.self) })
             }
         }
-        writer.endObject()
-        return writer.bytes
     }
 
     private static func status(_ reason: SignatureRefusal.Reason) -> HTTPResponse.Status {

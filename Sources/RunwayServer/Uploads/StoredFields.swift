@@ -1,4 +1,5 @@
 import HTTPTypes
+import RunwayFormats
 
 /// The header fields of an upload's first request that are stored, and that the app's request contains.
 ///
@@ -53,7 +54,7 @@ struct StoredFields: Sendable {
             }
         }
         for field in last.headerFields
-        where !names.contains(field.name) && !Self.ofMessage.contains(field.name) && !field.name.belongsToConnection {
+        where !names.contains(field.name) && !Self.ofMessage.contains(field.name) && !field.name.isHopByHop {
             head.headerFields.append(field)
         }
         head.headerFields[.contentLength] = String(byteCount)

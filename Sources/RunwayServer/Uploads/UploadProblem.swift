@@ -1,7 +1,6 @@
 import HTTPTypes
 import Hummingbird
-import NIOCore
-import RunwayJSON
+import RunwayFormats
 
 /// The reason why a request for an upload is refused, as a response of the type `application/problem+json` (RFC 9457).
 enum UploadProblem: Error {
@@ -71,31 +70,16 @@ enum UploadProblem: Error {
 
     /// The response, without the fields of the upload.
     var response: Response {
-        var fields: HTTPFields = [.contentType: "application/problem+json", .cacheControl: "no-store"]
+        var fields = HTTPFields()
         switch self {
         case .mediaType: fields[.acceptPatch] = UploadResource.mediaType
         case .tooMany, .tooManyOfClient: fields[.retryAfter] = "60"
         default: break
         }
-        return Response(status: status, headers: fields, body: ResponseBody(byteBuffer: ByteBuffer(bytes: body)))
-    }
-
-    private var body: [UInt8] {
-        var writer = JSONWriter()
-        writer.beginObject()
-        writer.name("type")
-        writer.string(type)
-        writer.name("title")
-        writer.string(title)
-        writer.name("status")
-        writer.integer(status.code)
-        if case .mismatchingOffset(let expected, let provided) = self {
-            writer.name("expected-offset")
-            writer.integer(expected)
-            writer.name("provided-offset")
-            writer.integer(provided)
+        return Response(Problem(type: type, title, status), fields) { writer in
+            guard case .mismatchingOffset(let expected, let provided) = self else { return }
+            writer.member("expected-offset", expected)
+            writer.member("provided-offset", provided)
         }
-        writer.endObject()
-        return writer.bytes
     }
 }

@@ -1,5 +1,6 @@
 import Foundation
 import GRDB
+import RunwayFormats
 import RunwaySQLite
 import RunwayServer
 
@@ -30,7 +31,7 @@ struct ChatTables {
     /// The name of the numbering of all messages.
     func epoch() throws -> String {
         guard let epoch = try String.fetchOne(database, sql: "SELECT epoch FROM numbering"),
-            EventLogRange.isEpoch(epoch)
+            EventID.isEpoch(epoch)
         else { throw ServerStorageError(.corrupted, "The epoch of the file is missing or damaged.") }
         return epoch
     }

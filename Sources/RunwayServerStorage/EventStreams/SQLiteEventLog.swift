@@ -1,5 +1,6 @@
 public import Foundation
 import GRDB
+import RunwayFormats
 import RunwaySQLite
 public import RunwayServer
 
@@ -67,7 +68,7 @@ public final class SQLiteEventLog: EventLog {
                     CREATE TABLE IF NOT EXISTS log (epoch TEXT NOT NULL);
                     """)
             if let epoch = try String.fetchOne(database, sql: "SELECT epoch FROM log") {
-                guard EventLogRange.isEpoch(epoch) else { throw damage }
+                guard EventID.isEpoch(epoch) else { throw damage }
                 // The rows that list the events have to be intact, or the file is renamed.
                 _ = try range(database, epoch)
                 return epoch

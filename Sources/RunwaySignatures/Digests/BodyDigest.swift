@@ -1,6 +1,7 @@
 public import Foundation
 public import HTTPTypes
 import RawStructuredFieldValues
+import RunwayFormats
 
 /// The digests of a body, as `Content-Digest` and `Repr-Digest` carry them (RFC 9530 §2, §3).
 ///

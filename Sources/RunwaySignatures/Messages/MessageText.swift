@@ -1,4 +1,5 @@
 public import HTTPTypes
+import RunwayFormats
 
 /// A message in the text form of HTTP/1.1 (RFC 9112 §2.1), such as in a file or in the output of a tool.
 ///

@@ -1,5 +1,6 @@
 public import HTTPTypes
 import RawStructuredFieldValues
+import RunwayFormats
 
 /// One signature of a message, under its label (RFC 9421 §4).
 public struct LabelledSignature: Sendable, Hashable {
@@ -107,10 +108,4 @@ extension HTTPField.Name {
     public static let signature = HTTPField.Name("Signature", known: ())
     /// `Accept-Signature` (RFC 9421 §5.1).
     public static let acceptSignature = HTTPField.Name("Accept-Signature", known: ())
-
-    /// Creates a name from a text that is known to be a token.
-    package init(_ text: String, known: Void) {
-        guard let name = HTTPField.Name(text) else { preconditionFailure("\(text) is the name of a header field") }
-        self = name
-    }
 }

@@ -1,6 +1,7 @@
 import Crypto
 import Foundation
 public import HTTPTypes
+import RunwayFormats
 
 /// The claims of a proof of possession about a request (DPoP, RFC 9449 §4.2).
 ///

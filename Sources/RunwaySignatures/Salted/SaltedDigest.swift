@@ -1,4 +1,5 @@
 public import HTTPTypes
+import RunwayFormats
 
 /// The digest of a request with a secret, for backends that cannot verify HTTP Message Signatures.
 ///

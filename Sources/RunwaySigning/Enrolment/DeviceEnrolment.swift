@@ -2,6 +2,7 @@ import Crypto
 import Foundation
 import HTTPTypes
 public import Runway
+import RunwayFormats
 import RunwayJSON
 import RunwaySignatures
 
@@ -225,7 +226,7 @@ public struct DeviceEnrolment<Service: APIService>: Sendable {
 extension NetworkError {
     /// Whether the server refused an enrolment for a reason (`EnrolmentRefusal` of `RunwayServer`).
     fileprivate func isEnrolmentRefusal(_ reason: String) -> Bool {
-        rawData?["type"].string == "urn:runway:enrolment:\(reason)"
+        rawData.map { Problem.Family.enrolment.reason(of: $0.json) == reason } ?? false
     }
 }
 

@@ -1,3 +1,5 @@
+public import RunwayFormats
+
 /// A position in a stream: the last event that the app has taken, and the topics whose earlier events the app has
 /// received.
 public struct StreamCursor: Sendable, Hashable, Codable {

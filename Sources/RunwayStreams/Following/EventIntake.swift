@@ -1,3 +1,4 @@
+import RunwayFormats
 import RunwayJSON
 
 /// Decides which events of a connection reach the app, and where a reconnection continues. Pure.

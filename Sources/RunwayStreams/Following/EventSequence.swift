@@ -24,7 +24,7 @@ public struct EventSequence: AsyncSequence, Sendable {
     /// The error that the sequence throws.
     public typealias Failure = NetworkError
 
-    let driver: StreamDriver
+    package let driver: StreamDriver
     private let cursors: any StreamCursorStore
     private let key: String
     private let isRead = ReadMark()
@@ -132,10 +132,10 @@ private final class ReadMark: Sendable {
 }
 
 /// Ends a task when it is released.
-final class StreamTask: Sendable {
+package final class StreamTask: Sendable {
     private let task: Task<Void, Never>
 
-    init(_ task: Task<Void, Never>) { self.task = task }
+    package init(_ task: Task<Void, Never>) { self.task = task }
 
     deinit { task.cancel() }
 }
@@ -160,7 +160,7 @@ extension NetworkLayer {
 
     /// - Parameter onState: Called when the state of the stream, the suspicion of its link, or the refused topics have
     ///   changed.
-    func events<E: EventStreamEndpoint>(
+    package func events<E: EventStreamEndpoint>(
         of endpoint: E, _ options: StreamOptions, _ cursors: (any StreamCursorStore)?, key: String?,
         topics: Set<String>?, _ randomness: any RandomNumberGenerator & Sendable,
         onState: @escaping @Sendable (StreamState) -> Void

@@ -1,5 +1,6 @@
 import HTTPTypes
 public import Runway
+import RunwayFormats
 
 /// A stream of server-sent events of a service: an endpoint whose response stays open.
 ///
@@ -79,10 +80,10 @@ struct LinkOpening<E: EventStreamEndpoint>: Endpoint {
     var headers: [String: String] {
         var headers = [
             "Accept": "text/event-stream", "Cache-Control": "no-cache", "Accept-Encoding": "identity",
-            "Runway-Heartbeat": "\(heartbeat.components.seconds)",
+            HTTPField.Name.runwayHeartbeat.rawName: "\(heartbeat.components.seconds)",
         ]
-        if paddingByteCount > 0 { headers["Runway-Padding"] = "\(paddingByteCount)" }
-        if !lastEventID.isEmpty { headers["Last-Event-ID"] = lastEventID }
+        if paddingByteCount > 0 { headers[HTTPField.Name.runwayPadding.rawName] = "\(paddingByteCount)" }
+        if !lastEventID.isEmpty { headers[HTTPField.Name.lastEventID.rawName] = lastEventID }
         return headers.merging(endpoint.headers) { $1 }
     }
     var content: RequestBody { get throws { try endpoint.content } }

@@ -1,5 +1,6 @@
 import HTTPTypes
 import Runway
+import RunwayFormats
 import Synchronization
 
 /// Opens one link, reads it to its end, and passes its events to the reader of the stream.
@@ -64,7 +65,7 @@ struct LinkReader: Sendable {
         _ response: StreamedResponse, _ intake: inout EventIntake, _ counts: inout StreamCounts
     ) async -> (failure: LinkFailure, reason: LinkEnd) {
         var parser = EventParser(lastEventID: intake.lastEventID, limits: limits)
-        let name = HTTPField.Name("Runway-Stream").flatMap { response.response.headerFields[$0] }
+        let name = response.response.headerFields[.runwayStream]
         let formerDuplicateCount = intake.duplicateCount
         defer { counts.duplicates = intake.duplicateCount - formerDuplicateCount }
         let hasReturnedTopics = name == nil && topics.opened(on: number, asked: asked)
@@ -212,16 +213,13 @@ final class LinkMonitor: Sendable {
 extension LinkFacts {
     /// Reads the facts about a link from the header fields of its response.
     init(_ fields: HTTPFields) {
-        func seconds(_ name: String) -> Duration? {
-            guard let name = HTTPField.Name(name), let value = fields[name].flatMap({ Int32($0) }), value > 0 else {
-                return nil
-            }
-            return .seconds(value)
+        func seconds(_ name: HTTPField.Name) -> Duration? {
+            fields[name].flatMap { Int32($0) }.flatMap { $0 > 0 ? .seconds($0) : nil }
         }
-        heartbeat = seconds("Runway-Heartbeat")
-        heartbeatLimit = seconds("Runway-Heartbeat-Limit")
-        lifetime = seconds("Runway-Lifetime")
-        statesContinuity = HTTPField.Name("Runway-Stream").map { fields[$0] != nil } ?? false
+        heartbeat = seconds(.runwayHeartbeat)
+        heartbeatLimit = seconds(.runwayHeartbeatLimit)
+        lifetime = seconds(.runwayLifetime)
+        statesContinuity = fields.contains(.runwayStream)
     }
 }
 

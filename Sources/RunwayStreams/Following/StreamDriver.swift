@@ -5,7 +5,7 @@ import Synchronization
 /// Performs the decisions of a stream's machine: opens and closes links, one at a time, and wakes at its deadlines.
 ///
 /// All inputs pass through one queue, and one task acts on them in order.
-final class StreamDriver: Sendable {
+package final class StreamDriver: Sendable {
     private enum Input: Sendable {
         case start, stop, pause, resume, tick
         case network(NetworkStatus)
@@ -69,7 +69,7 @@ final class StreamDriver: Sendable {
     var isCaughtUp: Bool { state.withLock { $0.isCaughtUp } }
     /// Whether the stream has caught up and its link is not suspected: behind a dead link the server may have further
     /// events.
-    var isCertainlyCaughtUp: Bool { state.withLock { $0.isCaughtUp && !$0.isSuspected } }
+    package var isCertainlyCaughtUp: Bool { state.withLock { $0.isCaughtUp && !$0.isSuspected } }
 
     /// The reader has taken all missed events of a link.
     func noteCaughtUp(_ link: Int) { state.withLock { $0.caughtUpLink = link } }

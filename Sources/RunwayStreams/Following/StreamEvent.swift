@@ -1,4 +1,5 @@
 public import Runway
+public import RunwayFormats
 public import RunwayJSON
 
 /// One event of a stream, with its data read on demand.

@@ -1,10 +1,10 @@
-import Runway
+package import Runway
 import Synchronization
 
 /// The account that a stream, a WebSocket or conversations belong to, and whether it is signed in.
 ///
 /// Data from the server, and from the app, is for that account: no other account continues it.
-final class StreamAccount: Sendable {
+package final class StreamAccount: Sendable {
     private let subject: String
     private let service: any APIService.Type
     private let network: NetworkLayer
@@ -20,13 +20,15 @@ final class StreamAccount: Sendable {
     ///   - network: The layer.
     ///   - isBoundLater: Whether to bind to the first account that signs in later, if nobody is signed in now. The
     ///     default is `false`: a stream that began without an account continues, and any account may sign in meanwhile.
-    init(_ subject: String, of service: any APIService.Type, on network: NetworkLayer, isBoundLater: Bool = false) {
+    package init(
+        _ subject: String, of service: any APIService.Type, on network: NetworkLayer, isBoundLater: Bool = false
+    ) {
         (self.subject, self.service, self.network, self.isBoundLater) = (subject, service, network, isBoundLater)
         name = Mutex(network.settings(of: service).account)
     }
 
     /// Whether the account is signed in.
-    var isPresent: Bool {
+    package var isPresent: Bool {
         let present = network.settings(of: service).account
         return name.withLock { name in
             if isBoundLater { name = name ?? present }
@@ -42,7 +44,7 @@ final class StreamAccount: Sendable {
     }
 
     /// Throws ``absence`` if the account is not signed in.
-    func check() throws(NetworkError) { if !isPresent { throw absence } }
+    package func check() throws(NetworkError) { if !isPresent { throw absence } }
 
     /// Returns a flight of the present session, which is never sent: its `isSignedOut` says whether that session has
     /// ended, even if the same account has signed in again since.

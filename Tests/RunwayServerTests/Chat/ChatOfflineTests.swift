@@ -3,6 +3,7 @@ import HTTPTypes
 import Hummingbird
 import Logging
 import Runway
+import RunwayChat
 import RunwayServer
 import RunwayStorage
 import RunwayStreams

@@ -2,6 +2,7 @@ import Foundation
 import HTTPTypes
 import Hummingbird
 import Runway
+import RunwayChat
 import RunwayServer
 import RunwayServerStorage
 import RunwayStreams

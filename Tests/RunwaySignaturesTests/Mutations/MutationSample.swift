@@ -1,4 +1,5 @@
 import HTTPTypes
+import RunwayFormats
 import RunwayTesting
 
 @testable import RunwaySignatures

@@ -1,4 +1,5 @@
 import HTTPTypes
+import RunwayFormats
 import Testing
 
 @testable import RunwaySignatures

@@ -3,6 +3,7 @@ import RunwayServer
 import RunwayStreams
 import RunwayTesting
 import RunwayTransport
+import StreamFixtures
 import Testing
 
 /// The end of what a connection replays.

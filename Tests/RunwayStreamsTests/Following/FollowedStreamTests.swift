@@ -2,6 +2,7 @@ import HTTPTypes
 import Runway
 import RunwayJSON
 import RunwayTesting
+import StreamFixtures
 import Testing
 
 @testable import RunwayStreams

@@ -1,6 +1,7 @@
 import HTTPTypes
 import Runway
 import RunwayTesting
+import StreamFixtures
 import Synchronization
 import Testing
 

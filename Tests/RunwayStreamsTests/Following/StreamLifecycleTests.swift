@@ -6,6 +6,7 @@ import RunwayServer
 import RunwayStreams
 import RunwayTesting
 import RunwayTransport
+import StreamFixtures
 import Synchronization
 import Testing
 

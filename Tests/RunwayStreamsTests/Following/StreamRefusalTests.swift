@@ -3,6 +3,7 @@ import Runway
 import RunwayTestServer
 import RunwayTesting
 import RunwayTransport
+import StreamFixtures
 import Testing
 
 @testable import RunwayStreams

@@ -6,6 +6,7 @@ import RunwayServerStorage
 import RunwayStreams
 import RunwayTesting
 import RunwayTransport
+import StreamFixtures
 import Testing
 
 /// Client and server over real sockets.

@@ -2,6 +2,7 @@ import Foundation
 import Runway
 import RunwayStreams
 import RunwayTesting
+import StreamFixtures
 import Testing
 
 /// A stream whose token ends, over links that a test plays.

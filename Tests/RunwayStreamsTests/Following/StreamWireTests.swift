@@ -5,6 +5,7 @@ import RunwayServer
 import RunwayStreams
 import RunwayTesting
 import RunwayTransport
+import StreamFixtures
 import Testing
 
 /// What differs between the versions of HTTP: how streams end, and how a slow reader is cut.

@@ -2,6 +2,7 @@ import Foundation
 import HTTPTypes
 import Runway
 import RunwayTesting
+import StreamFixtures
 import Testing
 
 @testable import RunwayStreams

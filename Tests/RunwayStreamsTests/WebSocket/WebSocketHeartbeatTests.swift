@@ -1,5 +1,6 @@
 import Runway
 import RunwayTesting
+import StreamFixtures
 import Testing
 
 @testable import RunwayStreams

@@ -1,4 +1,5 @@
 import HTTPTypes
+import RunwayFormats
 
 import struct Foundation.UUID
 
@@ -95,7 +96,7 @@ public struct RetryPolicy: Sendable, Hashable {
     /// Returns whether a request may be sent again after a cause.
     func allows(_ request: Request, after cause: RetryCause) -> Bool {
         isRepeatable || cause.sending == .notSent || request.head.method.isIdempotent
-            || HTTPField.Name.idempotencyKey.map(request.head.headerFields.contains) ?? false
+            || request.head.headerFields.contains(.idempotencyKey)
     }
 }
 
@@ -131,16 +132,10 @@ package enum RetryCause: Sendable, Hashable, CustomStringConvertible {
     }
 }
 
-extension HTTPField.Name {
-    /// `Idempotency-Key`, of the IETF's draft of that name.
-    static let idempotencyKey = HTTPField.Name("Idempotency-Key")
-    fileprivate static let idempotencyReplayed = HTTPField.Name("Idempotency-Replayed")
-}
-
 extension HTTPResponse {
     /// Whether this is the stored response to an earlier request with the same `Idempotency-Key`, as
     /// `IdempotencyMiddleware` of `RunwayServer` marks it: the server has processed the key, and repeats the outcome.
-    package var isReplayed: Bool { HTTPField.Name.idempotencyReplayed.map { headerFields[$0] == "true" } ?? false }
+    package var isReplayed: Bool { headerFields[.idempotencyReplayed] == "true" }
 }
 
 extension UUID {
@@ -154,10 +149,8 @@ extension Request {
     /// The key's 122 random bits come from the system's generator and not from the layer's: if a seed repeated a key,
     /// the server would respond to a new call with an old response.
     mutating func addIdempotencyKey(for endpoint: any Endpoint.Type) {
-        guard endpoint.sendsIdempotencyKey, let name = HTTPField.Name.idempotencyKey,
-            !head.headerFields.contains(name)
-        else { return }
-        head.headerFields[name] = UUID().idempotencyKey
+        guard endpoint.sendsIdempotencyKey, !head.headerFields.contains(.idempotencyKey) else { return }
+        head.headerFields[.idempotencyKey] = UUID().idempotencyKey
     }
 }
 

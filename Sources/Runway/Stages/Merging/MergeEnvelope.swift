@@ -1,5 +1,6 @@
 import Foundation
 import HTTPTypes
+import RunwayFormats
 import RunwayJSON
 
 /// Several requests as one: `{"requests":[{"id","method","path","headers","body"}]}`, of type `application/json`.

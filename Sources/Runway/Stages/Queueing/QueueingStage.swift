@@ -1,4 +1,5 @@
 import HTTPTypes
+import RunwayFormats
 import Synchronization
 
 import struct Foundation.UUID
@@ -53,7 +54,7 @@ struct QueueingStage: RequestStage {
             return try await next.send(request, in: flight)
         }
         var request = request
-        if let name = HTTPField.Name.idempotencyKey { request.head.headerFields[name] = change.keyField }
+        request.head.headerFields[.idempotencyKey] = change.keyField
         try await waitForTurn(change, flight)
         defer { inFlight.leave(flight.id) }
         if try await hasToWait(change, queue) { throw await store(change, .others, queue, flight) }
@@ -216,7 +217,7 @@ extension UnsentChange {
         }
         let common = flight.configuration.settings.commonHeaders
         var fields = HTTPFields()
-        for field in request.head.headerFields where field.name != HTTPField.Name.idempotencyKey {
+        for field in request.head.headerFields where field.name != .idempotencyKey {
             if common.contains(where: { $0.key.lowercased() == field.name.canonicalName && $0.value == field.value }) {
                 continue
             }

@@ -2,6 +2,7 @@ import HTTPTypes
 import NIOHPACK
 import NIOHTTP2
 import Runway
+import RunwayFormats
 
 extension HPACKHeaders {
     /// The head of a request as HTTP/2 has it (RFC 9113 §8.3.1).

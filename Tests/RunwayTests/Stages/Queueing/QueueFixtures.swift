@@ -1,5 +1,6 @@
 import Foundation
 import HTTPTypes
+import RunwayFormats
 import RunwayJSON
 import RunwayTesting
 import Synchronization
@@ -164,7 +165,7 @@ struct QueueLayer {
     }
 
     func key(_ index: Int) -> String? {
-        HTTPField.Name.idempotencyKey.flatMap { transport.requests[index].head.headerFields[$0] }
+        transport.requests[index].head.headerFields[.idempotencyKey]
     }
 }
 

@@ -1,0 +1,194 @@
+import Foundation
+public import HTTPTypes
+public import Runway
+import RunwayJSON
+import RunwayStreams
+
+/// Sends a message of a conversation.
+///
+/// A layer with an offline queue stores a call that can't reach the server, and sends it later: pass this type to
+/// `OfflineQueue` of `RunwayStorage` as one that it replays. The server recognises a message by its id, so that one
+/// that is sent twice is stored once.
+public struct ChatSend<Service: APIService>: Endpoint {
+    /// The service of the conversation.
+    public static var service: Service.Type { Service.self }
+    /// `ChatSend`.
+    public static var name: String { "ChatSend" }
+    /// POST.
+    public static var method: HTTPRequest.Method { .post }
+    /// Calls are stored while there is no network, if the layer has a queue.
+    public static var offline: OfflinePolicy { .queued }
+    /// Every call has a key.
+    public static var sendsIdempotencyKey: Bool { true }
+
+    let base: ChatPath
+    let draft: ChatDraft
+
+    /// The messages of the conversation.
+    public var path: EndpointPath { base.path("messages") }
+    /// The id and the text.
+    public var parameters: Parameters {
+        ["id": .string(draft.id.uuidString.lowercased()), "text": .string(draft.text)]
+    }
+
+    /// Encodes nothing: the parameters are made without it.
+    public func encode(to encoder: any Encoder) {}
+}
+
+/// Where a conversation is on the server.
+struct ChatPath: Sendable, Hashable {
+    /// The path of all conversations, percent-encoded.
+    let base: String
+    let conversation: String
+
+    func path(_ part: String) -> EndpointPath {
+        let name = EndpointPath("\(conversation)").percentEncoded
+        return EndpointPath(stringLiteral: "\(base)/\(name)/\(part)")
+    }
+}
+
+/// Gets a page of messages.
+struct ChatPageCall<Service: APIService>: Endpoint {
+    static var service: Service.Type { Service.self }
+    static var name: String { "ChatPage" }
+
+    let base: ChatPath
+    let range: ChatPage.Range
+    let count: Int
+
+    var path: EndpointPath { base.path("messages") }
+    var parameters: Parameters {
+        var parameters: Parameters = ["limit": .string("\(count)")]
+        switch range {
+        case .latest: break
+        case .after(let number): parameters.append("after", .string("\(number)"))
+        case .before(let number): parameters.append("before", .string("\(number)"))
+        }
+        return parameters
+    }
+
+    func encode(to encoder: any Encoder) {}
+}
+
+/// Moves the mark of the member. It may be repeated, since a mark never moves back.
+struct ChatMarkCall<Service: APIService>: Endpoint {
+    static var service: Service.Type { Service.self }
+    static var name: String { "ChatMark" }
+    static var method: HTTPRequest.Method { .post }
+
+    let base: ChatPath
+    let mark: ChatMark
+
+    var path: EndpointPath { base.path("marks") }
+    var parameters: Parameters {
+        ["delivered": .integer(mark.delivered), "read": .integer(mark.read)]
+    }
+
+    func encode(to encoder: any Encoder) {}
+}
+
+/// The calls of conversations.
+protocol ChatCalls: Sendable {
+    func page(_ conversation: String, _ range: ChatPage.Range, upTo count: Int) async throws(NetworkError) -> ChatPage
+    func send(_ conversation: String, _ draft: ChatDraft) async throws(NetworkError) -> ChatMessage
+    func mark(_ conversation: String, _ mark: ChatMark) async throws(NetworkError) -> ChatMark
+}
+
+/// The calls over a layer, for one account alone.
+struct NetworkChatCalls<Service: APIService>: ChatCalls {
+    let network: NetworkLayer
+    let base: String
+    /// Whose conversations they are: the account that is signed in when they are opened, or else the first that signs
+    /// in later.
+    let account: StreamAccount
+
+    init(network: NetworkLayer, base: String) {
+        (self.network, self.base) = (network, base)
+        account = StreamAccount("conversations", of: Service.self, on: network, isBoundLater: true)
+    }
+
+    @concurrent func page(
+        _ conversation: String, _ range: ChatPage.Range, upTo count: Int
+    ) async throws(NetworkError) -> ChatPage {
+        let call = ChatPageCall<Service>(base: path(conversation), range: range, count: count)
+        return try read(try await perform(call)) { ChatPage($0) }
+    }
+
+    @concurrent func send(_ conversation: String, _ draft: ChatDraft) async throws(NetworkError) -> ChatMessage {
+        let call = ChatSend<Service>(base: path(conversation), draft: draft)
+        return try read(try await perform(call)) { ChatMessage($0) }
+    }
+
+    @concurrent func mark(_ conversation: String, _ mark: ChatMark) async throws(NetworkError) -> ChatMark {
+        let call = ChatMarkCall<Service>(base: path(conversation), mark: mark)
+        return try read(try await perform(call)) { ChatMark($0) }
+    }
+
+    private func perform<Call: Endpoint>(_ call: Call) async throws(NetworkError) -> RawData {
+        try account.check()
+        return try await network.call(call)
+    }
+
+    private func path(_ conversation: String) -> ChatPath { ChatPath(base: base, conversation: conversation) }
+
+    private func read<Value>(_ rawData: RawData, _ read: (JSONValue) -> Value?) throws(NetworkError) -> Value {
+        guard let value = read(rawData.json) else {
+            throw NetworkError(
+                .invalidResponse, in: .reforming, "The response is not what a server of conversations sends.")
+        }
+        return value
+    }
+}
+
+extension ChatMachine {
+    /// Why a page could not be fetched, or a message or a mark not be sent.
+    enum Failure: Sendable, Hashable {
+        /// The offline queue has it.
+        case queued
+        /// The server refuses it, for this reason.
+        case refused(String)
+        /// The same call may succeed later. The server has not received this one, or has stored nothing.
+        case notSent
+        /// The same call may succeed later. The server may have received this one.
+        case transient
+
+        /// What follows from the error of a call that sends a message or a mark.
+        init(_ error: NetworkError) {
+            switch error.kind {
+            case .queued: self = .queued
+            // The routes of a chat respond so before they store anything. 401 ends once the token is renewed.
+            case _ where error.status == .unauthorized || error.status == .tooManyRequests: self = .notSent
+            case _ where error.status?.mayBeAcceptedLater ?? false: self = .transient
+            case .refused where error.status?.kind == .clientError, .service, .invalidParameters, .invalidConfiguration:
+                self = .refused(error.chatReason)
+            case _ where error.sending == .notSent: self = .notSent
+            default: self = .transient
+            }
+        }
+
+        /// What follows from the error of a call that gets a page: the server refuses it if the member may not read the
+        /// conversation (403, 404), or there is no such conversation (404, 410).
+        init(ofPage error: NetworkError) {
+            let isRefused =
+                [.refused, .service].contains(error.kind) && [.forbidden, .notFound, .gone].contains(error.status)
+            self = isRefused ? .refused(error.chatReason) : .transient
+        }
+    }
+}
+
+extension NetworkError {
+    /// The error of a client whose messages the layer's offline queue can't send.
+    static func sendsAreNotStored(of service: any APIService.Type) -> NetworkError {
+        NetworkError(
+            .invalidConfiguration, in: .offlineQueue,
+            "The conversations can't send messages, since the layer's offline queue does not know how: pass "
+                + "ReplayedEndpoint(ChatSend<\(service)>.self) to the queue's initialiser.",
+            sending: .notSent)
+    }
+
+    /// Why a server of conversations refuses a call, in its own words if its response has any (RFC 9457 §3.1).
+    var chatReason: String {
+        let problem = rawData?.json
+        return problem?["detail"].string ?? problem?["title"].string ?? detail
+    }
+}

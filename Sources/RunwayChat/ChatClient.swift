@@ -1,0 +1,400 @@
+public import Observation
+public import Runway
+import RunwayJSON
+public import RunwayStreams
+
+/// The conversations of a member: follows the stream that brings their events, and stores what they have taken.
+///
+/// ```swift
+/// let chat = ChatClient(
+///     member: account.id, on: network, stream: ChatEvents(), store: FileChatStateStore(folder: folder),
+///     cursors: cursors)
+/// let conversation = chat.conversation("harbour-7")
+/// chat.start()
+/// ```
+///
+/// The server is `ChatService` of `RunwayServer`. The place in the stream is stored after the states of conversations:
+/// an app that is killed receives what it had not taken. A call in flight at a stop is made again after the next start.
+///
+/// A client is for one account: it ends, and makes no further call, if that account signs out or another signs in. To
+/// remove what is stored at the sign-out, call ``stop()``, await ``flush()``, and then remove the folder.
+@MainActor @Observable
+public final class ChatClient<Stream: EventStreamEndpoint> {
+    /// The member.
+    public let member: String
+    /// The layer that carries stream and calls.
+    public let network: NetworkLayer
+    /// What the stream is doing.
+    public private(set) var state = StreamState.idle
+    /// The error with which the stream ended; `nil` if it has not, or ended without one.
+    public private(set) var error: NetworkError?
+    /// The error of storing the states of conversations; `nil` if they are stored. The next change tries again.
+    public private(set) var storageError: (any Error)?
+
+    @ObservationIgnored private let endpoint: Stream
+    @ObservationIgnored private let options: ChatOptions
+    @ObservationIgnored private let streamOptions: StreamOptions
+    @ObservationIgnored private let store: any ChatStateStore
+    @ObservationIgnored private let cursors: any StreamCursorStore
+    @ObservationIgnored private let key: String
+    @ObservationIgnored private let calls: NetworkChatCalls<Stream.Service>
+    @ObservationIgnored private var conversations: [String: ChatConversation] = [:]
+    @ObservationIgnored private var events: EventSequence?
+    @ObservationIgnored private var reading: StreamTask?
+    /// Waits for sign-ins.
+    @ObservationIgnored private var watching: StreamTask?
+    @ObservationIgnored private var startCount = 0
+    /// Whether the app is in the background: the sequence of events may not exist yet when the client is paused.
+    @ObservationIgnored private var isPaused = false
+    /// The place up to which events have been taken in this run; `nil` before the first.
+    @ObservationIgnored private var taken: StreamCursor?
+    @ObservationIgnored private var stored: [String: ChatState] = [:]
+    /// The states of conversations that are not followed any more, until they are stored.
+    @ObservationIgnored private var left: [String: ChatState] = [:]
+    /// The calls that end the topics of conversations that are not followed any more.
+    @ObservationIgnored private var leaving: [String: Task<Void, Never>] = [:]
+    @ObservationIgnored private var storedCursor: StreamCursor?
+    /// The conversations whose states may have to be stored.
+    @ObservationIgnored private var changed: Set<String> = []
+    @ObservationIgnored private var writing: Task<Void, Never>?
+    @ObservationIgnored private let delay: ChatQueueDelay<Stream.Service>
+
+    /// Creates a client. The stream is opened by ``start()``.
+    ///
+    /// - Parameters:
+    ///   - member: The member, as the server names it.
+    ///   - network: The layer that carries stream and calls.
+    ///   - stream: The stream of the service. If it names topics, those of the conversations are added.
+    ///   - path: The path of the server's routes below the service's base URL. The default is `chat`.
+    ///   - options: The bounds of a conversation; see ``ChatOptions`` for the defaults.
+    ///   - streamOptions: How the stream reconnects; see ``StreamOptions`` for the defaults.
+    ///   - store: Stores the conversations. The default, `nil`, stores them as long as this object exists.
+    ///   - cursors: Stores the place in the stream. The default, `nil`, stores it as long as this object exists.
+    ///   - key: What identifies the stream in the store of places. The default is `chat` and the member.
+    public init(
+        member: String, on network: NetworkLayer, stream: Stream, path: EndpointPath = "chat",
+        options: ChatOptions = ChatOptions(), streamOptions: StreamOptions = StreamOptions(),
+        store: (any ChatStateStore)? = nil, cursors: (any StreamCursorStore)? = nil, key: String? = nil
+    ) {
+        (self.member, self.network, endpoint) = (member, network, stream)
+        (self.options, self.streamOptions) = (options, streamOptions)
+        self.store = store ?? MemoryChatStateStore()
+        self.cursors = cursors ?? MemoryStreamCursorStore()
+        self.key = key ?? "chat/\(member)"
+        calls = NetworkChatCalls(network: network, base: path.percentEncoded)
+        delay = ChatQueueDelay(of: calls.account, on: network, upTo: options.maximumQueueDelay)
+    }
+
+    deinit { delay.end() }
+
+    /// Returns a conversation, which is followed from now on.
+    ///
+    /// - Parameters:
+    ///   - id: The name of the conversation: 1 to 64 letters, digits and `._-`. A conversation of another name is
+    ///     refused: it is neither followed nor stored; see ``ChatConversation/isRefused``.
+    ///   - delegate: Notified of changes; held weakly. The default, `nil`, leaves the present one.
+    public func conversation(_ id: String, delegate: (any ChatConversationDelegate)? = nil) -> ChatConversation {
+        let conversation =
+            conversations[id]
+            ?? ChatConversation(id, member: member, options, calls, clock: network.clock) { [weak self] in
+                self?.didChange(id)
+            }
+        if let delegate { conversation.delegate = delegate }
+        guard conversation.isNameValid else { return conversation }
+        guard conversations.updateValue(conversation, forKey: id) == nil, events != nil else { return conversation }
+        Task { [weak self, startCount] in
+            await self?.restore(conversation, at: nil)
+            await self?.follow(conversation, startCount)
+        }
+        return conversation
+    }
+
+    /// Stops following a conversation. Its state stays in the store.
+    public func leave(_ id: String) {
+        guard let conversation = conversations.removeValue(forKey: id) else { return }
+        conversation.stop()
+        if conversation.isReady { left[id] = conversation.machine.state(at: "") }
+        stored[id] = nil
+        write()
+        guard endpoint.topics != nil, let events else { return }
+        leaving[id] = Task { try? await events.unsubscribe(from: [Self.topic(of: id)]) }
+    }
+
+    /// Opens the stream at the stored place. Does nothing if it is open. If the account of the client is not signed in,
+    /// the client ends with a `NetworkError.Kind.cancelled` error; if the layer has an offline queue to which
+    /// ``ChatSend`` was not passed, with `NetworkError.Kind.invalidConfiguration`, since no message could be sent.
+    public func start() {
+        guard reading == nil else { return }
+        let canSend = network.canStoreCalls(of: ChatSend<Stream.Service>.self)
+        error = canSend ? nil : .sendsAreNotStored(of: Stream.Service.self)
+        guard canSend else { return state = .ended }
+        startCount += 1
+        let start = startCount
+        state = .connecting
+        delay.begin()
+        let places = TakenCursors(base: cursors) { [weak self] in self?.take($0, start) }
+        watching = StreamTask(
+            Task { [weak self, changes = network.servicesChanges] in
+                for await _ in changes { self?.servicesDidChange(start) }
+            })
+        reading = StreamTask(
+            Task { [weak self] in
+                guard let opening = self?.open(places, start) else { return }
+                await opening.value
+                guard let events = self?.events, self?.startCount == start else { return }
+                await Self.read(events, start) { self }
+            })
+    }
+
+    /// Closes the stream and ends the calls.
+    public func stop() {
+        guard reading != nil else { return }
+        startCount += 1
+        (events, reading, watching, state, leaving) = (nil, nil, nil, .ended, [:])
+        delay.end()
+        for conversation in conversations.values { conversation.stop() }
+    }
+
+    /// Closes the link, and opens none, until ``resume()``: call it when the app goes into the background.
+    public func pause() {
+        isPaused = true
+        events?.pause()
+    }
+
+    /// Opens a paused stream, and checks an open one: call it when the app comes to the foreground.
+    public func resume() {
+        isPaused = false
+        events?.resume()
+    }
+
+    /// Waits until what the conversations have taken, and what was written, is stored as far as that is possible.
+    public func flush() async {
+        await writing?.value
+        await cursors.flush()
+    }
+
+    /// The topic of a conversation, by which the stream brings its events.
+    public static func topic(of conversation: String) -> String { "\(topicPrefix)\(conversation)" }
+
+    private static var topicPrefix: String { "chat/" }
+}
+
+// The stream.
+extension ChatClient {
+    /// Reads the stored states, and makes the sequence of events, which continues at the stored place.
+    private func open(_ places: TakenCursors, _ start: Int) -> Task<Void, Never> {
+        Task {
+            let cursor = await cursors.cursor(for: key)
+            // Others may be opened while one is being read.
+            while let conversation = conversations.values.first(where: { !$0.isReady }) {
+                await restore(conversation, at: cursor?.lastEventID)
+            }
+            guard startCount == start, !endIfSignedOut() else { return }
+            (taken, storedCursor) = (cursor, cursor)
+            let events = network.events(
+                of: endpoint, streamOptions, places, key: key, topics: endpoint.topics, SystemRandomNumberGenerator()
+            ) { [weak self, delay] _ in
+                delay.update()
+                Task { @MainActor [weak self] in self?.stateDidChange(start) }
+            }
+            self.events = events
+            if isPaused { events.pause() }
+            delay.follow(events)
+            // There is no connection yet: the first one is asked for with them.
+            if endpoint.topics != nil { try? await events.subscribe(to: Set(conversations.keys.map(Self.topic))) }
+        }
+    }
+
+    private func restore(_ conversation: ChatConversation, at place: String?) async {
+        guard !conversation.isReady else { return }
+        if let state = left.removeValue(forKey: conversation.id) {
+            // The store may not have it yet. What it says of the stream is older than the place of the stream.
+            return conversation.restore(state, isCurrent: false)
+        }
+        let state = await store.state(of: conversation.id)
+        // It may have been left, and opened again, while the store was read.
+        guard !conversation.isReady, conversations[conversation.id] === conversation else { return }
+        if let state { stored[conversation.id] = state }
+        conversation.restore(state, isCurrent: place.map { !$0.isEmpty && $0 == state?.place } ?? false)
+    }
+
+    /// Follows a conversation that was opened while the stream is.
+    private func follow(_ conversation: ChatConversation, _ start: Int) async {
+        // The server takes changes of topics in the order in which they come.
+        await leaving.removeValue(forKey: conversation.id)?.value
+        guard isFollowed(conversation, start) else { return }
+        var refusal: String?
+        if endpoint.topics != nil {
+            do throws(NetworkError) {
+                try await events?.subscribe(to: [Self.topic(of: conversation.id)])
+            } catch {
+                if error.kind != .cancelled { refusal = error.chatReason }
+            }
+        }
+        guard isFollowed(conversation, start), let events else { return }
+        let isExcluded = events.refusedTopics.contains(Self.topic(of: conversation.id))
+        conversation.setExclusion(refusal ?? (isExcluded ? ChatMachine.exclusion : nil))
+        guard isFollowed(conversation, start), !conversation.isRefused else { return }
+        // The stream brings what is published from now on, on this connection or the next. Events of before were not for it.
+        conversation.take(events.state == .open ? .connected(.reset(.first)) : .followed)
+        if events.isCaughtUp, isFollowed(conversation, start) { conversation.take(.caughtUp) }
+    }
+
+    /// Somebody has signed in or out, or the service has changed: the server may allow what it has refused.
+    private func servicesDidChange(_ start: Int) {
+        delay.update()
+        for one in ready where one.machine.hasRefusal { Task { [weak self] in await self?.follow(one, start) } }
+    }
+
+    /// Whether a conversation was not left, and the client has not ended.
+    private func isFollowed(_ conversation: ChatConversation, _ start: Int) -> Bool {
+        startCount == start && reading != nil && conversations[conversation.id] === conversation
+    }
+
+    private static func read(_ events: EventSequence, _ start: Int, for client: () -> ChatClient?) async {
+        var failure: NetworkError?
+        do throws(NetworkError) {
+            var iterator = events.makeAsyncIterator()
+            while let element = try await iterator.next() {
+                guard let client = client(), client.startCount == start else { return }
+                client.take(element)
+            }
+        } catch {
+            failure = error
+        }
+        client()?.end(with: failure, start)
+    }
+
+    private func take(_ element: StreamElement) {
+        switch element {
+        case .continuity(let continuity):
+            let refused = events?.refusedTopics ?? []
+            for one in ready where events != nil {
+                let (topic, wasRefused) = (Self.topic(of: one.id), one.isRefused)
+                if events?.topics?.contains(topic) ?? true {
+                    one.setExclusion(refused.contains(topic) ? ChatMachine.exclusion : nil)
+                }
+                if one.isRefused {
+                    // A topic that was refused when the conversation was opened is not part of the connection.
+                    if events?.topics?.contains(topic) == false {
+                        Task { [weak self, startCount] in await self?.follow(one, startCount) }
+                    }
+                    continue
+                }
+                // The stream went on without the messages that were published while the member could not follow.
+                if events != nil { one.take(.connected(wasRefused ? .reset(.topics) : continuity)) }
+            }
+        case .caughtUp:
+            guard events?.isCaughtUp == true else { return }
+            delay.update()
+            for one in ready where events != nil { one.take(.caughtUp) }
+        case .event(let event):
+            let json = event.rawData.json
+            guard let topic = event.topic, topic.hasPrefix(Self.topicPrefix),
+                let conversation = conversations[String(topic.dropFirst(Self.topicPrefix.count))], conversation.isReady
+            else { return }
+            if event.type == "chat.message", let message = ChatMessage(json) {
+                conversation.take(.message(message, epoch: json["epoch"].string))
+            }
+            if event.type == "chat.mark", let mark = ChatMark(json) { conversation.take(.mark(mark)) }
+            if event.type == "presence", let change = ChatPresence.Change(json) { conversation.take(.presence(change)) }
+        }
+    }
+
+    private var ready: [ChatConversation] { conversations.values.filter(\.isReady) }
+
+    private func stateDidChange(_ start: Int) {
+        guard startCount == start, reading != nil, let events else { return }
+        // The end is shown when the client can be started again.
+        if events.state != .ended { state = events.state }
+        // A topic that is allowed again comes with the next connection.
+        let refused = events.refusedTopics
+        for one in ready where refused.contains(Self.topic(of: one.id)) { one.setExclusion(ChatMachine.exclusion) }
+        // The state may be reported later than what the connection has brought, so that it alone says nothing about this one.
+        let isLive = events.isCaughtUp
+        for one in ready where self.events != nil && one.machine.isCaughtUp != isLive {
+            one.take(isLive ? .caughtUp : .disconnected)
+        }
+    }
+
+    /// Ends the client if its account is not signed in, and returns whether that is so.
+    @discardableResult
+    private func endIfSignedOut() -> Bool {
+        do throws(NetworkError) {
+            try calls.account.check()
+            return false
+        } catch {
+            end(with: error, startCount)
+            return true
+        }
+    }
+
+    private func end(with error: NetworkError?, _ start: Int) {
+        guard startCount == start, reading != nil else { return }
+        (events, reading, watching, state, leaving) = (nil, nil, nil, .ended, [:])
+        delay.end()
+        self.error = error
+        for one in ready { one.take(.disconnected) }
+    }
+}
+
+// What is stored.
+extension ChatClient {
+    private func take(_ cursor: StreamCursor?, _ start: Int) {
+        // What comes after the end is not stored; its events come again after the next start.
+        guard startCount == start else { return }
+        taken = cursor
+        write()
+    }
+
+    private func didChange(_ conversation: String) {
+        changed.insert(conversation)
+        write()
+        if events != nil { endIfSignedOut() }
+    }
+
+    /// Stores what has changed, one time after the other: changes that come meanwhile are stored together after it.
+    private func write() {
+        guard writing == nil else { return }
+        writing = Task { [weak self] in
+            var isChanged = true
+            while isChanged, let client = self { isChanged = await client.writeOnce() }
+            self?.writing = nil
+        }
+    }
+
+    /// Stores the changed states, and then the place up to which they have taken events. Returns `false` if none was.
+    private func writeOnce() async -> Bool {
+        let (cursor, ids) = (taken, changed)
+        changed = []
+        var states = left
+        for id in ids {
+            guard let conversation = conversations[id], conversation.isReady else { continue }
+            var state = conversation.machine.state(at: stored[id]?.place ?? "")
+            guard state != stored[id] else { continue }
+            // The stream passes by the messages of a conversation that the member can't follow: its state is that of no place.
+            state.place = conversation.isRefused ? "" : cursor?.lastEventID ?? ""
+            states[id] = state
+        }
+        guard !states.isEmpty || cursor != storedCursor else { return false }
+        let failed = await storeAll(states)
+        for (id, state) in states where left[id] == state && !failed.contains(id) { left[id] = nil }
+        for (id, state) in states where conversations[id] != nil && !failed.contains(id) { stored[id] = state }
+        // A state that could not be stored names an earlier place than the stream's: its conversation fetches what it has missed.
+        if cursor != storedCursor {
+            await cursors.store(cursor, for: key)
+            storedCursor = cursor
+        }
+        let isChanged = !changed.isEmpty || taken != storedCursor
+        changed.formUnion(failed)
+        return isChanged
+    }
+
+    /// Stores states, and returns those that could not be stored: they are tried again with the next change.
+    private func storeAll(_ states: [String: ChatState]) async -> Set<String> {
+        guard !states.isEmpty else { return [] }
+        let (failed, problem) = await store.storeEach(states)
+        if problem != nil || storageError != nil { storageError = problem }
+        return failed
+    }
+}

@@ -1,0 +1,30 @@
+import HTTPTypes
+import Hummingbird
+import NIOCore
+import RunwayFormats
+import RunwayJSON
+
+extension Response {
+    /// A response with JSON.
+    init(json: [UInt8], status: HTTPResponse.Status = .ok, isCacheable: Bool = false) {
+        var fields: HTTPFields = [.contentType: "application/json"]
+        if !isCacheable { fields[.cacheControl] = "no-store" }
+        self.init(status: status, headers: fields, body: ResponseBody(byteBuffer: ByteBuffer(bytes: json)))
+    }
+
+    /// A response with a problem that no cache stores.
+    ///
+    /// - Parameters:
+    ///   - problem: What is wrong.
+    ///   - fields: Further header fields. The default is none.
+    ///   - addMembers: Adds members to the problem. The default adds none.
+    init(
+        _ problem: Problem, _ fields: HTTPFields = [:], addMembers: (inout JSONWriter) -> Void = { _ in }
+    ) {
+        var fields = fields
+        (fields[.contentType], fields[.cacheControl]) = (Problem.mediaType, "no-store")
+        self.init(
+            status: problem.status, headers: fields,
+            body: ResponseBody(byteBuffer: ByteBuffer(bytes: problem.json(addMembers))))
+    }
+}
