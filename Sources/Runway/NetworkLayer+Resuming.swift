@@ -85,10 +85,10 @@ extension Flight {
         // As another attempt of the same call; but its `Idempotency-Key` ends with it, since hooks may change what the new call sends.
         var mayBeRepeated = endpoint.method.isIdempotent || retryPolicy.isRepeatable
         switch error.kind {
-        // The server refused the last request, if it got one.
-        case .needsLogin, .needsAccessToken:
-            mayBeRepeated = mayBeRepeated || !recorder.hasUnclearAttempt(includingLast: true)
         case .noNetwork: mayBeRepeated = mayBeRepeated || error.sending == .notSent
+        // The server refused the last request, if it got one.
+        case _ where error.outlook.obstacle == .login:
+            mayBeRepeated = mayBeRepeated || !recorder.hasUnclearAttempt(includingLast: true)
         default: return nil
         }
         guard mayBeRepeated || isContinuedByNext else { return nil }

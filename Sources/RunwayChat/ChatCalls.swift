@@ -154,23 +154,20 @@ extension ChatMachine {
 
         /// What follows from the error of a call that sends a message or a mark.
         init(_ error: NetworkError) {
-            switch error.kind {
-            case .queued: self = .queued
-            // The routes of a chat respond so before they store anything. 401 ends once the token is renewed.
-            case _ where error.status == .unauthorized || error.status == .tooManyRequests: self = .notSent
-            case _ where error.status?.mayBeAcceptedLater ?? false: self = .transient
-            case .refused where error.status?.kind == .clientError, .service, .invalidParameters, .invalidConfiguration:
+            let outlook = error.outlook
+            if error.kind == .queued {
+                self = .queued
+            } else if outlook.isFinal || outlook.obstacle == .app {
                 self = .refused(error.chatReason)
-            case _ where error.sending == .notSent: self = .notSent
-            default: self = .transient
+            } else {
+                self = outlook.mayHaveTakenEffect ? .transient : .notSent
             }
         }
 
         /// What follows from the error of a call that gets a page: the server refuses it if the member may not read the
         /// conversation (403, 404), or there is no such conversation (404, 410).
         init(ofPage error: NetworkError) {
-            let isRefused =
-                [.refused, .service].contains(error.kind) && [.forbidden, .notFound, .gone].contains(error.status)
+            let isRefused = error.outlook.isFinal && [.forbidden, .notFound, .gone].contains(error.status)
             self = isRefused ? .refused(error.chatReason) : .transient
         }
     }

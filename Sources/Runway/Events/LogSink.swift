@@ -45,9 +45,10 @@ extension FlightOutcome {
         case .absorbed, .vetoed, .queued: .notice
         case .cancelled, .replaced, .joined, .ignored: .debug
         default:
-            switch error?.kind {
-            case .invalidConfiguration, .invalidParameters, .invalidResponse, .notTrusted, .storage: .error
-            case .cancelled, .loginCancelled, .notCached: .debug
+            switch error?.outlook.obstacle {
+            // It does not pass unless somebody does something about it.
+            case .app, .device, .unreadable, .untrusted: .error
+            case .ended: .debug
             default: .warning
             }
         }

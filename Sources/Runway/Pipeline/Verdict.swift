@@ -13,9 +13,6 @@ public import HTTPTypes
 /// }
 /// ```
 public struct Verdict: Sendable, Hashable, CustomStringConvertible {
-    // ResumableUpload, ReplayVerdict, ActionLogSender+Attempt, ChatCalls, StreamTopics, CalledServer, CallAuthorization, CallSession and
-    // NamedSession read 401 or 403 themselves.
-
     /// The verdict, for switches of this package.
     package enum Code: Sendable, Hashable {
         case fine, redirected, tokenRefused, loginNeeded, refused

@@ -58,8 +58,8 @@ public protocol Credentials: Sendable {
     /// removed.
     ///
     /// By default `true` for ``NetworkError/Kind/needsLogin``, ``NetworkError/Kind/needsAccessToken``, an error in the
-    /// service's envelope, and a status of 400 to 499 other than 408, 425 and 429. An error of the step
-    /// ``FlightStep/signing`` is no refusal: it concerns the key of the device.
+    /// service's envelope, and a status of 400 to 499, unless the status is 408, 425, 429, or 500 and more. An error of
+    /// the step ``FlightStep/signing`` is no refusal: it concerns the key of the device.
     func isRefusal(_ error: any Error) -> Bool
 }
 
@@ -88,10 +88,7 @@ extension Credentials {
     /// Whether the service refused.
     public func isRefusal(_ error: any Error) -> Bool {
         guard let error = error as? NetworkError, error.step != .signing else { return false }
-        return switch error.kind {
-        case .needsLogin, .needsAccessToken, .service: true
-        case .refused: error.status.map { (400..<500).contains($0.code) && !$0.mayBeAcceptedLater } ?? false
-        default: false
-        }
+        let outlook = error.outlook
+        return outlook.obstacle == .login || outlook.isFinal && error.status?.kind != .serverError
     }
 }

@@ -16,5 +16,5 @@ extension Flight {
 
 extension NetworkError {
     /// Whether the error interrupts a transfer that may continue. A truncated response is reported as invalid HTTP.
-    var isInterruption: Bool { [.noNetwork, .timedOut, .invalidResponse].contains(kind) }
+    var isInterruption: Bool { outlook.obstacle == .connection || kind == .invalidResponse }
 }

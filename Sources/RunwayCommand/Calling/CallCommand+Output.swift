@@ -103,10 +103,10 @@ extension CallReport {
 extension NetworkError {
     /// The code to exit with.
     fileprivate var exitStatus: Int32 {
-        switch kind {
-        case .invalidConfiguration, .invalidParameters, .storage: ExitStatus.unusable
-        // Its status, 504, is no server's.
-        case .notCached: ExitStatus.noResponse
+        switch outlook.obstacle {
+        case .app, .device: ExitStatus.unusable
+        // The status of a call that may only use the cache, 504, is no server's.
+        case .ended: ExitStatus.noResponse
         default: status == nil ? ExitStatus.noResponse : ExitStatus.refused
         }
     }

@@ -159,8 +159,7 @@ struct CallSession: Sendable {
         let isEnd =
             switch head.status {
             case .rangeNotSatisfiable: head.headerFields[.contentRange] == "bytes */\(file.byteCount)"
-            case .unauthorized, .forbidden: true
-            default: false
+            default: head.status.concernsAccount
             }
         return isEnd ? head : nil
     }

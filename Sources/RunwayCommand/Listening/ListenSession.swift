@@ -77,7 +77,7 @@ struct ListenSession: Sendable {
             if let failure { throw failure }
             return
         }
-        let hasResponse = error.status != nil || error.kind == .invalidResponse || error.kind == .refused
+        let hasResponse = error.status != nil || [.refused, .unreadable].contains(error.kind.obstacle)
         throw CommandFailure(error.description, status: hasResponse ? ExitStatus.refused : ExitStatus.noResponse)
     }
 }

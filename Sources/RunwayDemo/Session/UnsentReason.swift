@@ -55,9 +55,10 @@
             case .ignored: .ignored
             case .vetoed: .vetoed
             case .failed:
-                switch record.outcome.error?.kind {
-                case .invalidParameters, .invalidConfiguration: .badParameters
-                case .needsLogin, .needsAccessToken, .loginCancelled: .withoutToken
+                switch record.outcome.error?.outlook.obstacle {
+                case .app: .badParameters
+                case .login: .withoutToken
+                case .ended where record.outcome.error?.kind == .loginCancelled: .withoutToken
                 default: nil
                 }
             default: nil

@@ -172,11 +172,12 @@ extension ChangeJournal.Claim {
     /// that the server, or a gateway in front of it, asks before it looks the key up. Only a refusal or a failure that
     /// is the stored response to the key shows how that ended; a stored success that can't be read shows no refusal.
     func effect(after error: NetworkError) -> ChangeEffect {
-        if error.isReplayedFailure { return .failed }
-        if error.isReplayedRefusal { return .none }
-        if mayHaveBeenSent { return .unknown }
-        let wasSent = error.sending != .notSent && error.kind != .invalidParameters
-        return wasSent && !error.isCertainRefusal ? .unknown : .none
+        let outlook = error.outlook
+        return switch outlook.keyEnd {
+        case .failure: .failed
+        case .refusal: .none
+        case nil: mayHaveBeenSent || outlook.mayHaveTakenEffect ? .unknown : .none
+        }
     }
 
     /// The change as the app sees it.

@@ -264,17 +264,11 @@ extension HTTPResponse {
 extension LinkFailure {
     /// Derives from the error of a call that opens a link whether another attempt is to be made.
     init(_ error: NetworkError) {
-        switch error.kind {
-        case .invalidResponse where error.rawData?.response.isPage == true: self = .untrusted
-        case .noNetwork, .timedOut, .overloaded, .unavailable: self = .transient(retryAfter: error.retryAfter)
-        // The portal of a network responds instead of the server (RFC 6585 §6).
-        case .refused where error.status == .networkAuthenticationRequired: self = .untrusted
-        case .notTrusted: self = .untrusted
-        // The server does not implement the function, whatever its state (RFC 9110 §15.6.2, §15.6.6).
-        case .refused where error.status == .notImplemented || error.status == .httpVersionNotSupported:
-            self = .final(error)
-        case .refused where error.status?.mayBeAcceptedLater ?? true: self = .transient(retryAfter: error.retryAfter)
-        default: self = .final(error)
+        switch error.outlook.obstacle {
+        case .unreadable where error.rawData?.response.isPage == true: self = .untrusted
+        case .untrusted: self = .untrusted
+        case .connection, .unavailable, .fault: self = .transient(retryAfter: error.retryAfter)
+        case .login, .unreadable, .conflict, .executed, .refused, .app, .device, .ended: self = .final(error)
         }
     }
 }

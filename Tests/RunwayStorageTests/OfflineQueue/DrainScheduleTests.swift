@@ -246,12 +246,12 @@ struct DrainScheduleTests {
 
     @Test func conflictIsDistinguishedFromARequestInProgress() {
         var error = NetworkError(.refused, in: .judging, "409", status: .conflict)
-        #expect(ReplayVerdict(error) == .conflicting && error.isCertainRefusal)
+        #expect(ReplayVerdict(error) == .conflicting && !error.outlook.mayHaveTakenEffect)
         var head = HTTPResponse(status: .conflict)
         head.headerFields[.contentType] = "application/problem+json"
         error.rawData = RawData(Array(#"{"title":"The Idempotency-Key is in use"}"#.utf8), response: head)
         // An earlier attempt with the key may be in progress.
-        #expect(ReplayVerdict(error) == .faulted(retryAfter: nil) && !error.isCertainRefusal)
+        #expect(ReplayVerdict(error) == .faulted(retryAfter: nil) && error.outlook.mayHaveTakenEffect)
         error.rawData = RawData(Array(#"{"type":"urn:runway:idempotency:notStored"}"#.utf8), response: head)
         #expect(ReplayVerdict(error) == .executed)
         error.retryAfter = .seconds(2)

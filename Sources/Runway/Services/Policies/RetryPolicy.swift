@@ -75,12 +75,7 @@ public struct RetryPolicy: Sendable, Hashable {
 
     /// Returns the cause of a further attempt after an error; `nil` if none follows.
     func cause(of error: NetworkError) -> RetryCause? {
-        switch error.kind {
-        case .noNetwork: .noNetwork(error.sending)
-        case .timedOut: .timedOut(error.sending)
-        case .overloaded: .overloaded
-        default: nil
-        }
+        RetryCause(interruption: error) ?? (error.kind == .overloaded ? .overloaded : nil)
     }
 
     /// Returns the cause of a further attempt after a response; `nil` if none follows.
@@ -110,6 +105,12 @@ package enum RetryCause: Sendable, Hashable, CustomStringConvertible {
     case overloaded
     /// The response had this status.
     case status(Int)
+
+    /// The cause in an error of the connection; `nil` for any other error.
+    init?(interruption error: NetworkError) {
+        guard error.outlook.obstacle == .connection else { return nil }
+        self = error.kind == .timedOut ? .timedOut(error.sending) : .noNetwork(error.sending)
+    }
 
     /// Whether any byte of the request reached the wire.
     package var sending: SendState {
@@ -151,15 +152,5 @@ extension Request {
     mutating func addIdempotencyKey(for endpoint: any Endpoint.Type) {
         guard endpoint.sendsIdempotencyKey, !head.headerFields.contains(.idempotencyKey) else { return }
         head.headerFields[.idempotencyKey] = UUID().idempotencyKey
-    }
-}
-
-extension HTTPResponse.Status {
-    /// Whether the same request may be accepted later: the status is in ``RetryPolicy/transientStatuses``, is 429, or
-    /// is a server error.
-    ///
-    /// A retry policy is stricter about server errors, see ``RetryPolicy/statuses``.
-    package var mayBeAcceptedLater: Bool {
-        code >= 500 || code == 429 || RetryPolicy.transientStatuses.contains(code)
     }
 }

@@ -148,15 +148,16 @@ extension Flight {
         guard let slotTime, error.step != .authorizing, !isEndedEarly else { return .unknown }
         let now = clock.now
         switch error.kind {
-        case .noNetwork where !isReachable(): return .unknown
-        case .noNetwork where request.isLossHarmless?() ?? false: return .unknown
-        case .noNetwork: return error.sending == .notSent ? .unreachable : .silence
         case .timedOut where now < deadline: return error.sending == .notSent ? .unreachable : .silence
         // A call that is no longer awaited after its deadline is cancelled.
         case .timedOut, .cancelled:
             guard now >= deadline, silence(since: slotTime, at: now) * 2 >= lifetime else { return .unknown }
             return error.sending == .notSent ? .unreachable : .silence
-        default: return .unknown
+        default:
+            guard error.outlook.obstacle == .connection, isReachable(), !(request.isLossHarmless?() ?? false) else {
+                return .unknown
+            }
+            return error.sending == .notSent ? .unreachable : .silence
         }
     }
 }

@@ -148,12 +148,10 @@ extension NetworkError {
     /// timeout, a signature that is missing or was refused, or a user who declined to log in.
     fileprivate var leavesTokenValid: Bool {
         if step == .signing { return true }
-        return switch kind {
-        case .noNetwork, .notCached, .timedOut, .cancelled, .notTrusted, .overloaded, .unavailable, .storage,
-            .loginCancelled, .invalidConfiguration, .invalidParameters:
-            true
-        case .refused: status?.mayBeAcceptedLater ?? false
-        default: false
+        switch outlook.obstacle {
+        case .login, .unreadable: return false
+        case .refused, .conflict, .executed: return status?.kind == .serverError
+        default: return true
         }
     }
 }

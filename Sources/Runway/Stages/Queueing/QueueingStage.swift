@@ -243,18 +243,14 @@ extension UnsentChange {
 }
 
 extension NetworkError {
-    /// Whether the same call may succeed later: the host was not reached, or is down.
-    fileprivate var mayPass: Bool {
-        switch kind {
-        case .noNetwork, .timedOut, .unavailable: true
-        default: false
-        }
-    }
+    /// Whether the same call may succeed later: the host was not reached, or is down. A call that the layer refuses,
+    /// since too many are made, is not stored: a loop would fill the queue.
+    fileprivate var mayPass: Bool { outlook.isServerUnavailable && kind != .overloaded }
 
     /// Whether a response came that can't be read, so that the server may have executed the change. The renewal of a
     /// token sends no change.
     fileprivate var leavesEffectUnknown: Bool {
-        kind == .invalidResponse && sending != .notSent && step != .authorizing
+        kind.obstacle == .unreadable && step != .authorizing && outlook.mayHaveTakenEffect
     }
 }
 
@@ -280,26 +276,13 @@ extension Response {
     /// to. The caller would make the call anew, under another key, and have a second effect: the queue sends it again
     /// under its own.
     fileprivate var leavesEffectUnknown: Bool {
-        if verdict == .fine { return false }
-        return followsProcessedRequest || (followsSentAttempt || isFault) && !isReplayedRefusal
-    }
-
-    /// Whether the server failed on the request, or responded with what can't be read. By 501 and 505 it says that it
-    /// can't process such a request (RFC 9110 §15.6.2, §15.6.6).
-    private var isFault: Bool {
-        switch verdict?.value {
-        case .malformed: true
-        case .refused: head.status.code >= 500 && ![501, 505].contains(head.status.code)
-        default: false
-        }
-    }
-
-    /// Whether the server repeats how it refused the change, or failed on it, under its key. A success that can't be
-    /// read is neither.
-    private var isReplayedRefusal: Bool {
-        head.isReplayed && (head.status.code >= 400 || verdict?.serviceError != nil)
+        guard let outlook = refusal?.outlook else { return false }
+        if followsProcessedRequest { return true }
+        // A redirect that can't be followed, and a response that nobody judges, are the app's to correct.
+        let isUnclear = outlook.mayHaveTakenEffect && verdict != nil && verdict != .redirected
+        return outlook.keyEnd == nil && (followsSentAttempt || isUnclear)
     }
 
     /// Whether the response says that the server is down or overloaded, so that the same call may succeed later.
-    fileprivate var mayPass: Bool { RetryPolicy.standard.cause(of: self) != nil }
+    fileprivate var mayPass: Bool { refusal?.outlook.obstacle == .unavailable }
 }

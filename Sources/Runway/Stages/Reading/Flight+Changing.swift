@@ -17,14 +17,16 @@ extension Flight {
         do throws(NetworkError) {
             let response = try await send()
             let isCertain = response.refusal == nil || !response.hops.isEmpty
-            let mayHaveTakenEffect = isCertain || response.refusal?.mayHaveTakenEffect ?? true
+            let mayHaveTakenEffect = isCertain || response.refusal?.outlook.mayHaveTakenEffect ?? true
             let isUnclear = recorder.hasUnclearAttempt(includingLast: false)
             endChange(isCertain: isCertain, mayHaveTakenEffect: mayHaveTakenEffect || isUnclear)
             return response
         } catch {
-            let mayHaveTakenEffect = (error.sending == .sent || mayHaveSent) && error.mayHaveTakenEffect
             // A token was missing for another attempt: the error says nothing of the last one.
-            let isUnclear = recorder.hasUnclearAttempt(includingLast: error.step == .authorizing)
+            let isUnsent = error.step == .authorizing
+            let mayHaveTakenEffect =
+                !isUnsent && (error.sending == .sent || mayHaveSent) && error.outlook.mayHaveTakenEffect
+            let isUnclear = recorder.hasUnclearAttempt(includingLast: isUnsent)
             endChange(isCertain: false, mayHaveTakenEffect: mayHaveTakenEffect || isUnclear)
             throw error
         }
@@ -76,15 +78,4 @@ extension Flight {
 extension Endpoint {
     /// All responses of the endpoint.
     fileprivate static var cacheScope: CacheScope { .endpoint(name, service: Service.name) }
-}
-
-extension NetworkError {
-    /// Whether a change that ended in this error may have taken effect at the server.
-    fileprivate var mayHaveTakenEffect: Bool {
-        // The service read the request and refused it.
-        if [.service, .needsLogin, .loginCancelled, .needsAccessToken].contains(kind) { return false }
-        // A status of 400 to 499 says that the request was not carried out (RFC 9110 §15.5); a server or a gateway that failed may have.
-        if let status { return status.kind != .clientError }
-        return kind != .notTrusted && sending != .notSent
-    }
 }

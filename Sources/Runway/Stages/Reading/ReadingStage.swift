@@ -82,13 +82,10 @@ extension NetworkError {
             sending: .notSent)
     }
 
-    /// Whether the server was not reached, or takes no requests now.
-    var isServerUnavailable: Bool { [.noNetwork, .timedOut, .overloaded, .unavailable].contains(kind) }
-
     /// Whether a stale response may be used instead under a time to live: the server was not reached, or failed. The
     /// client's own rule counts every status of 500 and more; for HTTP caching RFC 5861 §4 names four, see
     /// ``HTTPReading``.
-    var allowsStaleResponse: Bool { isServerUnavailable || kind == .refused && status?.kind == .serverError }
+    var allowsStaleResponse: Bool { outlook.isServerUnavailable || kind == .refused && status?.kind == .serverError }
 }
 
 /// Whether a response is stale, and lands while a fresh one is fetched.

@@ -106,7 +106,8 @@ struct ResumableUpload: Sendable {
                 }
                 if hasAdvanced { attempt = 1 }
                 if plan.location == nil { progress.restart(at: 0) }
-                try await wait(&attempt, after: error.retryCause, sent, failing: error)
+                let cause = RetryCause(interruption: error) ?? .noNetwork(error.sending)
+                try await wait(&attempt, after: cause, sent, failing: error)
                 continue
             }
             let fields = UploadFields(response.head.headerFields)
@@ -149,9 +150,7 @@ struct ResumableUpload: Sendable {
                 response.verdict = .fine
                 return try check(response)
             case .fail:
-                if response.head.status.kind == .clientError,
-                    ![.unauthorized, .forbidden].contains(response.head.status)
-                {
+                if response.head.status.kind == .clientError, !response.head.status.concernsAccount {
                     await record?.remove()
                 }
                 throw response.uploadError
@@ -378,9 +377,4 @@ extension Response {
             ?? NetworkError(
                 .invalidResponse, in: .checking, "The server did not continue the upload.", status: head.status)
     }
-}
-
-extension NetworkError {
-    /// The cause of another request of an upload.
-    fileprivate var retryCause: RetryCause { kind == .timedOut ? .timedOut(sending) : .noNetwork(sending) }
 }

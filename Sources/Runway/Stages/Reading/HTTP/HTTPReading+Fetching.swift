@@ -41,9 +41,9 @@ extension HTTPReading {
             guard let result else { return nil }
             (response, own) = result
         } catch {
-            let isDisconnected = error.kind == .noNetwork || error.kind == .timedOut
-            guard error.isServerUnavailable,
-                let stale = staleResponse(fetch, isDisconnected: isDisconnected, in: flight)
+            let outlook = error.outlook
+            guard outlook.isServerUnavailable,
+                let stale = staleResponse(fetch, isDisconnected: outlook.obstacle == .connection, in: flight)
             else { throw error }
             return stale
         }
