@@ -2,37 +2,37 @@
     import Synchronization
 
     /// The requests that the backend has received since it was created, to be compared with the records of its callers.
-    public struct BackendStatistics: Sendable, Equatable, Codable {
+    package struct BackendStatistics: Sendable, Equatable, Codable {
         /// The requests to one route.
-        public struct Route: Sendable, Equatable, Codable {
+        package struct Route: Sendable, Equatable, Codable {
             /// Requests that arrived.
-            public var requests = 0
+            package var requests = 0
             /// Requests for which a whole response was made.
-            public var responses = 0
+            package var responses = 0
             /// Requests abandoned because their connection or stream was closed, or because the backend stopped.
-            public var abandoned = 0
+            package var abandoned = 0
             /// The bytes of the bodies of all ``responses``, without heads and framing.
-            public var bodyBytes = 0
+            package var bodyBytes = 0
 
             /// Requests that are neither completed nor abandoned yet.
-            public var inFlight: Int { requests - responses - abandoned }
+            package var inFlight: Int { requests - responses - abandoned }
         }
 
         /// TCP connections that were accepted.
-        public internal(set) var connections = 0
+        package internal(set) var connections = 0
 
         /// By the route's pattern, such as `/esf/detail/{id}`; paths that the backend does not have are all under
         /// ``unknownRoute``.
-        public internal(set) var routes: [String: Route] = [:]
+        package internal(set) var routes: [String: Route] = [:]
 
         /// The key of ``routes`` for paths that the backend does not have.
-        public static let unknownRoute = "unknown"
+        package static let unknownRoute = "unknown"
 
         /// Requests in envelopes. They are in none of the ``routes``: the request on the wire is the envelope.
-        public internal(set) var mergedRequests = 0
+        package internal(set) var mergedRequests = 0
 
         /// All routes together.
-        public var total: Route {
+        package var total: Route {
             routes.values.reduce(into: Route()) { sum, route in
                 sum.requests += route.requests
                 sum.responses += route.responses

@@ -1,8 +1,8 @@
 #if Command
     import Crypto
-    public import Foundation
+    package import Foundation
     import NIOCore
-    public import NIOSSL
+    package import NIOSSL
     import SwiftASN1
     import X509
 
@@ -11,25 +11,25 @@
     /// The authority's key is discarded after signing, so a client that trusts the authority trusts only this server.
     /// The certificate is valid for `localhost`, `127.0.0.1` and `::1`, for 24 hours, and from an hour ago, so that
     /// clients whose clock is slow accept it.
-    public struct DemoCertificate: Sendable {
+    package struct DemoCertificate: Sendable {
         /// The authority's certificate as PEM, the only one that a client has to trust.
-        public let authorityPEM: String
+        package let authorityPEM: String
 
         /// The authority's certificate as DER.
-        public let authorityDER: [UInt8]
+        package let authorityDER: [UInt8]
 
         /// The server's certificate as DER.
         let serverDER: [UInt8]
 
         /// The server's key as clients pin it: `sha256/` and the SHA-256 of its `SubjectPublicKeyInfo` in Base64.
-        public let serverPin: String
+        package let serverPin: String
 
         private let serverKeyPEM: String
 
         /// Creates an authority and a certificate that are valid around `now`.
         ///
         /// - Throws: The certificate library's error.
-        public init(now: Date = Date()) throws {
+        package init(now: Date = Date()) throws {
             let validity = now.addingTimeInterval(-3600)...now.addingTimeInterval(24 * 3600)
             let authorityKey = P256.Signing.PrivateKey()
             let authority = try Self.authority(key: authorityKey, validity: validity)
@@ -48,7 +48,7 @@
         /// The TLS configuration of a server with the certificate: TLS 1.2 or later, without client certificates.
         ///
         /// - Throws: The TLS library's error if it does not accept the certificate or its key.
-        public func serverConfiguration() throws -> TLSConfiguration {
+        package func serverConfiguration() throws -> TLSConfiguration {
             var configuration = TLSConfiguration.makeServerConfiguration(
                 certificateChain: [.certificate(try NIOSSLCertificate(bytes: serverDER, format: .der))],
                 privateKey: .privateKey(try NIOSSLPrivateKey(bytes: Array(serverKeyPEM.utf8), format: .pem)))

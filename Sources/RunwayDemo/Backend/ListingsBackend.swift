@@ -1,9 +1,9 @@
 #if Command
     import Hummingbird
     import HummingbirdCore
-    public import Logging
+    package import Logging
     import NIOCore
-    public import RunwayServer
+    package import RunwayServer
 
     /// The demo's server: property listings from a seed, through the APIs of three teams with different formats.
     ///
@@ -23,9 +23,9 @@
     ///
     /// Lists, details, favourites and `/slow/list` have the parameter `delay_ms`, at most 5000, which delays their
     /// response; the delay ends when the caller disconnects. Pages have 30 listings by default and at most 100.
-    public struct ListingsBackend: Sendable {
+    package struct ListingsBackend: Sendable {
         /// The protocol of connections to the backend.
-        public enum Security: Sendable {
+        package enum Security: Sendable {
             /// TLS 1.2 or later with a ``DemoCertificate``, HTTP/2 or HTTP/1.1 as the client likes.
             case tls
             /// HTTP/1.1 without TLS.
@@ -33,10 +33,10 @@
         }
 
         /// The number of listings of each kind by default.
-        public static let defaultListingsPerKind = 1200
+        package static let defaultListingsPerKind = 1200
 
         /// The certificate that clients must trust; `nil` without TLS.
-        public let certificate: DemoCertificate?
+        package let certificate: DemoCertificate?
 
         let book: ListingBook
         let tokens = TokenDesk()
@@ -55,7 +55,7 @@
         ///   - clock: The clock of delays. The default is the continuous clock.
         ///   - logger: The server's logger. The default logs nothing.
         /// - Throws: The certificate library's error.
-        public init(
+        package init(
             seed: UInt64 = 1,
             listingsPerKind: Int = defaultListingsPerKind,
             security: Security = .tls,
@@ -73,7 +73,7 @@
         }
 
         /// The requests that the backend has received so far.
-        public var statistics: BackendStatistics { counter.current }
+        package var statistics: BackendStatistics { counter.current }
 
         /// Serves until its task is cancelled or its service group shuts down, then closes every connection at once and
         /// returns.
@@ -86,7 +86,7 @@
         ///   - onServing: Called once, when the port is bound. The function must return immediately: requests wait for
         ///     it.
         /// - Throws: The system's error if the address can't be bound.
-        public func run(
+        package func run(
             host: String = "127.0.0.1",
             port: Int = 0,
             rules: HostRules = .loopback,

@@ -1,25 +1,25 @@
 #if Command
     /// A ``ListingsBackend`` that accepts requests.
-    public struct ServingBackend: Sendable {
+    package struct ServingBackend: Sendable {
         /// The address that the backend is bound to, such as `127.0.0.1`.
-        public let host: String
+        package let host: String
 
         /// The port that the backend is bound to, never 0.
-        public let port: Int
+        package let port: Int
 
         /// The certificate that clients must trust; `nil` for a backend without TLS.
-        public let certificate: DemoCertificate?
+        package let certificate: DemoCertificate?
 
         let counter: StatisticsCounter
 
         /// The base of all URLs, such as `https://127.0.0.1:40123`, without a trailing slash.
-        public var baseURL: String {
+        package var baseURL: String {
             // RFC 3986 §3.2.2: an IPv6 address is in brackets.
             let authority = host.contains(":") ? "[\(host)]" : host
             return "\(certificate == nil ? "http" : "https")://\(authority):\(port)"
         }
 
         /// The requests that the backend has received so far.
-        public var statistics: BackendStatistics { counter.current }
+        package var statistics: BackendStatistics { counter.current }
     }
 #endif

@@ -13,7 +13,7 @@
     ///   - body: Runs in the caller's isolation as soon as the server accepts requests.
     /// - Returns: The result of `body`.
     /// - Throws: The errors of `body`, or of a backend that can't start.
-    public func withListingsBackend<Value>(
+    package func withListingsBackend<Value>(
         _ backend: ListingsBackend, _ body: (ServingBackend) async throws -> Value
     ) async throws -> Value {
         let (servings, continuation) = AsyncThrowingStream<ServingBackend, any Error>.makeStream()

@@ -15,14 +15,14 @@
     /// The server, the sockets and the files are real; a relay in this process cuts the connections of the member
     /// without a network.
     @MainActor
-    public enum ChatTour {
+    package enum ChatTour {
         private nonisolated static let conversation = "viewing"
 
         /// Plays the tour.
         ///
         /// - Throws: The error of a server or a relay that can't start, and `CancellationError` when the task is
         ///   cancelled.
-        public static func play() async throws -> ChatTourReport {
+        package static func play() async throws -> ChatTourReport {
             let folder = FileManager.default.temporaryDirectory.appending(path: "runway-demo-\(UUID().uuidString)")
             defer { try? FileManager.default.removeItem(at: folder) }
             try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)

@@ -14,7 +14,7 @@
     /// The nearest address is measured in real time, and a machine that stands still for a second distorts the
     /// measurement. A tour with problems is therefore played again, at most six times in all; the report is that of the
     /// last play.
-    public final class HostTour {
+    package final class HostTour {
         /// The most plays of a tour with problems.
         static let maximumPlays = 6
 
@@ -50,7 +50,7 @@
         /// - Parameter seed: The seed of the backend's listings. The default is 1.
         /// - Throws: The error of a backend or address that is not available, and `CancellationError` when the task is
         ///   cancelled.
-        @concurrent public static func play(seed: UInt64 = 1) async throws -> HostTourReport {
+        @concurrent package static func play(seed: UInt64 = 1) async throws -> HostTourReport {
             var probeTimeout = Duration.milliseconds(450)
             var report = try await play(seed: seed, probeTimeout: probeTimeout)
             for _ in 1..<maximumPlays where !report.problems.isEmpty {

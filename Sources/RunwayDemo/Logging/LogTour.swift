@@ -1,5 +1,5 @@
 #if Command
-    public import Foundation
+    package import Foundation
     import Hummingbird
     import Runway
     import RunwayServer
@@ -11,9 +11,9 @@
     /// Has an app record actions in a process that is killed while a batch is in flight, and starts it again.
     ///
     /// The process, `kill -9`, the sockets and the files of both sides are real.
-    public enum LogTour {
+    package enum LogTour {
         /// The name of the command by which a program runs ``record(_:in:sendingTo:untilKilled:)``.
-        public static let commandName = "demo-log"
+        package static let commandName = "demo-log"
 
         /// The numbers of actions that the two runs record. The first batch of 30 arrives, the second is in flight when
         /// the first run ends.
@@ -30,7 +30,7 @@
         /// - Parameter program: The program whose command ``commandName`` records.
         /// - Throws: The error of a server or a process that can't start, and `CancellationError` when the task is
         ///   cancelled.
-        @concurrent public static func play(program: URL) async throws -> LogTourReport {
+        @concurrent package static func play(program: URL) async throws -> LogTourReport {
             let folder = FileManager.default.temporaryDirectory.appending(path: "runway-demo-\(UUID().uuidString)")
             defer { try? FileManager.default.removeItem(at: folder) }
             let file = folder.appending(path: "server/actions.sqlite")
@@ -71,7 +71,7 @@
         ///     sends the whole log.
         /// - Throws: `StorageError`, or the error of the transport. A log that could not be sent within a minute throws
         ///   `CancellationError`.
-        @concurrent public static func record(
+        @concurrent package static func record(
             _ count: Int, in file: URL, sendingTo url: String, untilKilled isKilled: Bool
         ) async throws {
             let network = NetworkLayer(name: "log", transport: try NIOTransport())

@@ -1,11 +1,11 @@
 #if Command
     /// A part of the demo, which can be played by itself.
-    public enum DemoPart: String, Sendable, CaseIterable, Codable {
+    package enum DemoPart: String, Sendable, CaseIterable, Codable {
         case lists, map, details, cache, refresh, sharing, filter, leaving, parameters, failures, paging, merging, login
         case outage, signing, addresses, log, train, chat
 
         /// The user's action, or the event that happens to the app.
-        public var action: String {
+        package var action: String {
             switch self {
             case .lists: "The user opens the lists of three teams"
             case .map: "The user switches a list to the map"
@@ -30,7 +30,7 @@
         }
 
         /// The effect of the action in the layer.
-        public var effect: String {
+        package var effect: String {
             switch self {
             case .lists: "Each team has its own format; one reformer makes the same rows of all."
             case .map: "The response is fetched once and reformed twice: as rows and as pins."

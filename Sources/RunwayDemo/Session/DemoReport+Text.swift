@@ -6,7 +6,7 @@
         private static let maximumScreenLines = 9
 
         /// The report as a person reads it: the screens, every call on them, their totals, then the tours.
-        public var description: String {
+        package var description: String {
             var blocks = scenes.map { scene in
                 let hidden = scene.screen.count - Self.maximumScreenLines
                 let rest = hidden > 0 ? ["… and \(hidden) more"] : []

@@ -1,54 +1,54 @@
 #if Command
-    public import Runway
+    package import Runway
 
     /// The results of a demo session, and the outcome of every call.
-    public struct DemoReport: Sendable, Encodable {
+    package struct DemoReport: Sendable, Encodable {
         /// One action of the user, and the content of the screen after it.
-        public struct Scene: Sendable, Encodable {
+        package struct Scene: Sendable, Encodable {
             /// The part of the demo that the scene belongs to.
-            public var part: DemoPart
+            package var part: DemoPart
             /// The user's action.
-            public var title: String
+            package var title: String
             /// The screen, line by line.
-            public var screen: [String]
+            package var screen: [String]
             /// The number of calls that the scene made.
-            public var calls = 0
+            package var calls = 0
             /// The number of requests that the scene sent.
-            public var requests = 0
+            package var requests = 0
         }
 
         /// The seed of the backend's listings.
-        public var seed: UInt64
+        package var seed: UInt64
         /// Calls that were made, whatever their outcome.
-        public var calls: Int
+        package var calls: Int
         /// Calls that made a request of their own.
-        public var callsSent: Int
+        package var callsSent: Int
         /// The numbers of calls that made no request, by the reason.
-        public var callsNotSent: [UnsentReason: Int]
+        package var callsNotSent: [UnsentReason: Int]
         /// Requests that were passed to the transport.
-        public var requestsOnTheWire: Int
+        package var requestsOnTheWire: Int
         /// The numbers of requests that calls made after their first, by the reason.
-        public var requestsRepeated: [Repetition: Int]
+        package var requestsRepeated: [Repetition: Int]
         /// The bytes of the bodies of all complete responses.
-        public var bytes: Int
+        package var bytes: Int
         /// The user's actions and the screens.
-        public var scenes: [Scene]
+        package var scenes: [Scene]
         /// The record of every call, in the order in which the calls were made.
-        public var flights: [FlightRecord]
+        package var flights: [FlightRecord]
         /// The records of the requests that carried several calls.
-        public var envelopes: [FlightRecord]
+        package var envelopes: [FlightRecord]
         /// Deviations from the expected results; empty if there are none.
-        public var problems: [String]
+        package var problems: [String]
         /// The choice among the addresses of a host, if the session played that tour.
-        public var hosts: HostTourReport?
+        package var hosts: HostTourReport?
         /// The log of an app that was killed, if the session played that tour.
-        public var log: LogTourReport?
+        package var log: LogTourReport?
         /// The changes that an app made without a network, if the session played that tour.
-        public var train: TrainTourReport?
+        package var train: TrainTourReport?
         /// The messages of two users, if the session played that tour.
-        public var chat: ChatTourReport?
+        package var chat: ChatTourReport?
         /// The outcomes of signed requests, if the session played that tour.
-        public var signing: SigningTourReport?
+        package var signing: SigningTourReport?
 
         init(
             seed: UInt64, scenes: [Scene], flights: [FlightRecord], envelopes: [FlightRecord], problems: [String]

@@ -9,7 +9,7 @@
     /// expected outcome of every call, and the expected screens, are derived from the listings and not from responses;
     /// deviations are in ``DemoReport/problems``.
     @MainActor
-    public final class DemoSession {
+    package final class DemoSession {
         /// Under what conditions a session is played.
         struct Setting {
             /// The seed of the listings, and of every choice of the user.
@@ -65,7 +65,7 @@
         ///   - parts: The parts to play, in the order of `DemoPart.allCases`. The default is all parts.
         ///   - onScene: Called with the title of every scene as it begins.
         /// - Throws: The error of a backend that can't start, and `CancellationError` when the task is cancelled.
-        public static func play(
+        package static func play(
             seed: UInt64 = 1, parts: Set<DemoPart> = Set(DemoPart.allCases),
             onScene: @escaping (String) -> Void = { _ in }
         ) async throws -> DemoReport {

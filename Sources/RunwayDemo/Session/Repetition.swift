@@ -2,7 +2,7 @@
     import Runway
 
     /// The reason why a call made more than one request.
-    public enum Repetition: String, Sendable, Hashable, CaseIterable, Codable, CodingKeyRepresentable {
+    package enum Repetition: String, Sendable, Hashable, CaseIterable, Codable, CodingKeyRepresentable {
         /// The request before it failed temporarily.
         case retried
         /// The access token of the request before it was refused.
@@ -23,7 +23,7 @@
         }
 
         /// The reason in a few words, as a list of requests has it.
-        public var reason: String {
+        package var reason: String {
             switch self {
             case .retried: "retried after a failure"
             case .newToken: "sent again with a new token"

@@ -1,8 +1,8 @@
 #if Command
-    public import Runway
+    package import Runway
 
     /// The reason why a call made no request of its own.
-    public enum UnsentReason: String, Sendable, Hashable, CaseIterable, Codable, CodingKeyRepresentable {
+    package enum UnsentReason: String, Sendable, Hashable, CaseIterable, Codable, CodingKeyRepresentable {
         /// The call used a cached response.
         case fromCache
         /// The call used the response to another call's request, or joined an identical call of its manager.
@@ -27,13 +27,13 @@
         case unexplained
 
         /// Reads from the decisions of a call why it made no request; `nil` for one that made one.
-        public init?(_ record: FlightRecord) {
+        package init?(_ record: FlightRecord) {
             if !record.attempts.isEmpty { return nil }
             self = Self.byOutcome(of: record) ?? Self.byDecision(of: record) ?? .unexplained
         }
 
         /// The reason in a few words, as a list of calls has it.
-        public var reason: String {
+        package var reason: String {
             switch self {
             case .fromCache: "used a cached response"
             case .joined: "joined another call's request"

@@ -12,7 +12,7 @@
     ///
     /// The server, TLS and both halves of signing are real. Which calls are accepted, and the reason of every refusal,
     /// are known beforehand; deviations are in ``SigningTourReport/problems``.
-    public final class SigningTour {
+    package final class SigningTour {
         private let backend: SignedBackend
         private let way: SignedWay
         private let device = DeviceKeys(in: HeldSecrets())
@@ -28,7 +28,7 @@
         /// Plays the whole tour.
         ///
         /// - Throws: The error of a server that can't start, and `CancellationError` when the task is cancelled.
-        @concurrent public static func play() async throws -> SigningTourReport {
+        @concurrent package static func play() async throws -> SigningTourReport {
             let backend = try SignedBackend()
             return try await backend.serve { port in
                 let trust = TransportConfiguration.Trust.certificates(pem: [backend.certificate.authorityPEM])

@@ -1,5 +1,5 @@
 #if Command
-    public import Foundation
+    package import Foundation
     import Hummingbird
     import Runway
     import RunwayStorage
@@ -10,9 +10,9 @@
     /// and starts it again.
     ///
     /// The processes, `kill -9`, the sockets and the files of both sides are real.
-    public enum TrainTour {
+    package enum TrainTour {
         /// A run of the app.
-        public enum Run: String, Sendable {
+        package enum Run: String, Sendable {
             /// The app opens a home with a network, and is killed.
             case atHome
             /// The app opens the home without a network and makes offers; then the network returns, and the app is
@@ -23,7 +23,7 @@
         }
 
         /// The name of the command by which a program runs ``use(_:in:calling:)``.
-        public static let commandName = "demo-train"
+        package static let commandName = "demo-train"
 
         private static let home = 7
         private static let prices = [510, 515, 520]
@@ -36,7 +36,7 @@
         ///   - seed: The seed of the listings. The default is 1.
         /// - Throws: The error of a server or a process that can't start, and `CancellationError` when the task is
         ///   cancelled.
-        @concurrent public static func play(program: URL, seed: UInt64 = 1) async throws -> TrainTourReport {
+        @concurrent package static func play(program: URL, seed: UInt64 = 1) async throws -> TrainTourReport {
             let folder = FileManager.default.temporaryDirectory.appending(path: "runway-demo-\(UUID().uuidString)")
             defer { try? FileManager.default.removeItem(at: folder) }
             let catalogue = ListingCatalogue(seed: seed, listingsPerKind: home)
@@ -83,7 +83,7 @@
         ///   - url: The base URL of the server.
         /// - Throws: The error of a call or of the transport. Offers that could not be sent within a minute throw
         ///   `CancellationError`.
-        @MainActor public static func use(_ run: Run, in folder: URL, calling url: String) async throws {
+        @MainActor package static func use(_ run: Run, in folder: URL, calling url: String) async throws {
             let status = SettableNetworkStatus(run == .onTheTrain ? .none : .wifi)
             let queue = OfflineQueue(
                 at: folder.appending(path: "changes/changes.sqlite"),
