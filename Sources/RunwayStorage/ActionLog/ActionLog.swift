@@ -260,9 +260,9 @@ extension ActionLog {
     ///
     /// The request to the server is stored. It is sent while the account is signed in, in this run or a later one,
     /// again until the server has accepted it with 204; records of the account that come after it wait until then. A
-    /// server that refuses it, for instance because it has no such route (404, 405, 501), is asked
-    /// ``ActionLogOptions/maximumServerFaults`` times; then ``ActionLogState/refusedErasures`` has the account, and its
-    /// later records are sent. What was removed from memory and disk stays removed.
+    /// server that refuses it, for instance because it has no such route (404, 405, 501), is asked five times; then
+    /// ``ActionLogState/refusedErasures`` has the account, and its later records are sent. What was removed from memory
+    /// and disk stays removed.
     ///
     /// - Parameters:
     ///   - account: The account, as in `ServiceSettings.account`; the records of nobody have an empty one.

@@ -64,10 +64,9 @@ public struct ActionLoss: Sendable, Hashable, CustomStringConvertible {
     /// Its bytes on disk were damaged. What is sound of a damaged file is copied to the new one; the rest is counted
     /// here, as far as the file says how much there was.
     public static let damaged = ActionLoss(name: JournalLoss.damaged.rawValue)
-    /// More than ``ActionLogOptions/maximumSetAsideCount`` were set aside.
+    /// More than 1,000 were set aside.
     public static let setAside = ActionLoss(name: JournalLoss.setAside.rawValue)
-    /// More than ``ActionLogOptions/maximumBufferedCount`` records, or more bytes than
-    /// ``ActionLogOptions/maximumBufferedByteCount``, waited for the disk.
+    /// More than 10,000 records, or more than 16 MiB, waited for the disk.
     public static let memory = ActionLoss(name: "memory")
     /// The record was not sampled.
     public static let sampled = ActionLoss(name: "sampled")

@@ -1,6 +1,15 @@
 public import Runway
 
-/// The bounds of an ``OfflineQueue``, and when it sends.
+/// The limits of an ``OfflineQueue``, and the moments at which it sends.
+///
+/// These are the same for every queue:
+///
+/// - The call of a change of more than 1 MiB fails.
+/// - A server may fail five times in one run on a change by a fault of its own, such as status 500. Then the change is
+///   handed to the app.
+/// - There are 50 ms between two changes. After a failure the queue waits for 1 s, and twice as long after each further
+///   one, up to 10 minutes; a longer `Retry-After` is followed, up to a day. If nothing else makes it, the queue looks
+///   every 5 minutes for changes that it can send.
 ///
 /// ```swift
 /// var options = OfflineQueueOptions()
@@ -9,12 +18,11 @@ public import Runway
 /// ```
 public struct OfflineQueueOptions: Sendable {
     /// The most changes in the queue, those that the app has to decide about included. The default is 1,000. A full
-    /// queue refuses further changes, whose calls fail; it removes none.
+    /// queue refuses further changes, whose calls fail; it removes none. Raise it for apps that are used offline for
+    /// days.
     public var maximumCount = 1000
-    /// The most bytes of all changes. The default is 16 MiB.
+    /// The most bytes of all changes. The default is 16 MiB. Raise it for changes with large contents.
     public var maximumByteCount = 16 << 20
-    /// The most bytes of one change. The default is 1 MiB. The call of a larger one fails.
-    public var maximumChangeByteCount = 1 << 20
     /// How long a change may wait to be sent. The default is 30 days. After that it is handed to the app as
     /// `QueuedChange.State.expired`. The date has no influence on it while the system runs, unless the server may have
     /// received the change. If it may have, or the system was started since the change was stored, as before a backup
@@ -23,24 +31,28 @@ public struct OfflineQueueOptions: Sendable {
     /// It must be shorter than the server stores responses under their keys: `IdempotencyMiddleware` does for 31 days.
     /// A change that is sent again after that has a second effect.
     public var maximumAge = Duration.seconds(30 * 86_400)
-    /// How often in one run a server may fail on one change by a fault of its own, such as status 500, before the
-    /// change is handed to the app. The default is 5. If no response comes to a change, see `docs/storage.md`.
-    public var maximumServerFaults = 5
-    /// The pause between two changes. The default is 50 ms.
-    public var gap = Duration.milliseconds(50)
-    /// After how long the queue looks for what it can send, if nothing else makes it. The default is 5 minutes.
-    public var interval = Duration.seconds(300)
-    /// The backoff after the first failure; it doubles with every further one. The default is 1 s.
-    public var baseWait = Duration.seconds(1)
-    /// The longest backoff, before jitter. The default is 10 minutes. A longer `Retry-After` is followed, up to a day.
-    public var longestWait = Duration.seconds(600)
     /// Encrypts changes before they are written to disk. The default, `nil`, stores them as they are.
     public var sealing: (any PayloadSealing)?
     /// Whether changes may be sent over a network. The default is any that reaches a host.
     public var allowsNetwork: @Sendable (NetworkStatus) -> Bool = { $0.isReachable }
     /// Whether a stored change survives a power loss, for which every commit waits for the drive. The default is
-    /// `true`. Changes survive the end of the process either way.
+    /// `true`. Changes survive the end of the process either way. Turn it off if losing the last seconds costs less
+    /// than waiting for the drive.
     public var survivesPowerLoss = true
+
+    /// The most bytes of one change. The call of a larger one fails.
+    package var maximumChangeByteCount = 1 << 20
+    /// The number of times in one run that a server may fail on one change by a fault of its own, such as status 500,
+    /// before the change is handed to the app. If no response comes to a change, see `docs/storage.md`.
+    package var maximumServerFaults = 5
+    /// The pause between two changes.
+    package var gap = Duration.milliseconds(50)
+    /// The time after which the queue looks for changes that it can send, if nothing else makes it.
+    package var interval = Duration.seconds(300)
+    /// The backoff after the first failure; it doubles with every further one.
+    package var baseWait = Duration.seconds(1)
+    /// The longest backoff, before jitter. A longer `Retry-After` is followed, up to a day.
+    package var longestWait = Duration.seconds(600)
 
     /// Creates options with their defaults.
     public init() {}
