@@ -39,8 +39,11 @@ final class FlightContext: Sendable {
     func makeID() -> FlightID { FlightID(number: flightCount.wrappingAdd(1, ordering: .relaxed).newValue) }
 
     /// Creates the flight of a call, which keeps `retainedLayer` alive while it is in flight.
+    ///
+    /// - Parameter manager: The manager that makes the call, which is held weakly. The default, `nil`, is none.
     func makeFlight<E: Endpoint>(
-        _ endpoint: E.Type, _ options: CallOptions, retainedLayer: any AnyObject & Sendable
+        _ endpoint: E.Type, _ options: CallOptions, for manager: (any APIManaging)? = nil,
+        retainedLayer: any AnyObject & Sendable
     ) -> Flight {
         let service = E.Service.self
         // Read before the session: a sign-out in between then has a later sequence number, and no response to this call
@@ -55,7 +58,7 @@ final class FlightContext: Sendable {
         let flight = Flight(
             id: makeID(), endpoint: endpoint, configuration: configuration, options: options,
             lifetime: bounded, context: self, retainedLayer: retainedLayer,
-            traits: .renewing(renewals),
+            traits: renewals.isEmpty ? StageValues() : .renewing(renewals), manager: manager,
             start: configuration.session.isOver ? 0 : start)
         if options.landsOnce { flight.forgoProvisional() }
         return flight

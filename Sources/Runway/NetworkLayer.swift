@@ -39,7 +39,8 @@ public final class NetworkLayer: Sendable {
     #if canImport(Dispatch) && (os(macOS) || os(iOS) || os(tvOS) || os(watchOS) || os(visionOS))
         private let memoryPressure: SystemMemoryPressure
     #endif
-    private let transport: TransportLink
+    /// Sends the requests of every service that has no transport of its own.
+    let transport: TransportLink
     /// Guards the status of the network on which connections were opened.
     private let track: Mutex<NetworkTrack>
     /// The stages that every request passes, created for this layer.
@@ -186,54 +187,6 @@ extension NetworkLayer {
     ///
     /// The grace ends when the value is released, if not before.
     package func beginGrace(_ name: String) -> GraceHold? { context.grace?.hold(name) }
-
-    /// Creates the flight of a call.
-    func makeFlight<E: Endpoint>(_ endpoint: E.Type, _ options: CallOptions) -> Flight {
-        context.makeFlight(endpoint, options, retainedLayer: self)
-    }
-
-    /// Returns the request of a checked endpoint.
-    func assemble<E: Endpoint>(
-        _ endpoint: E, delivery: ResponseDelivery, in flight: Flight
-    ) throws(NetworkError) -> Request {
-        let baseURL = try flight.configuration.baseURL.get()
-        let content = try content(of: endpoint, in: flight)
-        return try flight.configuration.settings.assemble(
-            endpoint, content, at: baseURL, delivery: delivery, in: flight)
-    }
-
-    /// Returns the draft of a checked endpoint's request, with the cache key if it can be computed before the request
-    /// is made.
-    func draft<E: Endpoint>(_ endpoint: E, in flight: Flight) throws(NetworkError) -> RequestDraft {
-        if case .failure(let error) = flight.configuration.baseURL { throw error }
-        let content = try content(of: endpoint, in: flight)
-        if flight.cachePolicy.isClientDefined {
-            flight.setKey(CacheKey(content, of: E.self, in: flight))
-        }
-        return RequestDraft(content, of: endpoint)
-    }
-
-    /// Returns what a checked endpoint sends, and reads what its call records and invalidates.
-    private func content<E: Endpoint>(of endpoint: E, in flight: Flight) throws(NetworkError) -> CallContent {
-        let content = try CallContent(of: endpoint, in: flight)
-        flight.recorder.setSentParameters(content.parameters)
-        if E.offline.isQueued { flight.recorder.setQueued(endpoint) }
-        flight.readInvalidations(of: endpoint)
-        return content
-    }
-
-    /// Returns the response that a stage has without waiting; `nil` if the request has to be sent.
-    func respondImmediately(_ draft: inout RequestDraft, in flight: Flight) throws(NetworkError) -> Response? {
-        guard let response = try chain.respondImmediately(&draft, in: flight) else { return nil }
-        flight.note(CallDecision.landedImmediately)
-        return response
-    }
-
-    /// Sends a request through the stages, over the service's transport or the layer's.
-    func send(_ request: Request, in flight: Flight) async throws(NetworkError) -> Response {
-        context.grace?.begin(flight)
-        return try await chain.send(request, in: flight, over: flight.configuration.transport ?? transport)
-    }
 }
 
 extension NetworkLayer {

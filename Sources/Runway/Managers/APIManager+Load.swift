@@ -100,8 +100,13 @@ extension APIManager {
                 transfer == nil
                 ? try lookUp(endpoint, &draft, flight) : .request(try draft.request(in: flight), stale: nil)
             start(found, of: endpoint, as: identity, flight, transfer)
-            let call = InterceptedCall(flight: flight.id, endpoint: endpoint)
-            for interceptor in interceptors where isPending(flight) { interceptor.afterCall(call, by: publicManager) }
+            let interceptors = interceptors
+            if !interceptors.isEmpty {
+                let call = InterceptedCall(flight: flight.id, endpoint: endpoint)
+                for interceptor in interceptors where isPending(flight) {
+                    interceptor.afterCall(call, by: publicManager)
+                }
+            }
         } catch {
             refuse(flight, endpoint, error)
         }
@@ -113,7 +118,8 @@ extension APIManager {
     /// - Returns: Whether the call is made; `false` if an interceptor vetoed it.
     private func prepare(_ endpoint: inout E, _ flight: FlightID) throws(NetworkError) -> Bool {
         try endpoint.prepare { (endpoint: inout E) throws(NetworkError) in
-            try endpoint.intercept(interceptors, as: flight, by: publicManager)
+            let interceptors = interceptors
+            return interceptors.isEmpty ? true : try endpoint.intercept(interceptors, as: flight, by: publicManager)
         } validator: {
             try validator?.apiManager(publicManager, validate: $0)
         }

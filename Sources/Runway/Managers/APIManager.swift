@@ -23,15 +23,17 @@ public class APIManager<E: Endpoint>: APIManaging, Observable {
     /// The layer that carries the calls.
     public let network: NetworkLayer
     /// What a second call does while the first is in flight. The default is the endpoint's.
-    public var overlap: OverlapPolicy { state.machine.overlap }
+    public let overlap: OverlapPolicy
+    // Every access of the weak references starts and ends in a getter or setter: no run-time exclusivity check is needed.
+
     /// Notified of landings. Held weakly: keep a reference to it.
-    public weak var delegate: (any APIManagerDelegate)?
+    @exclusivity(unchecked) public weak var delegate: (any APIManagerDelegate)?
     /// Supplies the parameters of ``load(options:)``. Held weakly: keep a reference to it.
-    public weak var parameterSource: (any ParameterSource)?
+    @exclusivity(unchecked) public weak var parameterSource: (any ParameterSource)?
     /// Checks parameters and responses beside the endpoint's own checks. Held weakly: keep a reference to it.
-    public weak var validator: (any Validator)?
+    @exclusivity(unchecked) public weak var validator: (any Validator)?
     /// Acts on the calls of this manager, after the layer's interceptors. Held weakly: keep a reference to it.
-    public weak var interceptor: (any Interceptor)?
+    @exclusivity(unchecked) public weak var interceptor: (any Interceptor)?
 
     /// The response that landed last and was not cleared.
     public var rawData: RawData? { state.last.response?.rawData }
@@ -63,7 +65,7 @@ public class APIManager<E: Endpoint>: APIManaging, Observable {
     /// Called for every call that ends without landing; for code that makes calls through this manager.
     var onEndWithoutLanding: ((FlightID, FlightOutcome) -> Void)?
     /// The manager that makes its calls through this one, and that the app knows instead of this one. Held weakly.
-    weak var owner: (any APIManaging)?
+    @exclusivity(unchecked) weak var owner: (any APIManaging)?
 
     /// Connects a controller with one API of a layer.
     ///
@@ -74,14 +76,13 @@ public class APIManager<E: Endpoint>: APIManaging, Observable {
     public init(on network: NetworkLayer, delegate: (any APIManagerDelegate)? = nil, overlap: OverlapPolicy? = nil) {
         self.network = network
         self.delegate = delegate
-        state = ManagerState(overlap: overlap ?? E.overlap)
+        self.overlap = overlap ?? E.overlap
+        state = ManagerState(overlap: self.overlap)
     }
 
     /// Creates the flight of a call.
     func makeFlight(_ options: CallOptions) -> Flight {
-        let flight = network.makeFlight(E.self, options)
-        flight.setManager(owner ?? self)
-        return flight
+        network.makeFlight(E.self, options, for: publicManager)
     }
 
     /// Sends the request of a call off the main actor, and returns the response that lands.

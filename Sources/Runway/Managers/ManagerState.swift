@@ -7,7 +7,8 @@ import Synchronization
 /// microseconds each; those into this class are constants.
 @MainActor @Observable
 final class ManagerState {
-    @ObservationIgnored private(set) var machine: LandingMachine
+    // The machine is pure: no method of it reaches this object again, and no run-time exclusivity check is needed.
+    @ObservationIgnored @exclusivity(unchecked) private(set) var machine: LandingMachine
     /// How many calls are in flight.
     private(set) var inFlightCount = 0
     /// What landed last: one value, since observers are notified of each change, and a landing is one.

@@ -9,6 +9,11 @@ extension Flight {
     /// Writes a decision that was made at an instant on the layer's clock.
     func note<D: StageDecision>(_ decision: D, at now: Duration) { recorder.note(decision, in: D.step, at: now) }
 
+    /// Writes a decision that follows from the last one, at the instant of that: the clock is not read again.
+    func noteConsequence<D: StageDecision>(_ decision: D) {
+        recorder.note(decision, in: D.step, at: nil)
+    }
+
     /// Writes a decision of the app's own into the record of the call. It must hold no secret: records don't redact it.
     ///
     /// - Parameters:

@@ -79,8 +79,8 @@ public final class Flight: Sendable {
     let retainedLayer: any AnyObject & Sendable
     /// When the call got its concurrency slot, in nanoseconds after its start; ``noSlot`` while it has none.
     let slotTime = Atomic(Flight.noSlot)
-    /// Guards the manager that made the call.
-    private let owner = Mutex(WeakManager())
+    /// The manager that made the call, if one did and it still exists.
+    weak let manager: (any APIManaging)?
     /// Guards what stages remember of the call. It is empty for most calls, and then allocates nothing.
     private let values = Mutex(StageValues())
     /// The state that reading holds for the call.
@@ -93,7 +93,7 @@ public final class Flight: Sendable {
     init(
         id: FlightID, endpoint: any Endpoint.Type, configuration: ServiceConfiguration, options: CallOptions,
         lifetime: Duration, context: FlightContext, retainedLayer: any AnyObject & Sendable,
-        traits: StageValues = StageValues(), start: UInt64? = nil
+        traits: StageValues = StageValues(), manager: (any APIManaging)? = nil, start: UInt64? = nil
     ) {
         self.id = id
         self.endpoint = endpoint
@@ -102,7 +102,8 @@ public final class Flight: Sendable {
         self.context = context
         self.retainedLayer = retainedLayer
         self.traits = traits
-        reading = FlightReading(context.cache, start: start)
+        self.manager = manager
+        reading = FlightReading(start: start ?? context.cache.lastSequenceNumber)
         let startTime = context.clock.now
         self.startTime = startTime
         self.lifetime = lifetime
@@ -135,11 +136,6 @@ public final class Flight: Sendable {
 }
 
 extension Flight {
-    /// The manager that made the call, if one did and it still exists.
-    var manager: (any APIManaging)? { owner.withLock { $0.manager } }
-    /// Sets the manager that made the call, which is held weakly.
-    func setManager(_ manager: any APIManaging) { owner.withLock { $0.manager = manager } }
-
     /// What a stage remembers of the call under a key. If it remembers nothing yet, `value` is stored and returned.
     func remembered<Key: StageValueKey, Value: Sendable>(
         _ key: Key.Type, or value: Value

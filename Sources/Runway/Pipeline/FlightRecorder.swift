@@ -96,10 +96,10 @@ extension FlightRecorder {
 
     func setSource(_ source: ResponseSource) { state.withLock { $0.source = source } }
 
-    /// Appends a decision that was made at an instant of the clock.
-    func note<D: StageDecision>(_ decision: D, in step: FlightStep, at now: Duration) {
-        let elapsed = now - start
+    /// Appends a decision that was made at an instant of the clock or, with `nil`, at that of the last decision.
+    func note<D: StageDecision>(_ decision: D, in step: FlightStep, at now: Duration?) {
         state.withLock {
+            let elapsed = now.map { $0 - start } ?? $0.decisions.last?.elapsed ?? clock.now - start
             // Most calls note a few: room for them is made once.
             if $0.decisions.isEmpty { $0.decisions.reserveCapacity(4) }
             $0.decisions.append(FlightRecord.Decision(elapsed: elapsed, step: step, decision: decision))

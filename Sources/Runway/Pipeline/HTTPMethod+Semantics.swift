@@ -2,7 +2,10 @@ package import HTTPTypes
 
 extension HTTPRequest.Method {
     /// Whether the method is safe (RFC 9110 §9.2.1). A method that is not known counts as unsafe.
-    package var isSafe: Bool { [.get, .head, .options, .trace].contains(self) || isQuery }
+    package var isSafe: Bool {
+        // Not a list that is searched: every call asks, and most are GET.
+        self == .get || self == .head || self == .options || self == .trace || isQuery
+    }
 
     /// Whether several identical requests have the effect of one (RFC 9110 §9.2.2).
     package var isIdempotent: Bool { isSafe || self == .put || self == .delete }

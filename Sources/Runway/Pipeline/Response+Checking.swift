@@ -76,9 +76,10 @@ extension Response {
 extension HTTPResponse {
     /// The content codings that a transport has not undone; `nil` if there is none, or no body.
     package var remainingCoding: String? {
-        if [204, 304].contains(status.code) { return nil }
         let codings = headerFields.contentCodings
-        return codings.isEmpty ? nil : codings.joined(separator: ", ")
+        // Most responses have none.
+        if codings.isEmpty || [204, 304].contains(status.code) { return nil }
+        return codings.joined(separator: ", ")
     }
 }
 

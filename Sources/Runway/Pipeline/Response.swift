@@ -33,6 +33,14 @@ public struct Response: Sendable {
         self.head = head
         self.body = body
     }
+
+    /// A stored response, which its service judged fine.
+    init(stored rawData: RawData, from source: ResponseSource) {
+        head = rawData.response
+        body = .whole(rawData)
+        verdict = .fine
+        self.source = source
+    }
 }
 
 /// The attempt that fetched a response.

@@ -8,6 +8,8 @@ struct StageValues: Sendable {
     /// The value under a key; the default of the key if no stage attached one.
     subscript<Key: StageValueKey>(key: Key.Type) -> Key.Value {
         get {
+            // Most messages carry none.
+            if values.isEmpty { return Key.defaultValue }
             guard let found = values.first(where: { $0.key == ObjectIdentifier(key) }) else { return Key.defaultValue }
             guard let value = found.value as? Key.Value else { preconditionFailure("a key has values of its own type") }
             return value

@@ -4,6 +4,8 @@ package enum PercentEncoding {
     static let unreserved = Allowed("-._~")
     /// The characters allowed in the literal parts of a path: `pchar`, `/`, and the percent signs of escapes.
     static let path = Allowed("-._~!$&'()*+,;=:@/%")
+    /// The characters of a path that need no escape, and are part of no delimiter, escape or dot segment.
+    static let plainPath = Allowed("-_~/")
     /// The characters allowed in a path or a query without an escape (RFC 3986 §3.3, §3.4).
     static let target = Allowed("-._~!$&'()*+,;=:@/?")
     /// The allowed characters, the percent sign, and those that URL parsers of browsers do not escape in a path or a

@@ -1,6 +1,6 @@
 /// The content of one call, read once from its endpoint: it distinguishes the call's request from other requests of the
-/// same API.
-struct CallContent: Sendable {
+/// same API. It is an object, since it is passed from hand to hand and has five collections to retain.
+final class CallContent: Sendable {
     /// The path below the service's base URL.
     let path: EndpointPath
     /// The parameters, without those common to the service.

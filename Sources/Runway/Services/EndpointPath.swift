@@ -19,8 +19,18 @@ public struct EndpointPath: Sendable, Equatable, ExpressibleByStringInterpolatio
 
     /// Takes literal text as the path.
     public init(stringLiteral value: String) {
-        self.init(
-            value.percentEncoded(allowing: PercentEncoding.path), hasEmptyValue: false, end: value.firstDelimiter)
+        if value.utf8.first != UInt8(ascii: "/"), value.consists(of: PercentEncoding.plainPath) {
+            // Most paths have only characters that are neither escaped nor judged.
+            self.init(plain: value)
+        } else {
+            self.init(
+                value.percentEncoded(allowing: PercentEncoding.path), hasEmptyValue: false, end: value.firstDelimiter)
+        }
+    }
+
+    private init(plain text: String) {
+        percentEncoded = text
+        problem = nil
     }
 
     /// Takes literal text as the path, with its interpolated values escaped.

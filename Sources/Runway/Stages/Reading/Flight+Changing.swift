@@ -54,8 +54,8 @@ extension Flight {
     /// Removes what an invalidation names. Returns how many responses in memory that were.
     private func remove(_ invalidation: CacheInvalidation) -> Int {
         switch invalidation.subject {
-        case .service(let service): reading.cache.remove(.service(service.name))
-        case .endpoint(let endpoint): reading.cache.remove(endpoint.cacheScope)
+        case .service(let service): context.cache.remove(.service(service.name))
+        case .endpoint(let endpoint): context.cache.remove(endpoint.cacheScope)
         case .call(let endpoint): remove(endpoint)
         }
     }
@@ -68,9 +68,9 @@ extension Flight {
         do {
             try endpoint.complete()
             let (key, target) = try context.cacheKey(of: endpoint, with: configuration, retainedLayer: retainedLayer)
-            return reading.cache.remove(key, of: target)
+            return context.cache.remove(key, of: target)
         } catch {
-            return reading.cache.remove(E.cacheScope)
+            return context.cache.remove(E.cacheScope)
         }
     }
 }

@@ -1,9 +1,7 @@
 import Synchronization
 
-/// The state that the reading stage has for one call.
-final class FlightReading: Sendable {
-    /// The stored responses of the layer, and the reads in flight.
-    let cache: ResponseCache
+/// The state that the reading stage has for one call, stored in its flight.
+struct FlightReading: ~Copyable, Sendable {
     /// The last sequence number that was taken when the call started.
     let start: UInt64
     /// The number of the read that the flight leads; 0 while it leads none.
@@ -17,17 +15,10 @@ final class FlightReading: Sendable {
     /// Guards what the call received from the cache and what it brings to it.
     fileprivate let state = Mutex(State())
 
-    /// Creates the state of a call.
-    ///
-    /// - Parameters:
-    ///   - cache: What the call reads and changes.
-    ///   - start: The last sequence number that was taken when the call started. The default, `nil`, reads it now.
-    init(_ cache: ResponseCache, start: UInt64? = nil) {
-        self.cache = cache
-        self.start = start ?? cache.lastSequenceNumber
-    }
+    init(start: UInt64) { self.start = start }
 
-    fileprivate struct State {
+    // Not private: the compiler would make an invalid module of a private type in the storage of a noncopyable one.
+    struct State {
         /// The key of the call's response, if it was known before the request was made.
         var key: CacheKey?
         /// What the call looked up before its request was made, until the request arrives in the reading stage.
@@ -70,12 +61,10 @@ final class FlightReading: Sendable {
         var isRenewed = false
     }
 
-    /// A stale response, and how long it may be used in place of a fresh one.
-    struct Fallback {
-        var response: TimeToLiveResponse
-        /// When it became stale, on the layer's clock.
-        var staleSince: Duration
-        var policy: CachePolicy
+    /// A stale response, and how long it may be used in place of a fresh one. It is large, and few calls have one.
+    indirect enum Fallback {
+        /// - Parameter since: When the response became stale, on the layer's clock.
+        case stale(TimeToLiveResponse, since: Duration, CachePolicy)
     }
 }
 
@@ -130,8 +119,8 @@ extension Flight {
         }
         if cached == nil, target == nil { return false }
         note(CacheDecision.refused)
-        if let cached { reading.cache.remove(cached) }
-        if let target { reading.cache.reject(target) }
+        if let cached { context.cache.remove(cached) }
+        if let target { context.cache.reject(target) }
         return true
     }
 
@@ -143,7 +132,7 @@ extension Flight {
     /// Counts for the report how the call uses the cache. A call that revalidates for another one does not count.
     func count(_ use: CacheUsage.Use) {
         if reading.state.withLock({ $0.isRevalidation }) { return }
-        reading.cache.usage.count(use, of: endpoint)
+        context.cache.usage.count(use, of: endpoint)
     }
 
     /// The stale response that this call revalidates, unless it was rejected in the meantime.
@@ -167,7 +156,7 @@ extension Flight {
             return state.proposal
         }
         guard let proposal else { return }
-        switch reading.cache.store(proposal.response, from: reading.start, in: proposal.tiers) {
+        switch context.cache.store(proposal.response, from: reading.start, in: proposal.tiers) {
         case .stored: note(CacheDecision.stored(byteCount: proposal.response.byteCount))
         case .outdated: note(CacheDecision.outdated)
         case .tooLarge: note(CacheDecision.tooLarge(byteCount: proposal.response.byteCount))
@@ -181,11 +170,12 @@ extension Flight {
 
     /// The stale response that the call may receive instead of an error; `nil` if there is none.
     func fallbackResponse() -> Response? {
-        guard !isEndedEarly, let fallback = reading.state.withLock({ $0.fallback }) else { return nil }
-        let excess = clock.now - fallback.staleSince
-        guard fallback.policy.allowsOnError(staleBy: excess) else { return nil }
+        guard !isEndedEarly, case .stale(let response, let since, let policy) = reading.state.withLock({ $0.fallback })
+        else { return nil }
+        let excess = clock.now - since
+        guard policy.allowsOnError(staleBy: excess) else { return nil }
         note(CacheDecision.staleIfError(staleBy: excess))
-        return fallback.response.response(from: .staleCache)
+        return response.response(from: .staleCache)
     }
 
     /// Whether a stale response may land before the fresh one.
@@ -215,7 +205,7 @@ extension Flight {
     /// The flights that wait for the read that this one leads; `nil` while it leads none.
     var waitingFlights: [Flight]? {
         let read = reading.ledRead.load(ordering: .acquiring)
-        return read == 0 ? nil : reading.cache.reads.flights(waitingFor: read)
+        return read == 0 ? nil : context.cache.reads.flights(waitingFor: read)
     }
 
     /// Whether the flight leads a read.
@@ -237,12 +227,12 @@ extension Flight {
     /// Makes the call one of those until whose end the outcome of a read is retained.
     func awaitRead(_ read: UInt64) {
         let former = reading.awaited.exchange(read, ordering: .acquiringAndReleasing)
-        if former != 0 { reading.cache.reads.release(former) }
+        if former != 0 { context.cache.reads.release(former) }
     }
 
     /// Releases the retained outcome of the read that the call waited for.
     func releaseRead() {
         let read = reading.awaited.load(ordering: .acquiring)
-        if read != 0 { reading.cache.reads.release(read) }
+        if read != 0 { context.cache.reads.release(read) }
     }
 }

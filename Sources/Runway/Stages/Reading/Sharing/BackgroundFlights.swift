@@ -91,7 +91,7 @@ extension Flight {
     func startRevalidation(
         of key: CacheKey, in makeFlight: () -> Flight, work: @escaping @Sendable (Flight) async -> Void
     ) {
-        let background = reading.cache.background
+        let background = context.cache.background
         if background.isRunning(key) { return note(CacheDecision.revalidationSkipped) }
         let flight = makeFlight()
         flight.setRevalidated(cachedResponse)

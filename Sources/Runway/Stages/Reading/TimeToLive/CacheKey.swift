@@ -1,3 +1,4 @@
+import Foundation
 import HTTPTypes
 
 /// Identifies a stored response: service, environment, account, endpoint, and the content of the call.
@@ -105,7 +106,7 @@ struct CacheKey: Sendable, Hashable {
     /// Returns whether two keys identify the same response.
     static func == (lhs: CacheKey, rhs: CacheKey) -> Bool {
         lhs.digest == rhs.digest && lhs.endpointType == rhs.endpointType && lhs.owner == rhs.owner
-            && lhs.form == rhs.form && lhs.cookieVersion == rhs.cookieVersion
+            && lhs.form.hasSameBytes(as: rhs.form) && lhs.cookieVersion == rhs.cookieVersion
     }
 
     /// Whether the key stands for the same response in other launches of the app, so that a tier may store it.
@@ -134,6 +135,19 @@ extension CacheKey: CustomStringConvertible {
     /// Service, endpoint, environment and the hash of this launch; nothing of the request, which may contain secrets.
     var description: String {
         "\(service) \(endpoint) (\(environment)) \(String(UInt(bitPattern: digest), radix: 16))"
+    }
+}
+
+extension [UInt8] {
+    /// Compares all bytes at once: `==` of arrays compares them one by one, and every hit compares a key.
+    fileprivate func hasSameBytes(as other: [UInt8]) -> Bool {
+        guard count == other.count else { return false }
+        return withUnsafeBytes { own in
+            other.withUnsafeBytes { other in
+                guard let first = own.baseAddress, let second = other.baseAddress else { return true }
+                return memcmp(first, second, own.count) == 0
+            }
+        }
     }
 }
 

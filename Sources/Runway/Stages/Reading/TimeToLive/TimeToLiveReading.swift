@@ -111,8 +111,7 @@ struct TimeToLiveReading {
             flight.count(.stale(age: cached.age(at: flight.clock.now)))
             return cached.received(by: flight, as: .staleCache)
         case .stale(let excess):
-            flight.setFallback(
-                FlightReading.Fallback(response: cached, staleSince: flight.clock.now - excess, policy: policy))
+            flight.setFallback(.stale(cached, since: flight.clock.now - excess, policy))
             fetch.validation = cached.validation(of: request)
             if policy.allowsWhileRevalidating(staleBy: excess), flight.mayLandProvisionally {
                 flight.note(CacheDecision.revalidating(staleBy: excess))

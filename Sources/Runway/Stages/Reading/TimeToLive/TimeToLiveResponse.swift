@@ -46,12 +46,6 @@ final class TimeToLiveResponse: Sendable {
     /// How long ago it was received.
     func age(at now: Duration) -> Duration { max(now - fetched, .zero) }
 
-    /// The response to a call.
-    func response(from source: ResponseSource) -> Response {
-        var response = Response(head: rawData.response, body: .whole(rawData))
-        response.source = source
-        // Only responses that the service accepted are stored.
-        response.verdict = .fine
-        return response
-    }
+    /// The response to a call. Only responses that the service accepted are stored.
+    func response(from source: ResponseSource) -> Response { Response(stored: rawData, from: source) }
 }

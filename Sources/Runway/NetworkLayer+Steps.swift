@@ -1,0 +1,118 @@
+// The steps of one call, in their order. Calls of managers, of code without one, transfers and prefetches all take them.
+
+extension NetworkLayer {
+    /// Creates the flight of a call.
+    ///
+    /// - Parameter manager: The manager that makes the call, which is held weakly. The default, `nil`, is none.
+    func makeFlight<E: Endpoint>(
+        _ endpoint: E.Type, _ options: CallOptions, for manager: (any APIManaging)? = nil
+    ) -> Flight {
+        context.makeFlight(endpoint, options, for: manager, retainedLayer: self)
+    }
+
+    /// Completes and checks the parameters of an endpoint.
+    func prepared<E: Endpoint>(_ endpoint: E) throws(NetworkError) -> E {
+        var endpoint = endpoint
+        _ = try endpoint.prepare()
+        return endpoint
+    }
+
+    /// Returns the draft of a checked endpoint's request, with the cache key if it can be computed before the request
+    /// is made.
+    func draft<E: Endpoint>(_ endpoint: E, in flight: Flight) throws(NetworkError) -> RequestDraft {
+        if case .failure(let error) = flight.configuration.baseURL { throw error }
+        let content = try content(of: endpoint, in: flight)
+        if flight.cachePolicy.isClientDefined {
+            flight.setKey(CacheKey(content, of: E.self, in: flight))
+        }
+        return RequestDraft(content, of: endpoint)
+    }
+
+    /// Returns what a checked endpoint sends, and reads what its call records and invalidates.
+    private func content<E: Endpoint>(of endpoint: E, in flight: Flight) throws(NetworkError) -> CallContent {
+        let content = try CallContent(of: endpoint, in: flight)
+        flight.recorder.setSentParameters(content.parameters)
+        if E.offline.isQueued { flight.recorder.setQueued(endpoint) }
+        flight.readInvalidations(of: endpoint)
+        return content
+    }
+
+    /// Returns the response that a stage has without waiting; `nil` if the request has to be sent.
+    func respondImmediately(_ draft: inout RequestDraft, in flight: Flight) throws(NetworkError) -> Response? {
+        guard let response = try chain.respondImmediately(&draft, in: flight) else { return nil }
+        flight.noteConsequence(CallDecision.landedImmediately)
+        return response
+    }
+
+    /// Returns the response that a stage has without waiting and that the endpoint accepts; `nil` if the request has to
+    /// be sent.
+    ///
+    /// A stored response that the endpoint rejects is removed.
+    func acceptedImmediately<E: Endpoint>(
+        _ draft: inout RequestDraft, for endpoint: E, in flight: Flight
+    ) throws(NetworkError) -> AcceptedResponse? {
+        guard let response = try respondImmediately(&draft, in: flight) else { return nil }
+        do {
+            return try checked(response, for: endpoint, in: flight)
+        } catch {
+            if flight.rejectCached(response.source) { return nil }
+            throw error
+        }
+    }
+}
+
+extension NetworkLayer {
+    /// Returns the request of a checked endpoint.
+    func assemble<E: Endpoint>(
+        _ endpoint: E, delivery: ResponseDelivery, in flight: Flight
+    ) throws(NetworkError) -> Request {
+        let baseURL = try flight.configuration.baseURL.get()
+        let content = try content(of: endpoint, in: flight)
+        return try flight.configuration.settings.assemble(
+            endpoint, content, at: baseURL, delivery: delivery, in: flight)
+    }
+
+    /// Sends a request through the stages, over the service's transport or the layer's.
+    func send(_ request: Request, in flight: Flight) async throws(NetworkError) -> Response {
+        context.grace?.begin(flight)
+        return try await chain.send(request, in: flight, over: flight.configuration.transport ?? transport)
+    }
+
+    /// Sends a request and returns the response that the service and the endpoint accept. It is checked off the
+    /// caller's actor, which may be the main actor.
+    ///
+    /// If the endpoint rejects a stored response, that is removed, and the request is sent once more.
+    @concurrent func accept<E: Endpoint>(
+        _ request: Request, for endpoint: E, in flight: Flight
+    ) async throws(NetworkError) -> AcceptedResponse {
+        var response = try await send(request, in: flight)
+        do {
+            return try checked(response, for: endpoint, in: flight)
+        } catch {
+            guard flight.rejectCached(response.source) else { throw error }
+        }
+        response = try await send(request, in: flight)
+        return try checked(response, for: endpoint, in: flight)
+    }
+
+    /// Returns a response if the service and the endpoint accept it.
+    func checked<E: Endpoint>(
+        _ response: Response, for endpoint: E, in flight: Flight
+    ) throws(NetworkError) -> AcceptedResponse {
+        try flight.checkSession(in: .checking)
+        try response.checkCoding(of: endpoint, in: flight)
+        if let error = response.refusal { throw error }
+        var rawData = try response.wholeBody(in: .checking)
+        rawData.source = response.source
+        flight.recorder.setSource(response.source)
+        do { try endpoint.validate(response: rawData) } catch { throw .invalidResponse(in: .checking, rawData, error) }
+        return AcceptedResponse(rawData: rawData, isProvisional: response.isProvisional)
+    }
+}
+
+/// A response that the service and the endpoint accepted.
+struct AcceptedResponse {
+    var rawData: RawData
+    /// Whether it is stale, and lands while a fresh one is fetched.
+    var isProvisional: Bool
+}
