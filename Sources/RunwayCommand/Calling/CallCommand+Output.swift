@@ -9,10 +9,7 @@ extension CallCommand {
         let console = Console.output
         var text = ConsoleText("\(head.status.code) \(head.status.reasonPhrase)", .bold, for: console)
         text.append("\n")
-        for field in head.headerFields {
-            text.append(field.name.rawName, .cyan)
-            text.append(": \(field.value)\n")
-        }
+        text.append(head.headerFields)
         text.append("\n")
         try console.write(text)
     }
@@ -26,7 +23,8 @@ extension CallCommand {
         if let error = result.error as? NetworkError { throw CommandFailure(error.detail, status: error.exitStatus) }
         if curl {
             let options = CurlOptions(
-                connection: connection, body: call.body, decodes: call.acceptsDefaultCodings, redaction: redaction)
+                connection: connecting, certificateFile: cert, keyFile: key, body: call.body,
+                decodes: call.acceptsDefaultCodings, redaction: redaction)
             try Console.output.write(options.command(for: attempt) + "\n")
         } else if json {
             let report = CallReport(request: CallReport.RequestReport(attempt), response: nil, flight: nil, error: nil)

@@ -2,6 +2,7 @@ import ArgumentParser
 import Foundation
 import HTTPTypes
 import Runway
+import RunwayTransport
 
 /// `runway call`: one call to any server.
 struct CallCommand: AsyncParsableCommand {
@@ -128,14 +129,15 @@ struct CallCommand: AsyncParsableCommand {
         if continues, call.request.head.method != .get {
             throw CommandFailure("--continue is for GET: no other request can be continued.")
         }
-        let connection = connection
-        let session = try CallSession(
+        let configuration = try connecting.configuration(for: target.host, certificateFile: cert, keyFile: key)
+        let session = CallSession(
             CallSession.Options(
-                connection: connection, redaction: redaction, followsRedirects: !noFollow,
-                isOffline: offline || curl, cookies: stored?.cookies ?? [],
+                timeout: connecting.limit, redaction: redaction, followsRedirects: !noFollow,
+                cookies: stored?.cookies ?? [],
                 signing: try sign.map { file throws(CommandFailure) in
                     try CallSigning(keyFile: file, signing, for: target)
-                }), host: target.host)
+                }),
+            over: offline || curl ? nil : try NIOTransport(configuration, cacert: connecting.cacert))
         if offline || curl { return try await show(call, in: session) }
         connecting.warnIfInsecure(target)
         var result = try await make(call, in: session)
@@ -151,12 +153,6 @@ struct CallCommand: AsyncParsableCommand {
 
     /// The record contains bodies, since the request is part of the output. Secrets in them are redacted.
     var redaction: Redaction { showSecrets ? .none : Redaction(recordsBodies: true) }
-
-    var connection: CallConnection {
-        var connection = connecting.connection
-        (connection.certificateFile, connection.keyFile) = (cert, key)
-        return connection
-    }
 
     /// Adds the field `Authorization` of `--auth`, or the session's if the request has none.
     private func authorize(_ head: inout HTTPRequest, from stored: NamedSession?, host: String) async throws {

@@ -9,12 +9,11 @@ import Synchronization
 struct CallSession: Sendable {
     /// Settings of a call.
     struct Options: Sendable {
-        var connection: CallConnection
+        /// The longest wait for the server.
+        var timeout: Duration
         var redaction: Redaction
         /// Whether redirects are followed.
         var followsRedirects = true
-        /// Whether nothing is sent.
-        var isOffline = false
         /// The cookies of a session.
         var cookies: [Cookie] = []
         /// The keys and parameters that sign requests to the URL's origin; `nil` if they are not signed.
@@ -43,16 +42,11 @@ struct CallSession: Sendable {
     private let transport: NIOTransport?
     private let records = RecordHolder()
 
-    /// Creates the layer for calls to a host.
+    /// Creates the layer.
     ///
-    /// - Throws: ``CommandFailure`` if certificates or the proxy can't be used.
-    init(_ options: Options, host: String) throws(CommandFailure) {
-        let configuration = try options.connection.configuration(for: host)
-        do throws(NetworkError) {
-            transport = try options.isOffline ? nil : NIOTransport(configuration: configuration)
-        } catch {
-            throw CommandFailure(error, cacert: options.connection.certificateAuthorityFile)
-        }
+    /// - Parameter transport: The transport; `nil` if nothing is sent.
+    init(_ options: Options, over transport: NIOTransport?) {
+        self.transport = transport
         var pipeline = RequestPipeline()
         if !options.followsRedirects {
             pipeline.remove(.redirecting)
@@ -63,7 +57,7 @@ struct CallSession: Sendable {
             name: "call", transport: transport ?? OfflineTransport(), pipeline: pipeline, sinks: [records],
             redaction: options.redaction)
         network.configure(CalledServer.self) { settings in
-            settings.deadline = options.connection.timeout
+            settings.deadline = options.timeout
             guard let signing = options.signing else { return }
             // Only the origin of a service gets signatures.
             settings.environment = "called"
@@ -204,5 +198,30 @@ private struct AcceptedRedirects: RequestStage {
         var response = try await next.send(request, in: flight)
         if response.verdict == .redirected { response.verdict = .fine }
         return response
+    }
+}
+
+/// The server of a call, any server: a response is judged only by its status.
+enum CalledServer: APIService {
+    static let name = "call"
+    // The URL on the command line is absolute.
+    static let environments: [ServiceEnvironment: String] = [:]
+    // A user who enters a URL without TLS accepts that.
+    static let allowsPlainHTTP = true
+    // For the requests of redirects, and of the calls of one session.
+    static let cookies: CookiePolicy = .jar()
+
+    static func judge(_ head: HTTPResponse, rawData: RawData?) -> Verdict {
+        // The refused credentials may be a name and a password; the layer has no token to renew.
+        head.status == .unauthorized ? .refused : Verdict(status: head.status, headerFields: head.headerFields)
+    }
+}
+
+/// Ends every request before it is sent, so that its record shows what would have been.
+struct OfflineTransport: Transport {
+    func endsInTime(_ request: Request) -> Bool { true }
+
+    func send(_ request: Request, in flight: Flight) async throws(NetworkError) -> Response {
+        Response(head: HTTPResponse(status: .noContent), body: .whole(RawData([])))
     }
 }

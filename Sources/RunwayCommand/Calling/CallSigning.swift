@@ -20,7 +20,7 @@ struct CallSigning: Sendable {
         case .rfc9421:
             let way =
                 options.components.map {
-                    SigningWay.signature(tag: options.signatureTag, components: $0.components.identifiers)
+                    SigningWay.signature(tag: options.signatureTag, components: $0.identifiers)
                 } ?? .signature(tag: options.signatureTag)
             policy = SigningPolicy(way)
             key = RequestKey(id: signer.id, signer: signer.key)

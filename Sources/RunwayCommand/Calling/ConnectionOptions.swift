@@ -1,5 +1,7 @@
 import ArgumentParser
+import Foundation
 import Runway
+import RunwayTransport
 
 /// The connection options of `runway call` and `runway listen`.
 struct ConnectionOptions: ParsableArguments {
@@ -25,11 +27,58 @@ struct ConnectionOptions: ParsableArguments {
         if insecure, cacert != nil { throw ValidationError("--insecure and --cacert exclude one another.") }
     }
 
-    /// The connection, without a client certificate.
-    var connection: CallConnection {
-        CallConnection(
-            timeout: .milliseconds(Int64(max(timeout * 1000, 1))), isHTTP1Only: http1, certificateAuthorityFile: cacert,
-            isInsecure: insecure, proxy: proxy)
+    /// The longest wait for the server.
+    var limit: Duration { .milliseconds(Int64(max(timeout * 1000, 1))) }
+
+    /// Returns the proxy that `--proxy` names, or the proxies of the environment.
+    ///
+    /// - Throws: ``CommandFailure`` for `--proxy`. Its value, which may hold a password, is not shown.
+    private func proxies() throws(CommandFailure) -> ProxySettings {
+        if proxy == "none" { return .none }
+        guard let proxy else { return ProxySettings(environment: ProcessInfo.processInfo.environment) }
+        guard !proxy.isEmpty, let server = RunwayTransport.ProxyServer(url: proxy) else {
+            throw CommandFailure("--proxy needs http://[user:password@]host:port, socks5://host:port, or none.")
+        }
+        var settings = ProxySettings(https: server, http: server)
+        settings.includesLoopback = true
+        return settings
+    }
+
+    /// The settings of the transport for calls to a host.
+    ///
+    /// - Parameters:
+    ///   - host: The host.
+    ///   - certificateFile: The file of the client certificate; `nil` for none.
+    ///   - keyFile: The file of its key; `nil` if the file of the certificate holds it.
+    /// - Throws: ``CommandFailure`` if a file or the proxy can't be used.
+    func configuration(
+        for host: String, certificateFile: String? = nil, keyFile: String? = nil
+    ) throws(CommandFailure) -> TransportConfiguration {
+        let timeout = limit
+        var configuration = TransportConfiguration(
+            trust: try TransportConfiguration.Trust(cacert: cacert),
+            httpVersions: http1 ? .http1Only : .automatic, connectTimeout: min(timeout, .seconds(10)),
+            idleTimeout: timeout)
+        configuration.proxies = try proxies()
+        if insecure {
+            // Only for this host: the target of a redirect is verified.
+            configuration.trustPolicy.developmentExceptions = [.skippingVerification(of: host)]
+            configuration.trustPolicy.allowsExceptionsInReleaseBuilds = true
+        }
+        if let certificateFile {
+            let chain = try WholeFile.text(certificateFile, of: "--cert")
+            let key = if let keyFile { try WholeFile.text(keyFile, of: "--key") } else { chain }
+            do throws(NetworkError) {
+                configuration.trustPolicy.clientIdentities = [
+                    try ClientIdentity(for: host, certificateChainPEM: chain, privateKeyPEM: key)
+                ]
+            } catch {
+                throw CommandFailure(
+                    "--cert needs a certificate and its unencrypted private key as PEM; --key names the file of the key."
+                )
+            }
+        }
+        return configuration
     }
 
     /// Warns if the certificate of a URL is not verified.
@@ -37,5 +86,57 @@ struct ConnectionOptions: ParsableArguments {
         guard insecure, target.scheme == "https" else { return }
         Console.error.warn(
             "The certificate of \(target.host) is not verified: anyone on the way can read and change what is sent.")
+    }
+}
+
+/// The most seconds that an option of a command takes.
+enum TimeoutLimit: Double {
+    case minute = 60
+    /// The largest limit is a year; the system's clocks can't count all values of a Double.
+    case year = 31_536_000
+
+    /// Refuses a number of seconds that is not above 0 or is past the limit.
+    func check(_ seconds: Double, of option: String) throws {
+        guard seconds > 0, seconds <= rawValue else {
+            throw ValidationError("\(option) needs a number of seconds above 0 and of at most a \(self).")
+        }
+    }
+}
+
+extension TransportConfiguration.Trust {
+    /// The certificate authorities of `--cacert`: those in a file and no others, or without a file the system's.
+    ///
+    /// - Throws: ``CommandFailure`` if the file can't be read or contains none.
+    init(cacert path: String?) throws(CommandFailure) {
+        guard let path else {
+            self = .system
+            return
+        }
+        let text = try WholeFile.text(path, of: "--cacert")
+        guard text.contains("-----BEGIN CERTIFICATE-----") else {
+            throw CommandFailure("The file \"\(path)\" of --cacert holds no certificate as PEM.")
+        }
+        self = .certificates(pem: [text])
+    }
+}
+
+extension NIOTransport {
+    /// Creates a transport.
+    ///
+    /// - Parameter path: The file of `--cacert`, if there is one, which an error names.
+    /// - Throws: ``CommandFailure`` if the configuration can't be used.
+    convenience init(_ configuration: TransportConfiguration, cacert path: String?) throws(CommandFailure) {
+        do throws(NetworkError) {
+            try self.init(configuration: configuration)
+        } catch {
+            throw CommandFailure(error, cacert: path)
+        }
+    }
+}
+
+extension CommandFailure {
+    /// The failure of a transport that can't be made, which names the file of `--cacert` if there is one.
+    init(_ error: NetworkError, cacert path: String?) {
+        self.init(path.map { "The file \"\($0)\" of --cacert can't be used: \(error.detail)" } ?? error.detail)
     }
 }

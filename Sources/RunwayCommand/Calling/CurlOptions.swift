@@ -4,7 +4,9 @@ import RunwayJSON
 
 /// Settings of a curl command line besides the request: the same trust and connection settings as the call's.
 struct CurlOptions {
-    var connection: CallConnection
+    var connection: ConnectionOptions
+    var certificateFile: String?
+    var keyFile: String?
     var body: CallRequest.Body
     /// Whether curl decodes the response, as the call does, instead of printing the coded bytes.
     var decodes: Bool
@@ -19,12 +21,12 @@ struct CurlOptions {
             attempt.headerFields[.contentType] = nil
         }
         var words: [String] = []
-        if let file = connection.certificateAuthorityFile { words.append("--cacert \(file.shellWord)") }
-        if connection.isInsecure { words.append("--insecure") }
-        if let file = connection.certificateFile { words.append("--cert \(file.shellWord)") }
-        if let file = connection.keyFile { words.append("--key \(file.shellWord)") }
+        if let file = connection.cacert { words.append("--cacert \(file.shellWord)") }
+        if connection.insecure { words.append("--insecure") }
+        if let file = certificateFile { words.append("--cert \(file.shellWord)") }
+        if let file = keyFile { words.append("--key \(file.shellWord)") }
         if let proxy = connection.proxy { words.append(Self.proxyOption(proxy)) }
-        if connection.isHTTP1Only { words.append("--http1.1") }
+        if connection.http1 { words.append("--http1.1") }
         if decodes { words.append("--compressed") }
         let bodyWords = bodyOptions(attempt.method)
         return attempt.curlCommand(with: words + bodyWords, notesMissingBody: bodyWords.isEmpty)
@@ -71,5 +73,33 @@ extension String {
     /// The text as a file's path in an option `--form`, quoted since a semicolon or a comma would end it.
     fileprivate var quotedForCurl: String {
         "\"" + replacing("\\", with: "\\\\").replacing("\"", with: "\\\"") + "\""
+    }
+}
+
+/// Advice for options of curl that users type at `runway call` out of habit.
+enum CurlHabits {
+    /// Returns the option of `runway call` to use instead; `nil` if the unknown option is not a common option of curl.
+    ///
+    /// - Parameter message: The parser's message about the unknown option.
+    static func advice(on message: String) -> String? {
+        guard let option = message.prefixMatch(of: /Unknown option '(--[^']+|-\w)/)?.output.1,
+            let replacement = replacement(of: option)
+        else { return nil }
+        return "There is no option \(option) as in curl: \(replacement)."
+    }
+
+    private static func replacement(of option: Substring) -> String? {
+        switch option {
+        case "-H", "--header": "a header field is an item, as in 'Name:value'"
+        case "-d", "--data", "--data-raw", "--data-binary", "--data-urlencode":
+            "items such as name=value make a body, and --body FILE sends a file as the body"
+        case "-X", "--request": "the method comes before the URL, as in runway call PUT URL"
+        case "-u", "--user": "name and password are passed by --auth user:password"
+        case "-F": "--form makes a form of items such as name=value, and name@file adds a file to it"
+        case "-L", "--location": "redirects are followed unless --no-follow is given"
+        case "-s", "--silent": "progress is shown on a terminal alone"
+        case "--head": "HEAD is a method, as in runway call HEAD URL"
+        default: nil
+        }
     }
 }

@@ -1,19 +1,51 @@
+import Foundation
 import HTTPTypes
 import Runway
+import RunwaySignatures
 
 /// The session that `--session` names, for a call to one origin.
+///
+/// Only the user can read its file. It is replaced as a whole; of two calls at a time, the last one's stays.
 struct NamedSession {
-    private let file: SessionFile
-    private let origin: String
-    private var stored: StoredSession
+    /// The largest file that is read: 4 MiB.
+    static let maximumByteCount = 4 << 20
 
-    /// Reads the session.
+    private let path: String
+    private let origin: String
+    private var stored = StoredSession()
+
+    /// Reads the session in `$XDG_CONFIG_HOME/runway/sessions`, or in `~/.config/runway/sessions`; an empty one if there
+    /// is no file.
     ///
-    /// - Throws: ``CommandFailure``; see ``SessionFile``.
+    /// A damaged file is moved to a name that ends in `.damaged`, so that the next call starts a new session.
+    ///
+    /// - Throws: ``CommandFailure`` for a name with other characters than letters, digits, hyphens, underscores and
+    ///   dots, and for a file that is damaged, can't be read, is too large, or is not the user's alone.
     init(_ name: String, for target: CallTarget) throws(CommandFailure) {
-        file = try SessionFile(name: name)
-        origin = target.originName
-        stored = try file.load()
+        guard name.wholeMatch(of: /[A-Za-z0-9_-][A-Za-z0-9_.-]{0,63}/) != nil else {
+            throw CommandFailure("--session needs a name of at most 64 letters, digits, \"-\", \"_\" and \".\".")
+        }
+        let environment = ProcessInfo.processInfo.environment
+        // The specification ignores a path that is not absolute.
+        let base = environment["XDG_CONFIG_HOME"].flatMap { $0.hasPrefix("/") ? $0 : nil }
+        let folder = base ?? (environment["HOME"] ?? NSHomeDirectory()) + "/.config"
+        path = "\(folder)/runway/sessions/\(name).json"
+        origin = "\(target.scheme)://\(target.host):\(target.port)"
+        if OutputFile.isFree(path) { return }
+        let data: Data
+        do throws(KeyFileError) {
+            let file = try KeyFile(URL(fileURLWithPath: path))
+            guard file.isPrivate else {
+                throw KeyFileError(reason: "other users can read it; \"chmod 600\" makes it private")
+            }
+            data = file.data
+        } catch {
+            throw unusable(error.reason)
+        }
+        guard data.count <= Self.maximumByteCount,
+            let session = try? JSONDecoder().decode(StoredSession.self, from: data), session.version == 1
+        else { throw setAside() }
+        stored = session
     }
 
     var cookies: [Cookie] { stored.cookies.map(\.cookie) }
@@ -23,15 +55,38 @@ struct NamedSession {
 
     /// Stores the cookies after a call, and its `Authorization` unless the server refused it. Without a response,
     /// nothing changes.
-    mutating func save(_ cookies: [Cookie], after result: CallSession.Result, sent head: HTTPRequest)
-        throws(CommandFailure)
-    {
+    mutating func save(
+        _ cookies: [Cookie], after result: CallSession.Result, sent head: HTTPRequest
+    ) throws(CommandFailure) {
         guard let status = result.record.attempts.last?.status else { return }
         let before = stored
         stored.setCookies(cookies)
         if let value = head.headerFields[.authorization], status != .unauthorized {
             stored.setAuthorization(value, for: origin)
         }
-        if stored != before { try file.save(stored) }
+        if stored == before { return }
+        let folder = (path as NSString).deletingLastPathComponent
+        do {
+            try FileManager.default.createDirectory(
+                atPath: folder, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
+        } catch {
+            throw CommandFailure("The folder \"\(folder)\" of sessions can't be made: \(error.redactedDescription).")
+        }
+        guard let text = try? stored.jsonText() else { throw unusable("it can't be written as JSON") }
+        try OutputFile.replacePrivately(path, with: Array(text.utf8))
+    }
+
+    private func setAside() -> CommandFailure {
+        let aside = path + ".damaged"
+        guard rename(path, aside) == 0 else {
+            return unusable("it is damaged, and can't be moved: \(SystemError.current)")
+        }
+        return CommandFailure(
+            "The session file \"\(path)\" is damaged and was moved to \"\(aside)\"; the next call starts a new session."
+        )
+    }
+
+    private func unusable(_ reason: String) -> CommandFailure {
+        CommandFailure("The session file \"\(path)\" can't be used: \(reason).")
     }
 }

@@ -58,6 +58,20 @@ struct OutputFile: Sendable {
         close(descriptor)
     }
 
+    /// Replaces a file that only the user may read; returns its path.
+    ///
+    /// - Throws: ``CommandFailure`` if it can't be written.
+    @discardableResult
+    static func replacePrivately(_ path: String, with bytes: [UInt8]) throws(CommandFailure) -> String {
+        let file = try OutputFile(path: path, isPrivate: true)
+        do throws(CommandFailure) { try file.write(bytes) } catch {
+            file.discard()
+            throw error
+        }
+        try file.commit()
+        return file.path
+    }
+
     /// Appends bytes.
     ///
     /// - Throws: ``CommandFailure`` if they can't be written.

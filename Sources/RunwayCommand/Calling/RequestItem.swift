@@ -61,7 +61,7 @@ enum RequestItem: Equatable {
         if sign == .file {
             self = .file(name: name, try FormFile(rest))
         } else if let plain = sign.withoutFile {
-            var value = try TextFile(path: rest).text
+            var value = try WholeFile.text(rest)
             // A final line feed belongs to the file, and to no parameter or field.
             if plain != .member, value.utf8.last == 0x0A { value.unicodeScalars.removeLast() }
             self = try Self.item(name, plain, value, written: text)

@@ -92,8 +92,3 @@ struct StoredSession: Codable, Equatable, Sendable {
         tokens = (tokens + [Token(origin: origin, authorization: value)]).suffix(Self.maximumTokenCount)
     }
 }
-
-extension CallTarget {
-    /// Scheme, host and port, in the form in which sessions name an origin.
-    var originName: String { "\(scheme)://\(host):\(port)" }
-}

@@ -1,3 +1,4 @@
+import HTTPTypes
 import Runway
 
 /// Text for one console, with styles. On a terminal its control characters are escaped.
@@ -10,6 +11,14 @@ struct ConsoleText {
     init(_ text: String = "", _ style: Console.Style? = nil, for console: Console) {
         self.console = console
         append(text, style)
+    }
+
+    /// Appends header fields, one in a line.
+    mutating func append(_ fields: some Sequence<HTTPField>) {
+        for field in fields {
+            append(field.name.rawName, .cyan)
+            append(": \(field.value)\n")
+        }
     }
 
     /// Appends text, in `style` if the console supports styles.
@@ -66,5 +75,26 @@ extension [UInt8] {
             default: 1
             }
         return count - lead < byteCount ? count - lead : 0
+    }
+}
+
+/// A number of bytes as a person reads it: in the unit that fits, a thousand to the next.
+struct ByteCount: CustomStringConvertible {
+    let count: Int
+
+    init(_ count: Int) { self.count = count }
+
+    var description: String {
+        if count < 1000 { return count == 1 ? "1 byte" : "\(count) bytes" }
+        var value = Double(count) / 1000
+        for unit in ["kB", "MB"] {
+            if value < 1000 { return "\(Self.rounded(value)) \(unit)" }
+            value /= 1000
+        }
+        return "\(Self.rounded(value)) GB"
+    }
+
+    private static func rounded(_ value: Double) -> String {
+        value >= 100 ? "\(Int(value))" : "\((value * 10).rounded(.down) / 10)"
     }
 }

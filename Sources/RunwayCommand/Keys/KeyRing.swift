@@ -79,14 +79,7 @@ struct KeyRing: Sendable {
     ///
     /// - Throws: ``CommandFailure`` if it can't be written.
     func save() throws(CommandFailure) {
-        let file = try OutputFile(path: path, isPrivate: true)
-        do throws(CommandFailure) {
-            try file.write(Self.bytes(entries))
-        } catch {
-            file.discard()
-            throw error
-        }
-        try file.commit()
+        try OutputFile.replacePrivately(path, with: Self.bytes(entries))
     }
 
     /// The JSON of a file.

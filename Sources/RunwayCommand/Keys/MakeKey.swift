@@ -13,7 +13,7 @@ struct MakeKey: ParsableCommand {
     var keyID: String
 
     @Option(help: ArgumentHelp("The algorithm. Default: ecdsa-p256-sha256.", valueName: "name"))
-    var alg: AlgorithmName?
+    var alg: SignatureAlgorithm?
 
     @Option(help: ArgumentHelp("Whom the key identifies. Default: its identifier.", valueName: "name"))
     var owner: String?
@@ -27,7 +27,7 @@ struct MakeKey: ParsableCommand {
     @Option(
         help: ArgumentHelp(
             "What signatures must cover besides what a server requires: x-shop,@scheme.", valueName: "components"))
-    var covers: ComponentList?
+    var covers: CoveredComponents?
 
     @Flag(help: "Add the key to a file that exists.")
     var add = false
@@ -45,10 +45,10 @@ struct MakeKey: ParsableCommand {
     }
 
     func run() throws {
-        let key = try SigningKey(making: alg?.algorithm ?? .ecdsaP256SHA256)
+        let key = try SigningKey(making: alg ?? .ecdsaP256SHA256)
         var entry = KeyEntry(id: keyID, key: key, owner: owner ?? keyID)
         (entry.notBefore, entry.notAfter) = (notBefore, notAfter)
-        entry.require(covers?.components.identifiers ?? [])
+        entry.require(covers?.identifiers ?? [])
         if add {
             var ring = try file.lockedRing()
             try ring.add(entry)

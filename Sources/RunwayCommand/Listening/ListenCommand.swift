@@ -70,7 +70,7 @@ struct ListenCommand: AsyncParsableCommand {
         let request = try ListenRequest(
             address.target, items, topics: topics.map { Set($0.split(separator: ",").map(String.init)) })
         connecting.warnIfInsecure(address.target)
-        let session = try ListenSession(connecting.connection, to: address.target)
+        let session = try ListenSession(connecting, to: address.target)
         let printer = ListenPrinter(isJSON: json)
         try await Interruption.cancelling { [after, count] in
             if address.isWebSocket {

@@ -11,18 +11,13 @@ struct ListenSession: Sendable {
     private let watch = ConnectionWatch()
 
     /// - Throws: ``CommandFailure`` if certificates or the proxy can't be used.
-    init(_ connection: CallConnection, to target: CallTarget) throws(CommandFailure) {
-        let configuration = try connection.configuration(for: target.host)
-        do throws(NetworkError) {
-            transport = try NIOTransport(configuration: configuration)
-        } catch {
-            throw CommandFailure(error, cacert: connection.certificateAuthorityFile)
-        }
+    init(_ connection: ConnectionOptions, to target: CallTarget) throws(CommandFailure) {
+        transport = try NIOTransport(connection.configuration(for: target.host), cacert: connection.cacert)
         network = NetworkLayer(
             name: "listen", transport: transport, sinks: [watch],
             limits: LayerLimits(admission: .none, retrying: .none))
         network.configure(CalledServer.self) { settings in
-            settings.deadline = connection.timeout
+            settings.deadline = connection.limit
             settings.environment = "listened"
             settings.baseURLs["listened"] = "\(target.scheme)://\(target.authority)"
         }

@@ -85,11 +85,15 @@ struct DemoCommand: AsyncParsableCommand {
     }
 
     func run() async throws {
-        let title = SceneTitle()
+        // Guards the title of the scene that is being played.
+        let title = Mutex("")
+        let parts = scene.map { [$0] } ?? Set(DemoPart.allCases)
         let report: DemoReport
         do {
             report = try await Interruption.cancelling {
-                try await ProgressLine.during({ _ in title.text }) { try await play(title) }
+                try await ProgressLine.during({ _ in title.withLock { $0 } }) {
+                    try await DemoReport.play(seed: seed, parts: parts) { scene in title.withLock { $0 = scene } }
+                }
             }
         } catch let error as Interruption.Signalled {
             throw error
@@ -107,43 +111,6 @@ struct DemoCommand: AsyncParsableCommand {
         if !report.problems.isEmpty { throw ExitCode(ExitStatus.refused) }
     }
 
-    /// Plays the session, then the signed calls and the tour of a host's addresses, as far as they are wanted.
-    private func play(_ title: SceneTitle) async throws -> DemoReport {
-        let parts = scene.map { [$0] } ?? Set(DemoPart.allCases)
-        var report = try await DemoSession.play(seed: seed, parts: parts) { title.text = $0 }
-        if parts.contains(.signing) {
-            title.text = DemoPart.signing.action
-            let signing = try await SigningTour.play()
-            report.problems += signing.problems
-            report.signing = signing
-        }
-        if parts.contains(.addresses) {
-            title.text = DemoPart.addresses.action
-            let hosts = try await HostTour.play(seed: seed)
-            report.problems += hosts.problems
-            report.hosts = hosts
-        }
-        if parts.contains(.log), let program = Bundle.main.executableURL {
-            title.text = DemoPart.log.action
-            let log = try await LogTour.play(program: program)
-            report.problems += log.problems
-            report.log = log
-        }
-        if parts.contains(.train), let program = Bundle.main.executableURL {
-            title.text = DemoPart.train.action
-            let train = try await TrainTour.play(program: program, seed: seed)
-            report.problems += train.problems
-            report.train = train
-        }
-        if parts.contains(.chat) {
-            title.text = DemoPart.chat.action
-            let chat = try await ChatTour.play()
-            report.problems += chat.problems
-            report.chat = chat
-        }
-        return report
-    }
-
     /// The names of the parts, in lines of the help's width.
     private static var names: String {
         DemoPart.allCases.map(\.rawValue).reduce(into: [""]) { lines, name in
@@ -154,13 +121,32 @@ struct DemoCommand: AsyncParsableCommand {
     }
 }
 
-/// The title of the scene that is being played.
-private final class SceneTitle: Sendable {
-    /// Guards the title.
-    private let title = Mutex("")
+/// Runs the log tour of `runway demo` in a process of its own, so that the demo can kill it.
+struct DemoLogCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(commandName: LogTour.commandName, shouldDisplay: false)
 
-    var text: String {
-        get { title.withLock { $0 } }
-        set { title.withLock { $0 = newValue } }
+    @Argument var file: String
+    @Argument var url: String
+    @Argument var count: Int
+    @Flag var untilKilled = false
+
+    func run() async throws {
+        try await LogTour.record(count, in: URL(fileURLWithPath: file), sendingTo: url, untilKilled: untilKilled)
     }
+}
+
+/// Runs the train tour of `runway demo` in processes of its own, so that the demo can kill two of them and start them
+/// again.
+struct DemoTrainCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(commandName: TrainTour.commandName, shouldDisplay: false)
+
+    @Argument(transform: { name in
+        guard let run = TrainTour.Run(rawValue: name) else { throw ValidationError("There is no run \"\(name)\".") }
+        return run
+    })
+    var run: TrainTour.Run
+    @Argument var folder: String
+    @Argument var url: String
+
+    func run() async throws { try await TrainTour.use(run, in: URL(fileURLWithPath: folder), calling: url) }
 }

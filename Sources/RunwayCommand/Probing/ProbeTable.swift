@@ -6,42 +6,25 @@ import RunwayTransport
 struct ProbeTable {
     let report: HostProbeReport
 
-    private struct Content: Encodable {
-        struct Address: Encodable {
-            var address: String
-            var source: String
-            var tcp: Double?
-            var tls: Double?
-            var total: Double?
-            var tlsVersion: String?
-            var `protocol`: String?
-            var error: String?
-        }
-
-        var host: String
-        var port: Int
-        var dns: Double?
-        var dnsError: String?
-        var addresses: [Address]
-    }
-
     /// One JSON object. Unknown values are left out.
     var json: [UInt8] {
         get throws {
             let addresses = report.entries.map { entry in
-                Content.Address(
-                    address: "\(entry.address)", source: entry.source.rawValue, tcp: entry.tcp?.jsonSeconds,
-                    tls: entry.tls?.jsonSeconds, total: entry.total?.jsonSeconds, tlsVersion: entry.tlsVersion,
-                    protocol: entry.applicationProtocol, error: entry.failure)
+                var object: Parameters = ["address": "\(entry.address)", "source": .string(entry.source.rawValue)]
+                object["tcp"] = entry.tcp.map { .double($0.jsonSeconds) }
+                object["tls"] = entry.tls.map { .double($0.jsonSeconds) }
+                object["total"] = entry.total.map { .double($0.jsonSeconds) }
+                object["tlsVersion"] = entry.tlsVersion.map { .string($0) }
+                object["protocol"] = entry.applicationProtocol.map { .string($0) }
+                object["error"] = entry.failure.map { .string($0) }
+                return ParameterValue.object(object)
             }
-            let encoder = JSONEncoder()
-            encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-            return Array(
-                try encoder.encode(
-                    Content(
-                        host: report.host, port: report.port, dns: report.dns?.jsonSeconds,
-                        dnsError: report.dnsFailure,
-                        addresses: addresses)))
+            var object: Parameters = [
+                "host": .string(report.host), "port": .integer(Int64(report.port)), "addresses": .array(addresses),
+            ]
+            object["dns"] = report.dns.map { .double($0.jsonSeconds) }
+            object["dnsError"] = report.dnsFailure.map { .string($0) }
+            return try object.json(dates: .iso8601)
         }
     }
 

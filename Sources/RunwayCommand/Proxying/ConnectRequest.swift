@@ -1,4 +1,5 @@
 import HTTPTypes
+import Runway
 
 /// The head of a request for a tunnel (RFC 9110 §9.3.6), read from bytes.
 struct ConnectRequest: Equatable {
@@ -69,4 +70,30 @@ struct ConnectRequest: Equatable {
     private static let tooLarge = Refusal(
         .requestHeaderFieldsTooLarge,
         "The head of the request is larger than \(ProxyChannel.maximumHeadByteCount) bytes.")
+}
+
+/// The host that a request of a client is for, and its port (RFC 9110 §4.2, §7.2).
+struct RequestAuthority {
+    /// The host in lower case; an IPv6 address without its brackets.
+    let host: String
+    /// The port; `nil` if the authority names none.
+    let port: Int?
+
+    /// Reads a `Host` field, or the authority of a target in absolute form.
+    ///
+    /// - Throws: 400 for a user name, a port that is not a number from 1 to 65535, and an invalid host.
+    init(_ text: String) throws(Refusal) {
+        do throws(URIAuthority.Problem) {
+            let authority = try URIAuthority(text.utf8)
+            (host, port) = (authority.bareHost.lowercased(), authority.port)
+        } catch {
+            throw Refusal(.badRequest, "The host of the request can't be used (RFC 9110 §4.2, §7.2): \(error).")
+        }
+    }
+
+    /// Whether this is the same host as another; addresses are compared as addresses, however they are written.
+    func isHost(_ other: String) -> Bool {
+        if let address = IPAddress(host) { return address == IPAddress(other) }
+        return host == other.lowercased()
+    }
 }

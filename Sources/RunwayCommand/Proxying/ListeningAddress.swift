@@ -28,12 +28,7 @@ struct ListeningAddress: Sendable, Equatable {
     }
 
     /// Whether only this machine can reach the address (RFC 1122 §3.2.1.3, RFC 4291 §2.5.3).
-    var isLoopback: Bool { Self.isLoopback(host) }
-
-    /// Whether a host without a port is this machine for certain. A name that only begins like an address is anybody's.
-    static func isLoopback(_ host: String) -> Bool {
-        host.isLoopbackHost
-    }
+    var isLoopback: Bool { host.isLoopbackHost }
 
     /// The address and a port as a URL has them.
     func authority(port: Int) -> String { host.contains(":") ? "[\(host)]:\(port)" : "\(host):\(port)" }

@@ -68,11 +68,7 @@ struct ProxySession: Sendable {
             httpVersions: settings.isHTTP1Only ? .http1Only : .automatic,
             connectTimeout: min(settings.timeout, .seconds(10)),
             idleTimeout: settings.timeout, maximumConnectionsPerOrigin: 64, isTransparent: true)
-        do throws(NetworkError) {
-            transport = try NIOTransport(configuration: configuration)
-        } catch {
-            throw CommandFailure(error, cacert: settings.certificateAuthorityFile)
-        }
+        transport = try NIOTransport(configuration, cacert: settings.certificateAuthorityFile)
         var pipeline = RequestPipeline()
         pipeline.remove(.redirecting)
         if let captures = printer.captures { pipeline.insert(BodyCaptureStage(captures: captures), before: .deadline) }

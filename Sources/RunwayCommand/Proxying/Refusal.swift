@@ -1,7 +1,6 @@
 import HTTPTypes
 import NIOHTTP1
 import Runway
-import RunwayJSON
 import RunwayTransport
 
 /// A response that the proxy itself sends to a request.
@@ -115,17 +114,8 @@ struct Refusal: Error, Sendable {
 
     /// The error as a JSON object.
     var json: [UInt8] {
-        var writer = JSONWriter()
-        writer.beginObject()
-        writer.name("error")
-        writer.beginObject()
-        writer.name("kind")
-        writer.string(kind)
-        writer.name("message")
-        writer.string(message)
-        writer.endObject()
-        writer.endObject()
-        return writer.bytes + [UInt8(ascii: "\n")]
+        let object: Parameters = ["error": ["kind": .string(kind), "message": .string(message)]]
+        return ((try? object.json(dates: .iso8601)) ?? []) + [UInt8(ascii: "\n")]
     }
 }
 

@@ -12,34 +12,21 @@ enum LogPlace: Equatable {
     case file(String)
     case postgres(String)
 
-    /// A sink, and the function that ends it.
-    struct Sink: ActionLogErasing {
-        let base: any ActionLogErasing
-        /// Stores the waiting records, and closes the sink.
-        let close: @Sendable () async throws -> Void
-
-        func store(_ batch: ActionLogBatch) async throws -> ActionLogStorage { try await base.store(batch) }
-        func erase(account: String) async throws { try await base.erase(account: account) }
-        func erase(anonymousRecordsOf installation: UUID) async throws {
-            try await base.erase(anonymousRecordsOf: installation)
-        }
-    }
-
     /// Reads a path or a URL.
     init(_ text: String) {
         let isURL = text.hasPrefix("postgres://") || text.hasPrefix("postgresql://")
         self = isURL ? .postgres(text) : .file(text)
     }
 
-    /// Opens a sink that writes there.
+    /// Opens a sink that writes there; `close` stores what waits, and closes it.
     ///
     /// - Throws: ``CommandFailure``.
-    func open() async throws(CommandFailure) -> Sink {
+    func open() async throws(CommandFailure) -> (sink: any ActionLogErasing, close: @Sendable () async throws -> Void) {
         switch self {
         case .file(let path):
             do {
                 let sink = try SQLiteActionLogSink(at: URL(fileURLWithPath: path))
-                return Sink(base: sink) { try await sink.close() }
+                return (sink, { try await sink.close() })
             } catch {
                 throw CommandFailure("The log can't be opened. \(error)")
             }
@@ -47,7 +34,7 @@ enum LogPlace: Equatable {
             #if PostgreSQL
                 do {
                     let sink = try await PostgreSQLActionLogSink(at: url)
-                    return Sink(base: sink) { await sink.close() }
+                    return (sink, { await sink.close() })
                 } catch {
                     throw CommandFailure("The log can't be opened. \(error)")
                 }

@@ -1,5 +1,6 @@
 import ArgumentParser
 import Foundation
+import Hummingbird
 import NIOCore
 import Runway
 import RunwayDemo
@@ -130,7 +131,7 @@ struct ServeCommand: AsyncParsableCommand {
 
     private func serve() async throws {
         if let log { return try await receive(LogPlace(log)) }
-        let backend = try ListingsBackend(seed: seed, listingsPerKind: listings, security: plain ? .plain : .tls)
+        let backend = try ListingsBackend(seed: seed, listingsPerKind: listings, usesTLS: !plain)
         let authorityFile = try backend.certificate.map { try write(authority: $0.authorityPEM) }
         do {
             try await backend.run(port: port ?? 0, rules: rules) { serving in
@@ -159,22 +160,41 @@ struct ServeCommand: AsyncParsableCommand {
     private func receive(_ place: LogPlace) async throws {
         // Room for 32 batches of the largest size at a time, for the memory of a small machine.
         BodyCollector.shared.maximumTotalByteCount = 32 << 20
-        let sink = try await place.open()
+        let (sink, close) = try await place.open()
+        try await receive(in: sink, endingBy: close)
+    }
+
+    /// Receives action logs in an open sink, and closes it in the end.
+    private func receive(
+        in sink: some ActionLogErasing, endingBy close: @escaping @Sendable () async throws -> Void
+    ) async throws {
         let certificate = plain ? nil : try DemoCertificate()
         let authorityFile = try certificate.map { try write(authority: $0.authorityPEM) }
+        // The context has the address of the client, since each client's share of the log is limited. The server can't
+        // verify accounts, and so has no route that erases an account's records.
+        let router = Router(context: BasicSignedRequestContext.self)
+        let route = ActionLogRoute(to: sink)
+        route.add(to: router)
+        route.addAnonymousErasure(to: router)
+        let server = BoundedServer(
+            GuardedRouter(router, rules), host: host ?? "127.0.0.1", port: port ?? 0, certificate: certificate)
+        let result: Result<Void, any Error>
         do {
-            let server = LogServer(sink: sink, certificate: certificate, rules: rules)
-            try await server.run(host: host ?? "127.0.0.1", port: port ?? 0) { url in
-                var text = ConsoleText("Action logs go to ", for: .output)
-                text.append(url, .bold)
-                if let authorityFile { text.append("\nCertificate authority: \(authorityFile)") }
-                text.append("\nCtrl-C stops it.\n")
-                // A reader that is gone, or a full disk, is no reason not to serve.
-                try? Console.output.write(text)
-            }
-        } catch  where !Task.isCancelled {
-            throw failure(to: error)
+            result = .success(
+                try await server.run { url, _ in
+                    var text = ConsoleText("Action logs go to ", for: .output)
+                    text.append("\(url)/log", .bold)
+                    if let authorityFile { text.append("\nCertificate authority: \(authorityFile)") }
+                    text.append("\nCtrl-C stops it.\n")
+                    // A reader that is gone, or a full disk, is no reason not to serve.
+                    try? Console.output.write(text)
+                })
+        } catch {
+            result = .failure(failure(to: error))
         }
+        // In a task of its own, since this one may be cancelled: it stores what waits.
+        try? await Task { try await close() }.value
+        try result.get()
     }
 
     private func failure(to error: any Error) -> CommandFailure {
@@ -187,15 +207,7 @@ struct ServeCommand: AsyncParsableCommand {
     /// Writes the certificate authority to a file that only the user can read; returns its path.
     private func write(authority pem: String) throws(CommandFailure) -> String {
         let path = if let ca { ca } else { "\(try Self.makePrivateFolder())/ca.pem" }
-        let file = try OutputFile(path: path, isPrivate: true)
-        do throws(CommandFailure) {
-            try file.write(Array(pem.utf8))
-        } catch {
-            file.discard()
-            throw error
-        }
-        try file.commit()
-        return file.path
+        return try OutputFile.replacePrivately(path, with: Array(pem.utf8))
     }
 
     private static func makePrivateFolder() throws(CommandFailure) -> String {

@@ -209,7 +209,7 @@ private struct CurlReader {
     private static func content(of value: String, isText: Bool) throws(CommandFailure) -> [UInt8] {
         guard value.hasPrefix("@") else { return Array(value.utf8) }
         if value == "@-" { throw unsupported("standard input as a body; name a file") }
-        let bytes = try RequestInput.bytes(ofFile: String(value.dropFirst()))
+        let bytes = try WholeFile.bytes(String(value.dropFirst()))
         return isText ? bytes.filter { $0 != 0x0A && $0 != 0x0D && $0 != 0 } : bytes
     }
 
@@ -220,7 +220,7 @@ private struct CurlReader {
         }
         let name = value[..<sign]
         let rest = String(value[sign...].dropFirst())
-        let content = value[sign] == "=" ? Array(rest.utf8) : try RequestInput.bytes(ofFile: rest)
+        let content = value[sign] == "=" ? Array(rest.utf8) : try WholeFile.bytes(rest)
         return Array((name.isEmpty ? "" : "\(name)=").utf8) + (try encoded(content))
     }
 

@@ -1,4 +1,3 @@
-import ArgumentParser
 import Foundation
 import RunwaySignatures
 
@@ -142,20 +141,4 @@ extension KeyEntry {
 extension String {
     /// The text without blanks and line feeds at its ends.
     fileprivate var trimmed: String { trimmingCharacters(in: .whitespacesAndNewlines) }
-}
-
-/// The algorithm of `--alg`.
-struct AlgorithmName: ExpressibleByArgument, Sendable {
-    let algorithm: SignatureAlgorithm
-
-    /// Reads the registered name of an algorithm, or the name of a salted digest.
-    init?(argument: String) {
-        guard let algorithm = SignatureAlgorithm(name: argument) else { return nil }
-        self.algorithm = algorithm
-    }
-
-    /// The names for shells.
-    static var allValueStrings: [String] {
-        (SignatureAlgorithm.all + [.saltedSHA256, .saltedMD5]).map(\.name)
-    }
 }

@@ -60,22 +60,7 @@ struct RequestInput: Sendable {
 
     /// Returns the bytes of a file, or of standard input for `-`.
     static func read(_ path: String) async throws -> [UInt8] {
-        path == "-" ? try await BodyFile.readStandardInput() : try bytes(ofFile: path)
-    }
-
-    /// Returns the bytes of a file of at most 16 MiB.
-    static func bytes(ofFile path: String) throws(CommandFailure) -> [UInt8] {
-        let limit = TextFile.maximumByteCount
-        let descriptor = open(path, O_RDONLY | O_CLOEXEC)
-        guard descriptor >= 0 else { throw BodyFile.unreadable(path, .current) }
-        let handle = FileHandle(fileDescriptor: descriptor, closeOnDealloc: true)
-        guard let data = try? handle.read(upToCount: limit + 1) ?? Data() else {
-            throw BodyFile.unreadable(path, SystemError(code: EISDIR))
-        }
-        guard data.count <= limit else {
-            throw CommandFailure("The file \"\(path)\" is larger than \(ByteCount(limit)).")
-        }
-        return Array(data)
+        path == "-" ? try await BodyFile.readStandardInput() : try WholeFile.bytes(path)
     }
 }
 

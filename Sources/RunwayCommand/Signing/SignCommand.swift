@@ -108,14 +108,16 @@ struct SignCommand: AsyncParsableCommand {
         } else if message {
             try Console.output.write(input.text(adding: result.fields))
         } else {
-            try Console.output.write(ConsoleText(fields: result.fields, for: .output))
+            var text = ConsoleText(for: .output)
+            text.append(result.fields)
+            try Console.output.write(text)
         }
     }
 
     private func sign(_ input: RequestInput) async throws -> RequestSigner.Result {
         let created = created.map { UnixTime(seconds: $0) } ?? .current
         let signer = RequestSigner(
-            signer: try options.signer(of: key, at: created), components: options.components?.components,
+            signer: try options.signer(of: key, at: created), components: options.components,
             tag: options.signatureTag, label: label, created: created, expires: expires.map { UnixTime(seconds: $0) },
             nonce: nonce, namesAlgorithm: nameAlg)
         do {
@@ -148,17 +150,6 @@ private struct SignedReport: Encodable {
         fields = result.fields.map { [$0.name.rawName, $0.value] }
         base = String(decoding: result.base, as: UTF8.self)
         (method, authority, target) = (head.method.rawValue, head.authority, head.path)
-    }
-}
-
-extension ConsoleText {
-    /// Header fields, one in a line.
-    init(fields: some Sequence<HTTPField>, for console: Console) {
-        self.init(for: console)
-        for field in fields {
-            append(field.name.rawName, .cyan)
-            append(": \(field.value)\n")
-        }
     }
 }
 

@@ -1,6 +1,6 @@
-import ArgumentParser
+public import ArgumentParser
 import Foundation
-import RunwaySignatures
+public import RunwaySignatures
 
 /// The three ways to sign, as `--way` names them.
 enum WayName: String, ExpressibleByArgument, CaseIterable, Sendable {
@@ -18,7 +18,7 @@ struct SigningOptions: ParsableArguments {
     var keyID: String?
 
     @Option(help: ArgumentHelp("The algorithm of a key in PEM or Base64.", valueName: "name"))
-    var alg: AlgorithmName?
+    var alg: SignatureAlgorithm?
 
     @Option(help: ArgumentHelp("How to sign: rfc9421 (default), digest or sealed.", valueName: "way"))
     var way = WayName.rfc9421
@@ -29,7 +29,7 @@ struct SigningOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
             "What is covered, such as @method,@path,content-type. See above.", valueName: "list"))
-    var components: ComponentList?
+    var components: CoveredComponents?
 
     @Option(
         help: ArgumentHelp("The server's public key (X25519), for a sealed key.", valueName: "file"),
@@ -60,7 +60,7 @@ struct SigningOptions: ParsableArguments {
     func signer(of path: String, at now: UnixTime) throws(CommandFailure) -> KeySource.Signer {
         let mayBeSecret = alg == nil && way != .rfc9421
         let isSecretOfDigest = mayBeSecret ? try KeySource.isBareSecret(path) : false
-        let source = try KeySource(path: path, algorithm: isSecretOfDigest ? .saltedSHA256 : alg?.algorithm)
+        let source = try KeySource(path: path, algorithm: isSecretOfDigest ? .saltedSHA256 : alg)
         let signer = try source.signer(id: keyID, at: now)
         let isDigest = [.saltedSHA256, .saltedMD5].contains(signer.key.algorithm)
         guard isDigest == (way != .rfc9421) else {
@@ -72,7 +72,7 @@ struct SigningOptions: ParsableArguments {
 
     /// The text of the server's key of `--server-key`.
     func serverKeyText() throws(CommandFailure) -> String {
-        try TextFile(path: serverKey ?? "", of: "--server-key").text.trimmingCharacters(in: .whitespacesAndNewlines)
+        try WholeFile.text(serverKey ?? "", of: "--server-key").trimmingCharacters(in: .whitespacesAndNewlines)
     }
 }
 
@@ -88,4 +88,33 @@ extension UnixTime {
 
     /// The time of this machine.
     static var current: UnixTime { UnixTime(seconds: Int64(Date.now.timeIntervalSince1970)) }
+}
+
+extension SignatureAlgorithm: ExpressibleByArgument {
+    /// Reads a registered name, or that of a salted digest, for `--alg`.
+    public init?(argument: String) { self.init(name: argument) }
+
+    /// The names for shells.
+    public static var allValueStrings: [String] { (all + [.saltedSHA256, .saltedMD5]).map(\.name) }
+}
+
+extension CoveredComponents: ExpressibleByArgument {
+    /// Reads the components of `--components` and `--covers`.
+    ///
+    /// Names are separated by blanks or commas, with or without their quotation marks: `@method,@path,content-digest`,
+    /// or as in `Signature-Input`: `("@method" "@query-param";name="id")`.
+    public init?(argument: String) {
+        let isList = argument.hasPrefix("(") && argument.hasSuffix(")")
+        var items = [""]
+        var isQuoted = false
+        for character in isList ? argument.dropFirst().dropLast() : argument[...] {
+            if character == "\"" { isQuoted.toggle() }
+            if !isQuoted, character == " " || character == "," {
+                items.append("")
+            } else {
+                items[items.count - 1].append(character)
+            }
+        }
+        self.init(texts: items.filter { !$0.isEmpty })
+    }
 }

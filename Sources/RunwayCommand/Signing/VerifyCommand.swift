@@ -52,7 +52,7 @@ struct VerifyCommand: AsyncParsableCommand {
     var keyID: String?
 
     @Option(help: ArgumentHelp("The algorithm of a key in PEM or Base64.", valueName: "name"))
-    var alg: AlgorithmName?
+    var alg: SignatureAlgorithm?
 
     @Option(help: ArgumentHelp("The tag that signatures must have. Default: the one that each has.", valueName: "tag"))
     var tag: String?
@@ -102,19 +102,15 @@ struct VerifyCommand: AsyncParsableCommand {
         }
         let findings = try await verification.findings()
         if json {
-            try Console.output.write(Report(signatures: findings).jsonText())
+            try Console.output.write(["signatures": findings].jsonText())
         } else {
             for finding in findings { try Console.output.write(text(of: finding)) }
         }
         if findings.contains(where: { $0.refusal != nil }) { throw ExitCode(ExitStatus.refused) }
     }
 
-    private struct Report: Encodable {
-        let signatures: [RequestVerification.Finding]
-    }
-
     private func directory(for input: RequestInput) async throws -> any KeyDirectory {
-        var algorithm = alg?.algorithm
+        var algorithm = alg
         // A bare secret can belong to either way; the digest states its algorithm.
         if algorithm == nil, let digest = try? SaltedDigest(input.head.headerFields), try KeySource.isBareSecret(key) {
             algorithm = digest.algorithm

@@ -47,7 +47,9 @@
         static let environments: [ServiceEnvironment: String] = [:]
         /// Merging is not needed over HTTP/2; the demo uses it to show it. The requests of a showroom are sent as one.
         static let merging: MergePolicy? = MergePolicy(
-            maximumCount: ShowroomController.homeCount, wait: .seconds(1), mergesOverHTTP2: true)
+            maximumCount: showroomCount, wait: .seconds(1), mergesOverHTTP2: true)
+        /// The number of homes in a showroom.
+        static let showroomCount = 9
 
         static func judge(_ head: HTTPResponse, rawData: RawData?) -> Verdict {
             guard let rawData, case let error = rawData["error"], error.isNull || error["name"].exists else {

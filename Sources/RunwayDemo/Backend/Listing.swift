@@ -2,14 +2,24 @@
     /// One property in the backend, before a team names its fields and formats its prices.
     struct Listing: Sendable, Equatable {
         /// The market that a listing belongs to.
-        enum Kind: CaseIterable, Sendable {
-            case secondHand, rental, newHome
+        /// The raw value is the first component of the team's paths, and the prefix of its keys.
+        enum Kind: String, CaseIterable, Sendable {
+            case secondHand = "esf"
+            case rental = "zf"
+            case newHome = "xinfang"
         }
 
-        /// A word or sentence in both languages of the catalogue.
-        struct Text: Sendable, Equatable {
+        /// A word or sentence in both languages of the catalogue; in a literal with a vertical line between.
+        struct Text: Sendable, Equatable, ExpressibleByStringLiteral {
             let chinese: String
             let english: String
+
+            init(chinese: String, english: String) { (self.chinese, self.english) = (chinese, english) }
+
+            init(stringLiteral value: String) {
+                let parts = value.split(separator: "|")
+                self.init(chinese: String(parts[0]), english: String(parts[1]))
+            }
         }
 
         struct Agent: Sendable, Equatable {

@@ -4,12 +4,10 @@
     /// All listings of the backend, generated from a seed: equal seeds and sizes produce equal listings until they are
     /// edited.
     struct ListingCatalogue: Sendable {
-        /// The most listings of a kind.
+        /// At most this many listings of a kind are made.
         static let maximumListingsPerKind = 50_000
 
-        private(set) var secondHand: [Listing]
-        private(set) var rentals: [Listing]
-        private(set) var newHomes: [Listing]
+        private var listings: [Listing.Kind: [Listing]] = [:]
 
         /// Makes `listingsPerKind` listings of each kind, between 1 and ``maximumListingsPerKind``.
         ///
@@ -17,44 +15,25 @@
         /// only.
         init(seed: UInt64, listingsPerKind: Int) {
             let count = min(max(listingsPerKind, 1), Self.maximumListingsPerKind)
-            self.secondHand = Self.listings(.secondHand, count: count, seed: seed)
-            self.rentals = Self.listings(.rental, count: count, seed: seed)
-            self.newHomes = Self.listings(.newHome, count: count, seed: seed)
-        }
-
-        private static func listings(_ kind: Listing.Kind, count: Int, seed: UInt64) -> [Listing] {
-            let stream: UInt64 =
-                switch kind {
-                case .secondHand: 1
-                case .rental: 2
-                case .newHome: 3
-                }
-            var generator = SeededGenerator(seed: seed &* 4 &+ stream)
-            return (1...count).map { Listing(kind: kind, number: $0, using: &generator) }
-        }
-
-        func listings(of kind: Listing.Kind) -> [Listing] {
-            switch kind {
-            case .secondHand: secondHand
-            case .rental: rentals
-            case .newHome: newHomes
+            for (index, kind) in Listing.Kind.allCases.enumerated() {
+                var generator = SeededGenerator(seed: seed &* 4 &+ UInt64(index + 1))
+                listings[kind] = (1...count).map { Listing(kind: kind, number: $0, using: &generator) }
             }
         }
 
-        /// Returns the listing with a number; `nil` if there is none.
-        func listing(_ kind: Listing.Kind, number: Int) -> Listing? {
-            listings(of: kind).first { $0.number == number }
-        }
-    }
+        /// The listings of a kind, the newest first.
+        subscript(kind: Listing.Kind) -> [Listing] { listings[kind, default: []] }
 
-    extension ListingCatalogue {
+        /// The listing with that number; `nil` if there is none.
+        func listing(_ kind: Listing.Kind, number: Int) -> Listing? { self[kind].first { $0.number == number } }
+
         /// One thing that a team does to its list.
         enum Edit: Sendable {
             /// Moves a listing to the start of its list, as the newest.
             case publish(Listing)
             /// Takes a listing out of its list.
             case withdraw(Listing)
-            /// Replaces the listing that has the same number.
+            /// Puts a listing in the place of the one with its number.
             case correct(Listing)
         }
 
@@ -62,19 +41,26 @@
         mutating func apply(_ edit: Edit) {
             switch edit {
             case .publish(let listing):
-                change(listing.kind) { $0 = [listing] + $0.filter { $0.number != listing.number } }
-            case .withdraw(let listing): change(listing.kind) { $0.removeAll { $0.number == listing.number } }
+                listings[listing.kind] = [listing] + self[listing.kind].filter { $0.number != listing.number }
+            case .withdraw(let listing): listings[listing.kind]?.removeAll { $0.number == listing.number }
             case .correct(let listing):
-                change(listing.kind) { $0 = $0.map { $0.number == listing.number ? listing : $0 } }
+                listings[listing.kind] = self[listing.kind].map { $0.number == listing.number ? listing : $0 }
             }
         }
+    }
 
-        private mutating func change(_ kind: Listing.Kind, _ body: (inout [Listing]) -> Void) {
-            switch kind {
-            case .secondHand: body(&secondHand)
-            case .rental: body(&rentals)
-            case .newHome: body(&newHomes)
-            }
+    /// The listings that a request selects. `nil` means any.
+    struct ListingFilter: Sendable {
+        var city: City?
+        var district: District?
+        /// In the unit of ``Listing/price``.
+        var maximumPrice: Int?
+
+        func accepts(_ listing: Listing) -> Bool {
+            if let city, listing.city.code != city.code { return false }
+            if let district, listing.district.code != district.code { return false }
+            if let maximumPrice, listing.price > maximumPrice { return false }
+            return true
         }
     }
 #endif

@@ -1,9 +1,7 @@
 #if Command
     import Hummingbird
-    import HummingbirdCore
-    package import Logging
-    import NIOCore
-    package import RunwayServer
+    public import RunwayServer
+    import Synchronization
 
     /// The demo's server: property listings from a seed, through the APIs of three teams with different formats.
     ///
@@ -23,27 +21,19 @@
     ///
     /// Lists, details, favourites and `/slow/list` have the parameter `delay_ms`, at most 5000, which delays their
     /// response; the delay ends when the caller disconnects. Pages have 30 listings by default and at most 100.
-    package struct ListingsBackend: Sendable {
-        /// The protocol of connections to the backend.
-        package enum Security: Sendable {
-            /// TLS 1.2 or later with a ``DemoCertificate``, HTTP/2 or HTTP/1.1 as the client likes.
-            case tls
-            /// HTTP/1.1 without TLS.
-            case plain
-        }
-
+    public final class ListingsBackend: Sendable {
         /// The number of listings of each kind by default.
-        package static let defaultListingsPerKind = 1200
+        public static let defaultListingsPerKind = 1200
 
         /// The certificate that clients must trust; `nil` without TLS.
-        package let certificate: DemoCertificate?
+        public let certificate: DemoCertificate?
 
-        let book: ListingBook
         let tokens = TokenDesk()
-        let outage = Outage()
         let counter = StatisticsCounter()
         let clock: any Clock<Duration>
-        private let logger: Logger
+        /// Guards the listings, which may be edited while they are served.
+        private let listings: Mutex<ListingCatalogue>
+        private let outage = Atomic(false)
 
         /// Creates the listings and the certificate; the server starts with ``run(host:port:rules:onServing:)``.
         ///
@@ -51,29 +41,32 @@
         ///   - seed: The seed of every listing. The default is 1.
         ///   - listingsPerKind: The number of listings of each kind: second-hand homes, rentals and new homes. The
         ///     default is 1200, at least 1 and at most 50,000.
-        ///   - security: The default is ``Security/tls``.
+        ///   - usesTLS: Whether connections use TLS 1.2 or later with a ``DemoCertificate``, and HTTP/2 or HTTP/1.1 as
+        ///     the client likes. Otherwise they use HTTP/1.1 without TLS. The default is `true`.
         ///   - clock: The clock of delays. The default is the continuous clock.
-        ///   - logger: The server's logger. The default logs nothing.
         /// - Throws: The certificate library's error.
-        package init(
-            seed: UInt64 = 1,
-            listingsPerKind: Int = defaultListingsPerKind,
-            security: Security = .tls,
-            clock: any Clock<Duration> = ContinuousClock(),
-            logger: Logger = Logger(label: "runway.listings-backend", factory: { _ in SwiftLogNoOpLogHandler() })
+        public init(
+            seed: UInt64 = 1, listingsPerKind: Int = defaultListingsPerKind, usesTLS: Bool = true,
+            clock: any Clock<Duration> = ContinuousClock()
         ) throws {
-            self.certificate =
-                switch security {
-                case .tls: try DemoCertificate()
-                case .plain: nil
-                }
-            self.book = ListingBook(ListingCatalogue(seed: seed, listingsPerKind: listingsPerKind))
+            certificate = usesTLS ? try DemoCertificate() : nil
+            listings = Mutex(ListingCatalogue(seed: seed, listingsPerKind: listingsPerKind))
             self.clock = clock
-            self.logger = logger
         }
 
         /// The requests that the backend has received so far.
-        package var statistics: BackendStatistics { counter.current }
+        public var statistics: BackendStatistics { counter.current }
+
+        /// The listings as they are now. Every response is made from one such state.
+        var catalogue: ListingCatalogue { listings.withLock { $0 } }
+
+        func apply(_ edit: ListingCatalogue.Edit) { listings.withLock { $0.apply(edit) } }
+
+        /// Whether every request gets status 503.
+        var isDown: Bool {
+            get { outage.load(ordering: .acquiring) }
+            set { outage.store(newValue, ordering: .releasing) }
+        }
 
         /// Serves until its task is cancelled or its service group shuts down, then closes every connection at once and
         /// returns.
@@ -86,33 +79,57 @@
         ///   - onServing: Called once, when the port is bound. The function must return immediately: requests wait for
         ///     it.
         /// - Throws: The system's error if the address can't be bound.
-        package func run(
-            host: String = "127.0.0.1",
-            port: Int = 0,
-            rules: HostRules = .loopback,
+        public func run(
+            host: String = "127.0.0.1", port: Int = 0, rules: HostRules = .loopback,
             onServing: @escaping @Sendable (ServingBackend) -> Void = { _ in }
         ) async throws {
-            let connections = OpenConnections()
-            let application = Application(
-                router: GuardedRouter(router(), rules),
-                server: .bounded(
-                    tls: try certificate?.serverConfiguration(), cuttingIn: connections,
-                    onAccepting: counter.connectionAccepted),
-                configuration: ApplicationConfiguration(address: .hostname(host, port: port)),
-                onServerRunning: { channel in
-                    connections.add(channel)
-                    let boundPort = channel.localAddress?.port ?? port
-                    onServing(
-                        ServingBackend(host: host, port: boundPort, certificate: certificate, counter: counter))
-                },
-                logger: logger)
-            do {
-                try await connections.run { try await application.run() }
-            } catch {
-                guard Task.isCancelled else { throw error }
-                // The backend ends by cancellation; the errors of its parts during the teardown are not relevant.
-                logger.debug("listings backend cancelled", metadata: ["error": "\(type(of: error))"])
+            let server = BoundedServer(
+                GuardedRouter(router(), rules), host: host, port: port, certificate: certificate,
+                onAccepting: counter.connectionAccepted)
+            try await server.run { [certificate, counter] url, port in
+                onServing(
+                    ServingBackend(host: host, port: port, baseURL: url, certificate: certificate, counter: counter))
             }
         }
+    }
+
+    /// A ``ListingsBackend`` that accepts requests.
+    public struct ServingBackend: Sendable {
+        /// The address that the backend is bound to, such as `127.0.0.1`.
+        public let host: String
+
+        /// The port that the backend is bound to, never 0.
+        public let port: Int
+
+        /// The base of all URLs, such as `https://127.0.0.1:40123`, without a trailing slash.
+        public let baseURL: String
+
+        /// The certificate that clients must trust; `nil` for a backend without TLS.
+        public let certificate: DemoCertificate?
+
+        let counter: StatisticsCounter
+
+        /// The requests that the backend has received so far.
+        public var statistics: BackendStatistics { counter.current }
+    }
+
+    /// Serves listings on a free port of the loopback while `body` runs; when it returns, no connection, task or port
+    /// is left.
+    ///
+    /// ```swift
+    /// try await withListingsBackend(ListingsBackend(seed: 7)) { backend in
+    ///     print(backend.baseURL)
+    /// }
+    /// ```
+    ///
+    /// - Parameters:
+    ///   - backend: The backend.
+    ///   - body: Runs in the caller's isolation as soon as the server accepts requests.
+    /// - Returns: What `body` returns.
+    /// - Throws: What `body` throws, or the error of a backend that can't start.
+    public func withListingsBackend<Value>(
+        _ backend: ListingsBackend, _ body: (ServingBackend) async throws -> Value
+    ) async throws -> Value {
+        try await whileServing({ try await backend.run(onServing: $0) }, body)
     }
 #endif

@@ -6,8 +6,8 @@
     /// At most ``maximumTokens`` are stored; beyond that the oldest are removed, and count as unknown.
     final class TokenDesk: Sendable {
         static let maximumTokens = 1000
-        /// The lifetime of a token in seconds.
-        static let lifetimeSeconds = 3600
+        /// How long a token is good by itself.
+        static let lifetimeSeconds: Int64 = 3600
 
         struct Grant: Sendable, Equatable {
             let accessToken: String
@@ -68,10 +68,7 @@
         }
 
         private static func makeSecret() -> String {
-            (0..<2).map { _ in
-                let digits = String(UInt64.random(in: .min ... .max), radix: 16)
-                return String(repeating: "0", count: 16 - digits.count) + digits
-            }.joined()
+            (0..<32).map { _ in String(UInt8.random(in: 0...15), radix: 16) }.joined()
         }
     }
 #endif

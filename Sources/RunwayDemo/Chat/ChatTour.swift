@@ -29,17 +29,8 @@
             let store = try SQLiteChatStore(at: folder.appending(path: "chat.sqlite"))
             let log = try SQLiteEventLog(file: folder.appending(path: "events.sqlite"))
             let router = try await router(over: store, log)
-            return try await LoopbackServer.run(router) { url in
-                let port = url.split(separator: ":").last.flatMap { Int($0) } ?? 0
-                let relay = try await BadNetwork(to: port, addresses: 1)
-                do {
-                    let report = try await play(relay, url, store, folder)
-                    await relay.shutDown()
-                    return report
-                } catch {
-                    await relay.shutDown()
-                    throw error
-                }
+            return try await BoundedServer(router).serve { url, port in
+                try await withBadNetwork(to: port, addresses: 1) { try await play($0, url, store, folder) }
             }
         }
 
@@ -121,6 +112,27 @@
             ada.status.set(.wifi)
             try await wait(for: 5, on: ada, bob)
             try await waitUntil("the end of the queue") { ada.queuedCount == 0 }
+        }
+    }
+
+    /// The results of a ``ChatTour``: the counts of both sides.
+    public struct ChatTourReport: TourReport {
+        /// The conversation as both screens show it.
+        public var screen: [String]
+        /// Messages that the two members wrote.
+        public var written: Int
+        /// How many of them were written without a network.
+        public var offline: Int
+        /// Messages that were written by the other member meanwhile.
+        public var missed: Int
+        /// Messages that the server has.
+        public var stored: Int
+        /// Deviations from the expected results; empty if there are none.
+        public var problems: [String] = []
+
+        /// The counts, as a person reads them.
+        public var description: String {
+            "\(written) written, \(offline) offline, \(stored) on each screen"
         }
     }
 #endif

@@ -63,14 +63,8 @@
         private static func play(seed: UInt64, probeTimeout: Duration) async throws -> HostTourReport {
             let backend = try ListingsBackend(seed: seed, listingsPerKind: 50)
             return try await withListingsBackend(backend) { serving in
-                let network = try await BadNetwork(to: serving.port, addresses: Route.allCases.count, seed: seed)
-                do {
-                    let report = try await HostTour(serving, network, probeTimeout: probeTimeout).play()
-                    await network.shutDown()
-                    return report
-                } catch {
-                    await network.shutDown()
-                    throw error
+                try await withBadNetwork(to: serving.port, addresses: Route.allCases.count, seed: seed) { network in
+                    try await HostTour(serving, network, probeTimeout: probeTimeout).play()
                 }
             }
         }

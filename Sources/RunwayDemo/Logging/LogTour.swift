@@ -1,5 +1,5 @@
 #if Command
-    package import Foundation
+    public import Foundation
     import Hummingbird
     import Runway
     import RunwayServer
@@ -11,12 +11,12 @@
     /// Has an app record actions in a process that is killed while a batch is in flight, and starts it again.
     ///
     /// The process, `kill -9`, the sockets and the files of both sides are real.
-    package enum LogTour {
+    public enum LogTour {
         /// The name of the command by which a program runs ``record(_:in:sendingTo:untilKilled:)``.
-        package static let commandName = "demo-log"
+        public static let commandName = "demo-log"
 
-        /// The numbers of actions that the two runs record. The first batch of 30 arrives, the second is in flight when
-        /// the first run ends.
+        /// How many actions the two runs record. The first batch of 30 arrives, the second is in flight when the first
+        /// run ends.
         private static let counts = (first: 70, second: 20)
 
         private enum Logging: APIService {
@@ -27,25 +27,24 @@
 
         /// Plays the tour.
         ///
-        /// - Parameter program: The program whose command ``commandName`` records.
         /// - Throws: The error of a server or a process that can't start, and `CancellationError` when the task is
         ///   cancelled.
-        @concurrent package static func play(program: URL) async throws -> LogTourReport {
+        @concurrent public static func play() async throws -> LogTourReport {
             let folder = FileManager.default.temporaryDirectory.appending(path: "runway-demo-\(UUID().uuidString)")
             defer { try? FileManager.default.removeItem(at: folder) }
             let file = folder.appending(path: "server/actions.sqlite")
             let sink = LogTourSink(try SQLiteActionLogSink(at: file))
             let router = Router()
             ActionLogRoute(to: sink).add(to: router)
-            let isComplete = try await LoopbackServer.run(router) { url in
+            let isComplete = try await BoundedServer(router).serve { url, _ in
                 let arguments = [commandName, folder.appending(path: "app/actions.sqlite").path, url]
-                let first = try ChildProcess(arguments + ["\(counts.first)", "--until-killed"], of: program)
+                let first = try ChildProcess(arguments + ["\(counts.first)", "--until-killed"])
                 guard await first.nextLine() != nil else { throw CancellationError() }
                 // The server has stored the batch, and its response is not sent.
                 try await sink.gate.waitForArrivals()
                 try await first.kill()
                 sink.gate.open()
-                let second = try ChildProcess(arguments + ["\(counts.second)"], of: program)
+                let second = try ChildProcess(arguments + ["\(counts.second)"])
                 return await second.end() == 0
             }
             try await sink.base.close()
@@ -64,14 +63,14 @@
         /// Records actions, as an app does in one run.
         ///
         /// - Parameters:
-        ///   - count: The number of actions.
+        ///   - count: How many.
         ///   - file: The file of the log.
         ///   - url: The base URL of the server.
-        ///   - isKilled: Whether the process records the actions, reports that and waits to be killed; otherwise it
-        ///     sends the whole log.
+        ///   - isKilled: Whether the process records, says so and waits for its end; otherwise it sends all that the
+        ///     log has.
         /// - Throws: `StorageError`, or the error of the transport. A log that could not be sent within a minute throws
         ///   `CancellationError`.
-        @concurrent package static func record(
+        @concurrent public static func record(
             _ count: Int, in file: URL, sendingTo url: String, untilKilled isKilled: Bool
         ) async throws {
             let network = NetworkLayer(name: "log", transport: try NIOTransport())
@@ -91,7 +90,7 @@
         }
     }
 
-    /// Holds the response to the second batch until that batch arrives again.
+    /// Holds the response to the second batch until it comes again.
     final class LogTourSink: ActionLogSink {
         let base: SQLiteActionLogSink
         /// Opens when the app was killed.
@@ -99,9 +98,9 @@
         private let received = ReceivedCount()
         private let requests = ReceivedCount()
 
-        /// The number of received requests.
+        /// Requests that came.
         var requestCount: Int { requests.value }
-        /// The number of received actions, including repeated ones.
+        /// Actions that came, each as often as it came.
         var receivedCount: Int { received.value }
 
         init(_ base: SQLiteActionLogSink) { self.base = base }
@@ -112,6 +111,25 @@
             requests.add(1)
             if batch.number == 2 { try await gate.pass() }
             return storage
+        }
+    }
+
+    /// The results of a ``LogTour``: the counts of both sides.
+    public struct LogTourReport: TourReport {
+        /// Actions that the app recorded in both of its runs.
+        public var recorded: Int
+        /// Actions that the server has.
+        public var stored: Int
+        /// Requests that the server received, each with a batch of actions.
+        public var requests: Int
+        /// Actions that came to the server again, and were not stored again.
+        public var repeated: Int
+        /// Deviations from the expected results; empty if there are none.
+        public var problems: [String] = []
+
+        /// The counts, as a person reads them.
+        public var description: String {
+            "\(recorded) recorded, \(stored) at the server; \(repeated) were sent twice"
         }
     }
 #endif

@@ -68,6 +68,45 @@
         }
     }
 
+    extension DemoReport {
+        /// Plays a session, then its tours: signed calls, a host's addresses, and apps in processes of their own, which
+        /// are this program with the commands of ``LogTour`` and ``TrainTour``.
+        ///
+        /// - Parameters:
+        ///   - seed: The seed of the backend's listings. The default is 1.
+        ///   - parts: The parts to play, in the order of `DemoPart.allCases`. The default is all of them.
+        ///   - onScene: Called with the title of every scene as it begins.
+        /// - Throws: The error of a server or a process that can't start, and `CancellationError` when the task is
+        ///   cancelled.
+        public static func play(
+            seed: UInt64 = 1, parts: Set<DemoPart> = Set(DemoPart.allCases),
+            onScene: @escaping @Sendable (String) -> Void = { _ in }
+        ) async throws -> DemoReport {
+            var report = try await DemoSession.play(seed: seed, parts: parts, onScene: onScene)
+            func add<Report: TourReport>(
+                _ part: DemoPart, at place: WritableKeyPath<DemoReport, Report?>, _ play: () async throws -> Report
+            ) async throws {
+                guard parts.contains(part) else { return }
+                onScene(part.action)
+                let tour = try await play()
+                report.problems += tour.problems
+                report[keyPath: place] = tour
+            }
+            try await add(.signing, at: \.signing) { try await SigningTour.play() }
+            try await add(.addresses, at: \.hosts) { try await HostTour.play(seed: seed) }
+            try await add(.log, at: \.log) { try await LogTour.play() }
+            try await add(.train, at: \.train) { try await TrainTour.play(seed: seed) }
+            try await add(.chat, at: \.chat) { try await ChatTour.play() }
+            return report
+        }
+    }
+
+    /// The results of a part of the demo that is not played on the app's screens.
+    protocol TourReport: Sendable, Encodable, CustomStringConvertible {
+        /// Deviations from the expected results; empty if there are none.
+        var problems: [String] { get }
+    }
+
     extension Array where Element: Hashable {
         /// The number of occurrences of each element.
         var counted: [Element: Int] { reduce(into: [:]) { $0[$1, default: 0] += 1 } }

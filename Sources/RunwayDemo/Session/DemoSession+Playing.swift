@@ -61,6 +61,27 @@
             if flight != nil { expected.append(Expectation(verdict: verdict, lands: lands)) }
         }
 
+        /// Waits for a call that should succeed, and compares the screen after it.
+        func call(_ flight: FlightID?, shows listings: [Listing]) async throws {
+            call(flight, shouldBe: "succeeded")
+            try await landed()
+            shouldShow(listings)
+        }
+
+        /// Waits for a call that should fail, and compares the error on the screen after it.
+        func call(_ flight: FlightID?, failsAs kind: String, saying words: String = "") async throws {
+            call(flight, shouldBe: "failed: \(kind)")
+            try await landed()
+            shouldShow(error: kind, saying: words)
+        }
+
+        /// Lets the backend send the responses that it delays, and waits until they have landed.
+        func releaseResponses() async throws {
+            gate.open()
+            try await landed()
+            gate.close()
+        }
+
         /// Records that a call was made without a manager, and its expected outcome.
         func callWithoutManager(shouldBe verdict: String) {
             expected.append(Expectation(verdict: verdict, lands: false))

@@ -33,7 +33,7 @@
         func first(
             _ count: Int, of kind: Listing.Kind, city: String, district: String? = nil, priceAtMost maximum: Int = .max
         ) -> [Listing] {
-            let found = listings(of: kind).lazy.filter { listing in
+            let found = self[kind].lazy.filter { listing in
                 listing.city.code == city && (district.map { listing.district.code == $0 } ?? true)
                     && listing.price <= maximum
             }

@@ -1,9 +1,6 @@
 #if Command
     import HTTPTypes
     import Hummingbird
-    import HummingbirdCore
-    import HummingbirdHTTP2
-    import Logging
     import NIOCore
     import RunwayServer
     import RunwaySignatures
@@ -24,40 +21,11 @@
 
         init() throws { certificate = try DemoCertificate() }
 
-        /// The header field of the session.
-        private static let sessionField: HTTPField.Name = {
-            guard let name = HTTPField.Name("X-Session") else {
-                preconditionFailure("X-Session is the name of a field")
-            }
-            return name
-        }()
-
         /// Serves while `body` runs, which receives the port.
         func serve<Value>(_ body: (Int) async throws -> Value) async throws -> Value {
-            let (ports, continuation) = AsyncThrowingStream<Int, any Error>.makeStream()
-            return try await withThrowingTaskGroup(of: Void.self) { group in
-                group.addTask {
-                    do {
-                        try await run { continuation.yield($0) }
-                        continuation.finish()
-                    } catch {
-                        continuation.finish(throwing: error)
-                        throw error
-                    }
-                }
-                defer { group.cancelAll() }
-                guard let port = try await ports.first(where: { _ in true }) else { throw CancellationError() }
-                let value = try await body(port)
-                group.cancelAll()
-                try await group.waitForAll()
-                return value
-            }
-        }
-
-        private func run(onServing: @escaping @Sendable (Int) -> Void) async throws {
             let router = Router(context: OrderContext.self)
             EnrolmentRoutes(EnrolmentRules(origin: PublicOrigin(Self.authority)), keys: keys) { request, _ in
-                request.headers[Self.sessionField] == Self.session ? Self.account : nil
+                HTTPField.Name("X-Session").flatMap { request.headers[$0] } == Self.session ? Self.account : nil
             }.add(to: router)
             var rules = SignatureRules(tag: Self.tag, origin: PublicOrigin(Self.authority))
             // This server is for development: its refusals name the precise reason.
@@ -70,28 +38,7 @@
                 orders.add(keyID)
                 return keyID
             }
-            let connections = OpenConnections()
-            let tls = try certificate.serverConfiguration()
-            let application = Application(
-                router: router,
-                server: HTTPServerBuilder { responder in
-                    CuttableChannel(
-                        base: try HTTP2UpgradeChannel(tlsConfiguration: tls, responder: responder),
-                        connections: connections
-                    )
-                },
-                configuration: ApplicationConfiguration(address: .hostname("127.0.0.1", port: 0)),
-                onServerRunning: { channel in
-                    connections.add(channel)
-                    onServing(channel.localAddress?.port ?? 0)
-                },
-                logger: Logger(label: "runway.signed-backend", factory: { _ in SwiftLogNoOpLogHandler() }))
-            do {
-                try await connections.run { try await application.run() }
-            } catch {
-                // The server ends by cancellation; the errors of its parts during the teardown are not relevant.
-                guard Task.isCancelled else { throw error }
-            }
+            return try await BoundedServer(router, certificate: certificate).serve { try await body($1) }
         }
     }
 

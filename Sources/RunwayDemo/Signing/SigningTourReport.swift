@@ -1,24 +1,24 @@
 #if Command
-    package import Runway
+    public import Runway
 
     /// The results of a ``SigningTour``: which calls the server accepted, and the reasons for its refusals.
-    package struct SigningTourReport: Sendable, Encodable {
+    public struct SigningTourReport: TourReport {
         /// One attempt to be accepted by the server.
-        package struct Row: Sendable, Encodable {
+        public struct Row: Sendable, Encodable {
             /// The attempt in words: a short title, a colon, and details.
-            package var title: String
+            public var title: String
             /// The refusals of requests: the status, and the reason in one word.
-            package var refusals: [String]
+            public var refusals: [String]
             /// The number of requests that were accepted.
-            package var accepted: Int
+            public var accepted: Int
             /// The fact that the app learned, in words.
-            package var detail: String
+            public var detail: String
 
             /// The outcome in a few words.
-            package var outcome: String { text(of: refusals.map { "refused: \($0)" }) }
+            public var outcome: String { text(of: refusals.map { "refused: \($0)" }) }
 
             /// The outcome in fewer words: a refusal is its status and the problem.
-            package var briefOutcome: String { text(of: refusals.map { Self.briefTexts[$0] ?? $0 }) }
+            public var briefOutcome: String { text(of: refusals.map { Self.briefTexts[$0] ?? $0 }) }
 
             private static let briefTexts = [
                 "401 invalid": "401 wrong signature", "401 replayed": "401 seen before", "400 body": "400 body changed",
@@ -32,20 +32,18 @@
         }
 
         /// The attempts in order.
-        package var rows: [Row] = []
+        public var rows: [Row] = []
         /// Calls that the app and others made.
-        package var calls = 0
+        public var calls = 0
         /// Requests that these calls sent.
-        package var requests = 0
+        public var requests = 0
         /// The records of the calls, in the order of their ends.
-        package var flights: [FlightRecord] = []
+        public var flights: [FlightRecord] = []
         /// Deviations from the expected results; empty if there are none.
-        package var problems: [String] = []
-    }
+        public var problems: [String] = []
 
-    extension SigningTourReport: CustomStringConvertible {
         /// The table and the records as text.
-        package var description: String {
+        public var description: String {
             var lines = ["— Signed calls, and attempts to pass as the app"]
             for row in rows { lines += ["    \(row.title): \(row.outcome)", "        \(row.detail)"] }
             lines += ["", "— Every call of the app and of others, its decisions and its duration"]

@@ -2,6 +2,7 @@
     import Foundation
     import HTTPTypes
     import Hummingbird
+    import Runway
     import RunwayServer
     import RunwayServerStorage
     import RunwayTesting
@@ -13,7 +14,7 @@
             var price: Int
         }
 
-        private let api: SecondHandAPI
+        private let catalogue: ListingCatalogue
         private let keys: SQLiteIdempotencyStore
         private let received = ReceivedCount()
         /// Guards the prices that were offered.
@@ -29,7 +30,7 @@
         var offerRequestCount: Int { received.value }
 
         init(_ catalogue: ListingCatalogue, in folder: URL) throws {
-            api = SecondHandAPI(book: ListingBook(catalogue))
+            self.catalogue = catalogue
             keys = try SQLiteIdempotencyStore(at: folder.appending(path: "server/keys.sqlite"))
         }
 
@@ -37,7 +38,7 @@
         func add(to router: Router<BasicRequestContext>) {
             router.get("esf/detail/:id") { [self] _, context in
                 detailRequests.add(1)
-                return try api.detail(id: context.parameters.require("id"))
+                return try Listing.Kind.secondHand.detail(id: context.parameters.require("id"), of: catalogue)
             }
             router.group()
                 .add(middleware: FirstResponseGate(received: received, gate: gate))

@@ -62,3 +62,14 @@ public final class BadNetwork: Sendable {
     /// Ends all connections, and listens no more.
     public func shutDown() async { for path in paths { await path.shutDown() } }
 }
+
+/// Runs `body` with a new ``BadNetwork`` and shuts it down afterwards, however `body` ends.
+package func withBadNetwork<Value>(
+    to server: Int, addresses count: Int, seed: UInt64 = 1, _ body: (BadNetwork) async throws -> Value
+) async throws -> Value {
+    let network = try await BadNetwork(to: server, addresses: count, seed: seed)
+    let result: Result<Value, any Error>
+    do { result = .success(try await body(network)) } catch { result = .failure(error) }
+    await network.shutDown()
+    return try result.get()
+}

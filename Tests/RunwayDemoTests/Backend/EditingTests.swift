@@ -9,14 +9,14 @@ import Testing
         var catalogue = ListingCatalogue(seed: 2, listingsPerKind: 5)
         let fourth = try #require(catalogue.listing(.rental, number: 4))
         catalogue.apply(.publish(fourth))
-        #expect(catalogue.rentals.map(\.number) == [4, 1, 2, 3, 5])
-        #expect(catalogue.secondHand.map(\.number) == [1, 2, 3, 4, 5])
+        #expect(catalogue[.rental].map(\.number) == [4, 1, 2, 3, 5])
+        #expect(catalogue[.secondHand].map(\.number) == [1, 2, 3, 4, 5])
     }
 
     @Test func withdrawnListingsAreRemoved() throws {
         var catalogue = ListingCatalogue(seed: 2, listingsPerKind: 5)
         catalogue.apply(.withdraw(try #require(catalogue.listing(.newHome, number: 2))))
-        #expect(catalogue.newHomes.map(\.number) == [1, 3, 4, 5])
+        #expect(catalogue[.newHome].map(\.number) == [1, 3, 4, 5])
         #expect(catalogue.listing(.newHome, number: 2) == nil)
         #expect(catalogue.listing(.newHome, number: 3)?.number == 3)
     }
@@ -33,9 +33,9 @@ import Testing
     @Test func anEditIsServedAtOnce() async throws {
         let backend = try ListingsBackend(seed: 2, listingsPerKind: 50)
         try await withClient(of: backend) { client, _ in
-            let listing = try #require(backend.book.catalogue.listing(.secondHand, number: 3))
+            let listing = try #require(backend.catalogue.listing(.secondHand, number: 3))
             #expect(try await client.get("/esf/detail/E100003").status == 200)
-            backend.book.apply(.withdraw(listing))
+            backend.apply(.withdraw(listing))
             #expect(try await client.get("/esf/detail/E100003").status == 404)
         }
     }
@@ -43,12 +43,12 @@ import Testing
     @Test func duringAnOutageEveryResponseIs503() async throws {
         let backend = try ListingsBackend()
         try await withClient(of: backend) { client, _ in
-            backend.outage.begin()
+            backend.isDown = true
             for path in ["/esf/list", "/zf/detail/2000001", "/nowhere"] {
                 let status = try await client.get(path).status
                 #expect(status == 503)
             }
-            backend.outage.end()
+            backend.isDown = false
             let status = try await client.get("/esf/list").status
             #expect(status == 200)
         }

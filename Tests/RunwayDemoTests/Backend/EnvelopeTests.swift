@@ -91,7 +91,7 @@ import Testing
     }
 
     @Test func aPlainBackendSpeaksHTTP1WithoutTLS() async throws {
-        let backend = try ListingsBackend(security: .plain)
+        let backend = try ListingsBackend(usesTLS: false)
         #expect(backend.certificate == nil)
         try await withClient(of: backend) { client, serving in
             #expect(serving.baseURL.hasPrefix("http://127.0.0.1:"))

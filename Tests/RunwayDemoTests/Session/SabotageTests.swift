@@ -25,10 +25,10 @@ struct SabotageTests {
         let problems = try await problems { setting in
             var generator = SeededGenerator(seed: 99)
             for (kind, city) in lists {
-                let listing = try #require(setting.backend.book.catalogue.first(2, of: kind, city: city).last)
+                let listing = try #require(setting.backend.catalogue.first(2, of: kind, city: city).last)
                 let place = (listing.city, listing.district)
                 let lie = Listing(kind: kind, number: listing.number, in: place, using: &generator)
-                setting.backend.book.apply(.correct(lie))
+                setting.backend.apply(.correct(lie))
             }
         }
         for team in ["second-hand", "rental", "new-homes"] {
@@ -40,8 +40,8 @@ struct SabotageTests {
     @Test func rowThatIsLeftOutIsAProblem() async throws {
         let problems = try await problems { setting in
             let backend = setting.backend
-            let listings = backend.book.catalogue.first(20, of: .secondHand, city: "chengdu", district: "gaoxin")
-            backend.book.apply(.withdraw(try #require(listings.last)))
+            let listings = backend.catalogue.first(20, of: .secondHand, city: "chengdu", district: "gaoxin")
+            backend.apply(.withdraw(try #require(listings.last)))
         }
         #expect(problems.contains { $0.contains("is missing") })
     }
@@ -49,8 +49,8 @@ struct SabotageTests {
     @Test func rowsInAnotherOrderAreAProblem() async throws {
         let problems = try await problems { setting in
             let backend = setting.backend
-            let listings = backend.book.catalogue.first(3, of: .secondHand, city: "shenzhen")
-            backend.book.apply(.publish(try #require(listings.last)))
+            let listings = backend.catalogue.first(3, of: .secondHand, city: "shenzhen")
+            backend.apply(.publish(try #require(listings.last)))
         }
         #expect(problems.contains { $0.contains("line 1 of the screen is") })
     }
@@ -62,7 +62,7 @@ struct SabotageTests {
     }
 
     @Test func aBackendThatIsDownIsAProblem() async throws {
-        let problems = try await problems(patience: .seconds(20)) { $0.backend.outage.begin() }
+        let problems = try await problems(patience: .seconds(20)) { $0.backend.isDown = true }
         #expect(problems.contains { $0.contains("SecondHandList was failed: overloaded, and should be succeeded") })
     }
 

@@ -9,34 +9,37 @@
 
         /// A list that the user scrolls through to its end, while its team edits it between one page and the next.
         func scrollThroughAnEditedList() async throws {
-            let scroll = ScrollController(network: network, screen: screen)
+            let lists = ListController(network: network, screen: screen)
             var editor = ListEditor(seed: seed)
             try await scene("A list scrolled to its end while it is edited: no row is missing, none is there twice") {
-                try await load(scroll.homes.load(SecondHandPages(city: "chengdu", district: "gaoxin")))
-                while scroll.homes.hasMore, editor.edits.count < Self.maximumLoads {
-                    let edit = editor.next(
-                        of: catalogue.first(.max, of: .secondHand, city: "chengdu", district: "gaoxin"))
+                try await load(lists.pages.load(SecondHandPages(city: "chengdu", district: "gaoxin")))
+                while lists.pages.hasMore, editor.edits.count < Self.maximumLoads {
+                    let edit = editor.next(of: homesOfDistrict)
                     catalogue.apply(edit)
-                    backend.book.apply(edit)
-                    try await load(scroll.homes.loadNextPage())
-                    let ids = scroll.homes.items.compactMap { $0["esf_id"].string }
+                    backend.apply(edit)
+                    try await load(lists.pages.loadNextPage())
+                    let ids = lists.pages.items.compactMap { $0["esf_id"].string }
                     if Set(ids).count < ids.count { note("a row is there twice after \(edit)") }
                 }
-                judge(scroll, editor)
+                judge(lists.pages, editor)
             }
             try await scene("The same list loaded anew") {
-                try await load(scroll.homes.reload())
-                for _ in 0..<Self.maximumLoads where scroll.homes.hasMore {
-                    try await load(scroll.homes.loadNextPage())
+                try await load(lists.pages.reload())
+                for _ in 0..<Self.maximumLoads where lists.pages.hasMore {
+                    try await load(lists.pages.loadNextPage())
                 }
-                shouldShow(catalogue.first(.max, of: .secondHand, city: "chengdu", district: "gaoxin"))
+                shouldShow(homesOfDistrict)
             }
         }
 
+        private var homesOfDistrict: [Listing] {
+            catalogue.first(.max, of: .secondHand, city: "chengdu", district: "gaoxin")
+        }
+
         /// Compares the screen at the end of an edited list with the allowed rows.
-        private func judge(_ scroll: ScrollController, _ editor: ListEditor) {
-            let now = catalogue.first(.max, of: .secondHand, city: "chengdu", district: "gaoxin")
-            if !scroll.homes.isLastPage { note("the end of the list was not reached") }
+        private func judge(_ homes: PagedAPIManager<SecondHandPages>, _ editor: ListEditor) {
+            let now = homesOfDistrict
+            if !homes.isLastPage { note("the end of the list was not reached") }
             let shown = screen.lines
             // A listing that was withdrawn after it was read stays on the screen until the list is reloaded.
             let known = Set((now + editor.withdrawn).map(\.rowText))

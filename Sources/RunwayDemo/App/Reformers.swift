@@ -2,6 +2,15 @@
     import Runway
     import RunwayJSON
 
+    /// The values that a row of a property list shows.
+    enum PropertyListKeys: ViewKeySpace {
+        static let id = key("id", of: String.self)
+        static let title = key("title", of: String.self)
+        static let price = key("price", of: String.self)
+        static let area = key("area", of: String.self)
+        static let place = key("place", of: String.self)
+    }
+
     /// Rows from the lists of all three teams: whatever they call things, one view shows them.
     struct PropertyListReformer: Reformer, Sendable {
         func reform(_ rawData: RawData, from endpoint: any Endpoint) throws -> [ViewData] {
@@ -46,6 +55,24 @@
             row[PropertyListKeys.area] = "\(area) ㎡"
             row[PropertyListKeys.place] = place
             return row
+        }
+    }
+
+    /// A pin on a map.
+    struct MapPin: Sendable, Equatable {
+        var latitude: Double
+        var longitude: Double
+        var label: String
+    }
+
+    /// Converts the list of second-hand homes to pins: the same response as for the rows, for another view.
+    struct MapPinReformer: Reformer, Sendable {
+        func reform(_ rawData: RawData, from endpoint: any Endpoint) throws -> [MapPin] {
+            try rawData["data"]["list"].require([JSONValue].self).map { item in
+                try MapPin(
+                    latitude: item["esf_lat"].require(), longitude: item["esf_lng"].require(),
+                    label: "\(item["esf_total_price"].require(Double.self)) 万")
+            }
         }
     }
 #endif

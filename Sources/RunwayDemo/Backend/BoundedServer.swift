@@ -1,0 +1,123 @@
+#if Command
+    package import Hummingbird
+    package import HummingbirdCore
+    import HummingbirdHTTP2
+    import Logging
+    import NIOCore
+    package import NIOSSL
+    package import RunwayServer
+
+    /// A server whose connections are bounded, and are closed at once when it stops: over HTTP/2 and HTTP/1.1 with TLS, over
+    /// HTTP/1.1 without.
+    package struct BoundedServer<Responder: HTTPResponder>: Sendable
+    where Responder.Context: InitializableFromSource<ApplicationRequestContextSource> {
+        private let responder: Responder
+        private let host: String
+        private let port: Int
+        private let certificate: DemoCertificate?
+        private let onAccepting: @Sendable () -> Void
+
+        /// Describes a server.
+        ///
+        /// - Parameters:
+        ///   - routes: The router.
+        ///   - host: The address to bind to. The default is the loopback address.
+        ///   - port: The port to bind to. The default, 0, is any free port.
+        ///   - certificate: The certificate for TLS; `nil`, the default, for plain HTTP/1.1.
+        ///   - onAccepting: Called with every connection.
+        package init<Routes: HTTPResponderBuilder>(
+            _ routes: Routes, host: String = "127.0.0.1", port: Int = 0,
+            certificate: DemoCertificate? = nil,
+            onAccepting: @escaping @Sendable () -> Void = {}
+        ) where Routes.Responder == Responder {
+            (responder, self.host, self.port) = (routes.buildResponder(), host, port)
+            (self.certificate, self.onAccepting) = (certificate, onAccepting)
+        }
+
+        /// Serves until its task is cancelled or its service group shuts down.
+        ///
+        /// - Parameter onServing: Called once with the base URL and the port, when the port is bound.
+        /// - Throws: The system's error if the address can't be bound.
+        package func run(onServing: @escaping @Sendable (_ baseURL: String, _ port: Int) -> Void) async throws {
+            let connections = OpenConnections()
+            let application = Application(
+                responder: responder,
+                server: .bounded(
+                    tls: try certificate?.serverConfiguration(), cuttingIn: connections, onAccepting: onAccepting),
+                configuration: ApplicationConfiguration(address: .hostname(host, port: port)),
+                onServerRunning: { channel in
+                    connections.add(channel)
+                    let port = channel.localAddress?.port ?? port
+                    // RFC 3986 §3.2.2: an IPv6 address is in brackets.
+                    let authority = host.contains(":") ? "[\(host)]" : host
+                    onServing("\(certificate == nil ? "http" : "https")://\(authority):\(port)", port)
+                },
+                logger: Logger(label: "runway.server", factory: { _ in SwiftLogNoOpLogHandler() }))
+            do {
+                try await connections.run { try await application.run() }
+            } catch {
+                // A server ends by cancellation; the errors of its parts during the teardown are not relevant.
+                guard Task.isCancelled else { throw error }
+            }
+        }
+    }
+
+    extension BoundedServer {
+        /// Serves while `body` runs with the base URL and the port.
+        func serve<Value>(while body: (_ baseURL: String, _ port: Int) async throws -> Value) async throws -> Value {
+            try await whileServing({ onServing in try await run { onServing(($0, $1)) } }) {
+                try await body($0.0, $0.1)
+            }
+        }
+    }
+
+    /// Runs `serve` while `body` runs, which begins when `serve` reports that it serves.
+    func whileServing<Serving: Sendable, Value>(
+        _ serve: @escaping @Sendable (_ onServing: @escaping @Sendable (Serving) -> Void) async throws -> Void,
+        _ body: (Serving) async throws -> Value
+    ) async throws -> Value {
+        let (servings, continuation) = AsyncThrowingStream<Serving, any Error>.makeStream()
+        return try await withThrowingTaskGroup(of: Void.self) { group in
+            group.addTask {
+                do {
+                    try await serve { continuation.yield($0) }
+                    continuation.finish()
+                } catch {
+                    continuation.finish(throwing: error)
+                    throw error
+                }
+            }
+            defer { group.cancelAll() }
+            guard let serving = try await servings.first(where: { _ in true }) else { throw CancellationError() }
+            let value = try await body(serving)
+            group.cancelAll()
+            try await group.waitForAll()
+            return value
+        }
+    }
+
+    extension HTTPServerBuilder {
+        /// Bounds a server's connections, and has them closed at once when it stops.
+        ///
+        /// - Parameter onAccepting: Called with every connection.
+        package static func bounded(
+            _ limits: ConnectionLimits = ConnectionLimits(), tls: TLSConfiguration?,
+            cuttingIn connections: OpenConnections, onAccepting: @escaping @Sendable () -> Void = {}
+        ) -> HTTPServerBuilder {
+            HTTPServerBuilder { responder in
+                func bounded(_ base: some ServerChildChannel) -> any ServerChildChannel {
+                    CuttableChannel(
+                        base: LimitedChannel(base: base, limits: limits), connections: connections,
+                        onAccepting: onAccepting)
+                }
+                guard let tls else {
+                    return bounded(HTTP1Channel(responder: responder, configuration: limits.requests))
+                }
+                let configuration = HTTP2ChannelConfiguration(
+                    idleTimeout: limits.idleTime, streamConfiguration: limits.requests)
+                return bounded(
+                    try HTTP2UpgradeChannel(tlsConfiguration: tls, configuration: configuration, responder: responder))
+            }
+        }
+    }
+#endif
