@@ -41,33 +41,22 @@ struct ChangeCheck {
         let offered = Set(try files.numbers(in: files.offered))
         let queued = Set(try files.numbers(in: files.queued))
         let durable = queued.union(try files.numbers(in: files.durable))
-        let numbers = effects.map(\.number)
-        let taken = Set(numbers)
+        let taken = Set(effects.map(\.number))
         let (sent, uncertain) = (Set(try files.numbers(in: files.sent)), Set(try files.numbers(in: files.uncertain)))
         interruptedCount += sent.subtracting(durable).count
         uncertainCount += uncertain.count
         durableCount += durable.count
         queuedCount += queued.count
         effectCount += effects.count
-        if taken.count < numbers.count { findings.append("\(name): \(numbers.count - taken.count) had two effects.") }
         let lost = sent.subtracting(taken).sorted()
         if !lost.isEmpty {
             findings.append("\(name): \(lost.count) were lost while they were sent, such as \(lost[0]).")
         }
-        let (missing, invented) = (durable.subtracting(taken).sorted(), taken.subtracting(offered).sorted())
-        if !missing.isEmpty {
-            findings.append(
-                "\(name): \(missing.count) were acknowledged and had no effect, the first is \(missing[0]).")
-        }
-        if !invented.isEmpty { findings.append("\(name): \(invented.count) were never made, such as \(invented[0]).") }
         // A call that was not acknowledged, because its process was killed, may reach the server late, and only once.
         // So may a refused call.
-        for (account, effects) in Dictionary(grouping: effects, by: \.account) {
-            let order = effects.map(\.number).filter { durable.contains($0) && !uncertain.contains($0) }
-            if let place = zip(order, order.dropFirst()).first(where: { $0 >= $1 }) {
-                findings.append("\(name), account \"\(account)\": \(place.1) comes after \(place.0).")
-            }
-        }
+        findings += problems(
+            of: name, Dictionary(grouping: effects, by: \.account).mapValues { $0.map(\.number) }, offered: offered,
+            durable: durable, isOrdered: durable.subtracting(uncertain).contains)
         let unreported = queued.subtracting(try files.numbers(in: files.reported)).sorted()
         if !unreported.isEmpty {
             findings.append(

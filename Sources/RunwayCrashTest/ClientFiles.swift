@@ -1,4 +1,5 @@
 import Foundation
+import Runway
 
 /// The files of one client, which record its actions and their outcomes as far as it knows them.
 struct ClientFiles: Sendable {
@@ -97,9 +98,23 @@ struct AppendedFile: Sendable {
     }
 }
 
-/// The reason why the test can't go on.
-struct CrashFailure: Error, CustomStringConvertible {
-    let description: String
+/// The access token of an account.
+enum CrashToken {
+    static let prefix = "token-of-"
 
-    init(_ description: String) { self.description = description }
+    /// Signs an account in, or signs out if `account` is `nil`.
+    static func signIn<Service: APIService>(
+        _ account: String?, to service: Service.Type, on network: NetworkLayer
+    ) async throws {
+        if let account {
+            try await network.signIn(AccessToken(prefix + account, account: account), to: service)
+        } else {
+            try await network.signOut(of: service)
+        }
+    }
+}
+
+/// Credentials that need no renewal.
+struct CrashCredentials: Credentials {
+    func refresh(_ token: AccessToken, on network: NetworkLayer) async throws -> AccessToken { token }
 }

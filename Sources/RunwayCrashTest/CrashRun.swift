@@ -27,10 +27,7 @@ struct CrashRun {
         var process: ChildProcess
 
         init(_ process: ChildProcess) async throws {
-            guard let port = await process.nextLine().flatMap({ Int($0) }) else {
-                throw CrashFailure("the server did not start")
-            }
-            (self.port, self.process) = (port, process)
+            (port, self.process) = (try await process.numbers(count: 1)[0], process)
             network = try await BadNetwork(to: port, addresses: 1)
         }
 

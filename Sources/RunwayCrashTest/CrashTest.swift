@@ -61,8 +61,7 @@ struct CrashTest: AsyncParsableCommand {
     func run() async throws {
         let folder = FileManager.default.temporaryDirectory.appending(path: "runway-crash-\(UUID().uuidString)")
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-        let findings: [String]
-        do {
+        try await reporting {
             let clients = ClientFiles.all(in: folder, writers: writers, changers: changers)
             let run = CrashRun(
                 folder: folder, clients: clients, serverCount: servers, bug: plant, postgres: postgres,
@@ -70,17 +69,12 @@ struct CrashTest: AsyncParsableCommand {
             let totals = try await run.play(for: .seconds(seconds))
             let records = try await RecordCheck(clients.filter { $0.kind == .writer }, in: folder, postgres)
             let changes = try ChangeCheck(clients.filter { $0.kind == .changer }, in: folder)
-            findings =
-                totals.unsent.map { "the rest of \($0) did not arrive" } + records.findings + changes.findings
             print("seed \(seed): \(totals); \(records.totals); \(changes.totals)")
-        } catch {
-            try? FileManager.default.removeItem(at: folder)
-            FileHandle.standardError.write(Data("The test failed: \(error)\n".utf8))
-            throw ExitCode(2)
+            let findings =
+                totals.unsent.map { "the rest of \($0) did not arrive" } + records.findings + changes.findings
+            return findings.isEmpty ? [] : findings.prefix(19) + ["See \(folder.path)."]
         }
-        for finding in findings.prefix(20) { print(finding) }
-        if findings.isEmpty { try FileManager.default.removeItem(at: folder) } else { print("See \(folder.path).") }
-        if !findings.isEmpty { throw ExitCode(1) }
+        try FileManager.default.removeItem(at: folder)
     }
 }
 

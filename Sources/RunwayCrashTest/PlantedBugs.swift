@@ -18,16 +18,10 @@ extension PlantedBug {
         case .earlyAcknowledgement, .overtaking, .unwritten: wire
         }
     }
-}
 
-extension PlantedBug {
     /// The queue of a client with the bug.
     func queue(over queue: OfflineQueue) -> any ChangeQueue {
-        switch self {
-        case .overtaking: OvertakingQueue(base: queue)
-        case .unwritten: UnwrittenQueue(base: queue)
-        case .earlyAcknowledgement, .changedNumber, .earlyRemoval, .changedKey, .forgottenKeys: queue
-        }
+        self == .overtaking || self == .unwritten ? AlteredQueue(base: queue, bug: self) : queue
     }
 }
 
@@ -152,27 +146,20 @@ struct ForgetfulStore: IdempotencyStore {
     func release(_ key: IdempotencyKey, token: UUID) async throws { try await base.release(key, token: token) }
 }
 
-/// A queue that lets no change wait for another.
-struct OvertakingQueue: ChangeQueue {
+/// A queue that has nobody wait, or one that stores no call before it is sent.
+private struct AlteredQueue: ChangeQueue {
     let base: any ChangeQueue
+    let bug: PlantedBug
 
     func start(_ link: ChangeLink) { base.start(link) }
     func accepts(_ endpoint: any Endpoint.Type) -> Bool { base.accepts(endpoint) }
-    func hasToWait(_ change: UnsentChange) async throws -> Bool { false }
-    func writeAhead(_ change: UnsentChange) async throws -> UUID? { try await base.writeAhead(change) }
+    func hasToWait(_ change: UnsentChange) async throws -> Bool {
+        bug == .overtaking ? false : try await base.hasToWait(change)
+    }
+    func writeAhead(_ change: UnsentChange) async throws -> UUID? {
+        bug == .unwritten ? nil : try await base.writeAhead(change)
+    }
     func removeWritten(_ change: UUID) { base.removeWritten(change) }
-    func store(_ change: UnsentChange) async throws -> QueuedChange { try await base.store(change) }
-    func settle(_ change: UUID, isQueued: Bool) async { await base.settle(change, isQueued: isQueued) }
-    func servicesDidChange() { base.servicesDidChange() }
-}
-
-/// A queue that stores no call before it is sent.
-struct UnwrittenQueue: ChangeQueue {
-    let base: any ChangeQueue
-
-    func start(_ link: ChangeLink) { base.start(link) }
-    func accepts(_ endpoint: any Endpoint.Type) -> Bool { base.accepts(endpoint) }
-    func hasToWait(_ change: UnsentChange) async throws -> Bool { try await base.hasToWait(change) }
     func store(_ change: UnsentChange) async throws -> QueuedChange { try await base.store(change) }
     func settle(_ change: UUID, isQueued: Bool) async { await base.settle(change, isQueued: isQueued) }
     func servicesDidChange() { base.servicesDidChange() }

@@ -33,36 +33,15 @@ struct RecordCheck {
         }
         for files in writers {
             let numbers = arrived.removeValue(forKey: files.name) ?? [:]
-            let (offered, durable) = (
-                Set(try files.numbers(in: files.offered)), Set(try files.numbers(in: files.durable))
-            )
+            let durable = Set(try files.numbers(in: files.durable))
             durableCount += durable.count
-            compare(numbers, files.name, offered: offered, durable: durable)
+            storedCount += numbers.values.reduce(0) { $0 + $1.count }
+            findings += problems(
+                of: files.name, numbers, offered: Set(try files.numbers(in: files.offered)), durable: durable)
         }
         if durableCount == 0 { findings.append("Nothing was recorded.") }
         for name in arrived.keys { findings.append("Nobody recorded \(name).") }
         for line in try ClientFiles.lines(of: ServerFiles(in: folder).foreign) { findings.append(String(line)) }
-    }
-
-    private mutating func compare(
-        _ numbers: [String: [Int]], _ name: String, offered: Set<Int>, durable: Set<Int>
-    ) {
-        let all = numbers.values.flatMap { $0 }
-        let stored = Set(all)
-        storedCount += all.count
-        if stored.count < all.count { findings.append("\(name): \(all.count - stored.count) are stored twice.") }
-        let (missing, invented) = (durable.subtracting(stored).sorted(), stored.subtracting(offered).sorted())
-        if !missing.isEmpty {
-            findings.append("\(name): \(missing.count) were acknowledged and are missing, the first is \(missing[0]).")
-        }
-        if !invented.isEmpty {
-            findings.append("\(name): \(invented.count) were never recorded, such as \(invented[0]).")
-        }
-        for (account, numbers) in numbers {
-            if let place = zip(numbers, numbers.dropFirst()).first(where: { $0 >= $1 }) {
-                findings.append("\(name), account \"\(account)\": \(place.1) comes after \(place.0).")
-            }
-        }
     }
 
     private static func records(_ folder: URL, _ postgres: String?) async throws -> [StoredAction] {

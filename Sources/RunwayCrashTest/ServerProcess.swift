@@ -1,8 +1,6 @@
 import ArgumentParser
 import Foundation
 import Hummingbird
-import Logging
-import NIOCore
 import RunwayJSON
 import RunwayServer
 import RunwayServerStorage
@@ -29,13 +27,7 @@ struct ServerProcess: AsyncParsableCommand {
         if bug == .changedNumber { sink = TrustingSink(base: sink) }
         ActionLogRoute(to: ServerSink(base: sink, foreign: try AppendedFile(files.foreign))).add(to: router)
         if takesChanges { try await addChanges(to: router, files) }
-        let application = Application(
-            router: router, configuration: ApplicationConfiguration(address: .hostname("127.0.0.1", port: port)),
-            onServerRunning: { channel in
-                FileHandle.standardOutput.write(Data("\(channel.localAddress?.port ?? 0)\n".utf8))
-            },
-            logger: Logger(label: "crash-test", factory: { _ in SwiftLogNoOpLogHandler() }))
-        try await application.run()
+        try await router.serve(at: port) { say("\($0)") }
     }
 
     private func sink(_ files: ServerFiles) async throws -> any ActionLogSink {

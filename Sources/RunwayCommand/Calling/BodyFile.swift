@@ -70,7 +70,7 @@ struct BodyFile: Sendable {
     }
 }
 
-/// A file that is sent as a part of a form, as an item names it: a path, and perhaps `;type=` and a media type.
+/// A file that is sent as a part of a form, by the text of an item: a path, and perhaps `;type=` and a media type.
 struct FormFile: Equatable {
     let path: String
     let contentType: String

@@ -217,7 +217,7 @@ enum CalledServer: APIService {
     }
 }
 
-/// Ends every request before it is sent, so that its record shows what would have been.
+/// Ends every request before it is sent, so that the record shows the request that would have been sent.
 struct OfflineTransport: Transport {
     func endsInTime(_ request: Request) -> Bool { true }
 

@@ -43,15 +43,7 @@ struct ChatCrash: AsyncParsableCommand {
     }
 
     func run() async throws {
-        let findings: [String]
-        do {
-            findings = try await Self.play(for: .seconds(time), at: database, with: bug, seed: start)
-        } catch {
-            FileHandle.standardError.write(Data("The test failed: \(error)\n".utf8))
-            throw ExitCode(2)
-        }
-        for finding in findings.prefix(20) { print(finding) }
-        if !findings.isEmpty { throw ExitCode(1) }
+        try await reporting { try await Self.play(for: .seconds(time), at: database, with: bug, seed: start) }
     }
 
     @MainActor private static func play(
@@ -138,10 +130,7 @@ struct ChatCrash: AsyncParsableCommand {
         let server = try ChildProcess(
             ["chat-server", "--port", "\(port)", "--database", database, "--tenant", tenant]
                 + (bug.map { ["--bug", $0.rawValue] } ?? []))
-        guard let bound = await server.nextLine().flatMap({ Int($0) }) else {
-            throw CrashFailure("the server did not start")
-        }
-        return (server, bound)
+        return (server, try await server.numbers(count: 1)[0])
     }
 }
 

@@ -2,8 +2,6 @@ import ArgumentParser
 import Foundation
 import HTTPTypes
 import Hummingbird
-import Logging
-import NIOCore
 import RunwayServer
 
 #if PostgreSQL
@@ -38,16 +36,10 @@ struct ChatServerProcess: AsyncParsableCommand {
             let router = Router()
             EventStreamRoute(hub) { request, _ in EventPermission(owner: try Self.member(request)) }.add(to: router)
             ChatRoutes(chat) { request, _, _ in try Self.member(request) }.add(to: router)
-            let application = Application(
-                router: router,
-                configuration: ApplicationConfiguration(
-                    address: .hostname("127.0.0.1", port: port), reuseAddress: true),
-                onServerRunning: { channel in
-                    FileHandle.standardOutput.write(Data("\(channel.localAddress?.port ?? 0)\n".utf8))
-                    Task { await chat.run() }
-                },
-                logger: Logger(label: "crash-test", factory: { _ in SwiftLogNoOpLogHandler() }))
-            try await application.run()
+            try await router.serve(at: port) { port in
+                say("\(port)")
+                Task { await chat.run() }
+            }
         #else
             throw CrashFailure("this program was built without PostgreSQL, so that it can't use \(database)")
         #endif

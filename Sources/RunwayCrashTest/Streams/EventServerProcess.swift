@@ -1,8 +1,6 @@
 import ArgumentParser
 import Foundation
 import Hummingbird
-import Logging
-import NIOCore
 import RunwayServer
 import RunwayServerStorage
 
@@ -31,22 +29,17 @@ struct EventServerProcess: AsyncParsableCommand {
             name: "numbers", log: bug == .earlyDelivery ? ForgetfulLog(base: log) : log, options: options)
         let router = Router()
         EventStreamRoute(hub) { _, _ in EventPermission() }.add(to: router)
-        let application = Application(
-            router: router,
-            configuration: ApplicationConfiguration(address: .hostname("127.0.0.1", port: port), reuseAddress: true),
-            onServerRunning: { [pace, database] channel in
-                FileHandle.standardOutput.write(Data("\(channel.localAddress?.port ?? 0) \(last)\n".utf8))
-                guard pace > 0 else { return }
-                Task {
-                    if database == nil {
-                        try await Self.publish(to: hub, after: last, every: .milliseconds(pace))
-                    } else {
-                        try await Self.publish(to: hub, every: .milliseconds(pace))
-                    }
+        try await router.serve(at: port) { [pace, database] port in
+            say("\(port) \(last)")
+            guard pace > 0 else { return }
+            Task {
+                if database == nil {
+                    try await Self.publish(to: hub, after: last, every: .milliseconds(pace))
+                } else {
+                    try await Self.publish(to: hub, every: .milliseconds(pace))
                 }
-            },
-            logger: Logger(label: "crash-test", factory: { _ in SwiftLogNoOpLogHandler() }))
-        try await application.run()
+            }
+        }
     }
 
     private func log() async throws -> any EventLog {

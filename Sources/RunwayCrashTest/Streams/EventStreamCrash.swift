@@ -50,17 +50,11 @@ struct EventStreamCrash: AsyncParsableCommand {
 
     func run() async throws {
         let folder = FileManager.default.temporaryDirectory.appending(path: "runway-crash-\(UUID().uuidString)")
-        let findings: [String]
-        do {
+        try await reporting {
             try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
             defer { try? FileManager.default.removeItem(at: folder) }
-            findings = try await play(in: folder.appending(path: "events.sqlite"))
-        } catch {
-            FileHandle.standardError.write(Data("The test failed: \(error)\n".utf8))
-            throw ExitCode(2)
+            return try await play(in: folder.appending(path: "events.sqlite"))
         }
-        for finding in findings.prefix(20) { print(finding) }
-        if !findings.isEmpty { throw ExitCode(1) }
     }
 
     private func play(in file: URL) async throws -> [String] {
@@ -80,7 +74,7 @@ struct EventStreamCrash: AsyncParsableCommand {
         }
         for index in 0..<hubs { lead(index, to: index) }
         let clients = (0..<readers).map { NumberReader($0, on: networks[$0 % hubs], hasPlaces: database != nil) }
-        try await wait("every client is connected") { clients.allSatisfy { $0.isCaughtUp } }
+        try await waitUntil("every client is connected", within: .seconds(300)) { clients.allSatisfy { $0.isCaughtUp } }
         let end = ContinuousClock.now + .seconds(time)
         var kills = 0
         while ContinuousClock.now < end {
@@ -100,7 +94,7 @@ struct EventStreamCrash: AsyncParsableCommand {
         let last = servers.map { $0.last }.max() ?? 0
         // An event that a bug loses never arrives.
         if last > 0 {
-            try? await wait("every client has the last number") {
+            try? await waitUntil("every client has the last number", within: .seconds(300)) {
                 clients.allSatisfy { $0.numbers.last == last || $0.numbers.count >= last }
             }
         }
@@ -122,17 +116,8 @@ struct EventStreamCrash: AsyncParsableCommand {
         let server = try ChildProcess(
             ["event-server", "--file", file.path, "--port", "\(port)", "--pace", "\(pace)"]
                 + (bug.map { ["--bug", $0.rawValue] } ?? []) + (database.map { ["--database", $0] } ?? []))
-        let words = await server.nextLine()?.split(separator: " ").compactMap { Int($0) } ?? []
-        guard words.count == 2 else { throw CrashFailure("the server did not start") }
-        return (server, words[0], words[1])
-    }
-
-    private func wait(_ subject: String, until condition: () -> Bool) async throws {
-        let end = ContinuousClock.now + .seconds(300)
-        while !condition() {
-            guard ContinuousClock.now < end else { throw CrashFailure("it took five minutes until \(subject)") }
-            try await Task.sleep(for: .milliseconds(20))
-        }
+        let numbers = try await server.numbers(count: 2)
+        return (server, numbers[0], numbers[1])
     }
 }
 

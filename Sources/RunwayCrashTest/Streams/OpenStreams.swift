@@ -2,15 +2,11 @@ import ArgumentParser
 import Foundation
 import HTTPTypes
 import Hummingbird
-import HummingbirdHTTP2
-import Logging
-import NIOCore
 import Runway
 import RunwayDemo
 import RunwayServer
 import RunwayStreams
 import RunwayTransport
-import Synchronization
 
 /// Opens many streams on one server process from other processes, and measures the memory of a stream, the time of an
 /// event to all streams, and the processor time of quiet streams. Linux only.
@@ -164,17 +160,10 @@ struct OpenServerProcess: AsyncParsableCommand {
             return "published"
         }
         let certificate = try DemoCertificate()
-        let application = Application(
-            router: router, server: try .http2Upgrade(tlsConfiguration: certificate.serverConfiguration()),
-            configuration: ApplicationConfiguration(address: .hostname("127.0.0.1", port: 0)),
-            onServerRunning: { channel in
-                let authority = Data(certificate.authorityPEM.utf8).base64EncodedString()
-                let number = ProcessInfo.processInfo.processIdentifier
-                let line = "\(channel.localAddress?.port ?? 0) \(authority) \(number)\n"
-                FileHandle.standardOutput.write(Data(line.utf8))
-            },
-            logger: Logger(label: "many", factory: { _ in SwiftLogNoOpLogHandler() }))
-        try await application.run()
+        try await router.serve(at: 0, with: certificate) { port in
+            let authority = Data(certificate.authorityPEM.utf8).base64EncodedString()
+            say("\(port) \(authority) \(ProcessInfo.processInfo.processIdentifier)")
+        }
     }
 }
 
@@ -220,7 +209,7 @@ struct OpenClientsProcess: AsyncParsableCommand {
         for await time in times {
             if let time { milliseconds.append(time) } else { open += 1 }
             if time == nil, open == count {
-                FileHandle.standardOutput.write(Data("open\n".utf8))
+                say("open")
                 Task { [limit] in
                     try await Task.sleep(for: .seconds(limit))
                     continuation.finish()
@@ -233,9 +222,9 @@ struct OpenClientsProcess: AsyncParsableCommand {
             milliseconds.isEmpty ? 0 : milliseconds[Int(Double(milliseconds.count - 1) * share)].rounded()
         }
         let lost = count * events - milliseconds.count
-        let line =
-            "p50 \(part(0.5)) ms, p99 \(part(0.99)) ms, the last \(part(1)) ms, \(open - count) reconnections, \(lost) events lost\n"
-        FileHandle.standardOutput.write(Data(line.utf8))
+        say(
+            "p50 \(part(0.5)) ms, p99 \(part(0.99)) ms, the last \(part(1)) ms, \(open - count) reconnections, \(lost) events lost"
+        )
         try await Task.sleep(for: .seconds(3600))
         withExtendedLifetime((layers, tasks)) {}
     }

@@ -8,10 +8,10 @@
         let longitude: Double
         let districts: [District]
 
-        /// The city called `code`; nil when the catalogue has none of that name.
+        /// Returns the city with a code; `nil` if the catalogue has none.
         static func named(_ code: String) -> City? { all.first { $0.code == code } }
 
-        /// The district called `code`; nil when the city has none of that name.
+        /// Returns the district with a code; `nil` if the city has none.
         func district(named code: String) -> District? { districts.first { $0.code == code } }
     }
 

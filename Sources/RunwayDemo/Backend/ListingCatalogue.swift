@@ -4,7 +4,7 @@
     /// All listings of the backend, generated from a seed: equal seeds and sizes produce equal listings until they are
     /// edited.
     struct ListingCatalogue: Sendable {
-        /// At most this many listings of a kind are made.
+        /// The most listings of a kind.
         static let maximumListingsPerKind = 50_000
 
         private var listings: [Listing.Kind: [Listing]] = [:]
@@ -24,7 +24,7 @@
         /// The listings of a kind, the newest first.
         subscript(kind: Listing.Kind) -> [Listing] { listings[kind, default: []] }
 
-        /// The listing with that number; `nil` if there is none.
+        /// Returns the listing with a number; `nil` if there is none.
         func listing(_ kind: Listing.Kind, number: Int) -> Listing? { self[kind].first { $0.number == number } }
 
         /// One thing that a team does to its list.
@@ -33,7 +33,7 @@
             case publish(Listing)
             /// Takes a listing out of its list.
             case withdraw(Listing)
-            /// Puts a listing in the place of the one with its number.
+            /// Replaces the listing that has the same number.
             case correct(Listing)
         }
 

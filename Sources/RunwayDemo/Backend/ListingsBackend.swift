@@ -1,6 +1,6 @@
 #if Command
     import Hummingbird
-    public import RunwayServer
+    package import RunwayServer
     import Synchronization
 
     /// The demo's server: property listings from a seed, through the APIs of three teams with different formats.
@@ -21,12 +21,12 @@
     ///
     /// Lists, details, favourites and `/slow/list` have the parameter `delay_ms`, at most 5000, which delays their
     /// response; the delay ends when the caller disconnects. Pages have 30 listings by default and at most 100.
-    public final class ListingsBackend: Sendable {
+    package final class ListingsBackend: Sendable {
         /// The number of listings of each kind by default.
-        public static let defaultListingsPerKind = 1200
+        package static let defaultListingsPerKind = 1200
 
         /// The certificate that clients must trust; `nil` without TLS.
-        public let certificate: DemoCertificate?
+        package let certificate: DemoCertificate?
 
         let tokens = TokenDesk()
         let counter = StatisticsCounter()
@@ -45,7 +45,7 @@
         ///     the client likes. Otherwise they use HTTP/1.1 without TLS. The default is `true`.
         ///   - clock: The clock of delays. The default is the continuous clock.
         /// - Throws: The certificate library's error.
-        public init(
+        package init(
             seed: UInt64 = 1, listingsPerKind: Int = defaultListingsPerKind, usesTLS: Bool = true,
             clock: any Clock<Duration> = ContinuousClock()
         ) throws {
@@ -55,7 +55,7 @@
         }
 
         /// The requests that the backend has received so far.
-        public var statistics: BackendStatistics { counter.current }
+        package var statistics: BackendStatistics { counter.current }
 
         /// The listings as they are now. Every response is made from one such state.
         var catalogue: ListingCatalogue { listings.withLock { $0 } }
@@ -79,7 +79,7 @@
         ///   - onServing: Called once, when the port is bound. The function must return immediately: requests wait for
         ///     it.
         /// - Throws: The system's error if the address can't be bound.
-        public func run(
+        package func run(
             host: String = "127.0.0.1", port: Int = 0, rules: HostRules = .loopback,
             onServing: @escaping @Sendable (ServingBackend) -> Void = { _ in }
         ) async throws {
@@ -94,23 +94,23 @@
     }
 
     /// A ``ListingsBackend`` that accepts requests.
-    public struct ServingBackend: Sendable {
+    package struct ServingBackend: Sendable {
         /// The address that the backend is bound to, such as `127.0.0.1`.
-        public let host: String
+        package let host: String
 
         /// The port that the backend is bound to, never 0.
-        public let port: Int
+        package let port: Int
 
         /// The base of all URLs, such as `https://127.0.0.1:40123`, without a trailing slash.
-        public let baseURL: String
+        package let baseURL: String
 
         /// The certificate that clients must trust; `nil` for a backend without TLS.
-        public let certificate: DemoCertificate?
+        package let certificate: DemoCertificate?
 
         let counter: StatisticsCounter
 
         /// The requests that the backend has received so far.
-        public var statistics: BackendStatistics { counter.current }
+        package var statistics: BackendStatistics { counter.current }
     }
 
     /// Serves listings on a free port of the loopback while `body` runs; when it returns, no connection, task or port
@@ -125,9 +125,9 @@
     /// - Parameters:
     ///   - backend: The backend.
     ///   - body: Runs in the caller's isolation as soon as the server accepts requests.
-    /// - Returns: What `body` returns.
-    /// - Throws: What `body` throws, or the error of a backend that can't start.
-    public func withListingsBackend<Value>(
+    /// - Returns: The result of `body`.
+    /// - Throws: The errors of `body`, or of a backend that can't start.
+    package func withListingsBackend<Value>(
         _ backend: ListingsBackend, _ body: (ServingBackend) async throws -> Value
     ) async throws -> Value {
         try await whileServing({ try await backend.run(onServing: $0) }, body)

@@ -10,9 +10,9 @@
     struct MemberAPI: Sendable {
         /// The largest body that is read.
         static let maximumBodyByteCount = 4096
-        /// How many folders a member has.
+        /// The numbers of a member's folders.
         static let folders = 1...10
-        /// How many rentals a folder holds.
+        /// The number of rentals in a folder.
         static let folderSize = 3
 
         let tokens: TokenDesk
@@ -35,8 +35,8 @@
             }
         }
 
-        /// Responds to `GET /member/favourites`, if the token is valid: the first rentals whose number ends in that of
-        /// the folder.
+        /// Responds to `GET /member/favourites`, if the token is valid: with the first rentals whose number ends in the
+        /// folder's number.
         func favourites(
             _ query: QueryParameters, of catalogue: ListingCatalogue, authorization: String?
         ) throws -> Response {

@@ -6,7 +6,7 @@
     /// At most ``maximumTokens`` are stored; beyond that the oldest are removed, and count as unknown.
     final class TokenDesk: Sendable {
         static let maximumTokens = 1000
-        /// How long a token is good by itself.
+        /// The lifetime of a token in seconds.
         static let lifetimeSeconds: Int64 = 3600
 
         struct Grant: Sendable, Equatable {

@@ -116,22 +116,22 @@
     }
 
     /// The results of a ``ChatTour``: the counts of both sides.
-    public struct ChatTourReport: TourReport {
+    package struct ChatTourReport: TourReport {
         /// The conversation as both screens show it.
-        public var screen: [String]
+        package var screen: [String]
         /// Messages that the two members wrote.
-        public var written: Int
-        /// How many of them were written without a network.
-        public var offline: Int
+        package var written: Int
+        /// The number of messages that were written without a network.
+        package var offline: Int
         /// Messages that were written by the other member meanwhile.
-        public var missed: Int
+        package var missed: Int
         /// Messages that the server has.
-        public var stored: Int
+        package var stored: Int
         /// Deviations from the expected results; empty if there are none.
-        public var problems: [String] = []
+        package var problems: [String] = []
 
         /// The counts, as a person reads them.
-        public var description: String {
+        package var description: String {
             "\(written) written, \(offline) offline, \(stored) on each screen"
         }
     }

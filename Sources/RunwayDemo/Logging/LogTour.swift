@@ -1,5 +1,5 @@
 #if Command
-    public import Foundation
+    package import Foundation
     import Hummingbird
     import Runway
     import RunwayServer
@@ -11,12 +11,12 @@
     /// Has an app record actions in a process that is killed while a batch is in flight, and starts it again.
     ///
     /// The process, `kill -9`, the sockets and the files of both sides are real.
-    public enum LogTour {
+    package enum LogTour {
         /// The name of the command by which a program runs ``record(_:in:sendingTo:untilKilled:)``.
-        public static let commandName = "demo-log"
+        package static let commandName = "demo-log"
 
-        /// How many actions the two runs record. The first batch of 30 arrives, the second is in flight when the first
-        /// run ends.
+        /// The numbers of actions that the two runs record. The first batch of 30 arrives, the second is in flight when
+        /// the first run ends.
         private static let counts = (first: 70, second: 20)
 
         private enum Logging: APIService {
@@ -29,7 +29,7 @@
         ///
         /// - Throws: The error of a server or a process that can't start, and `CancellationError` when the task is
         ///   cancelled.
-        @concurrent public static func play() async throws -> LogTourReport {
+        @concurrent package static func play() async throws -> LogTourReport {
             let folder = FileManager.default.temporaryDirectory.appending(path: "runway-demo-\(UUID().uuidString)")
             defer { try? FileManager.default.removeItem(at: folder) }
             let file = folder.appending(path: "server/actions.sqlite")
@@ -63,14 +63,14 @@
         /// Records actions, as an app does in one run.
         ///
         /// - Parameters:
-        ///   - count: How many.
+        ///   - count: The number of actions.
         ///   - file: The file of the log.
         ///   - url: The base URL of the server.
-        ///   - isKilled: Whether the process records, says so and waits for its end; otherwise it sends all that the
-        ///     log has.
+        ///   - isKilled: Whether the process records the actions, reports that and waits to be killed; otherwise it
+        ///     sends the whole log.
         /// - Throws: `StorageError`, or the error of the transport. A log that could not be sent within a minute throws
         ///   `CancellationError`.
-        @concurrent public static func record(
+        @concurrent package static func record(
             _ count: Int, in file: URL, sendingTo url: String, untilKilled isKilled: Bool
         ) async throws {
             let network = NetworkLayer(name: "log", transport: try NIOTransport())
@@ -90,7 +90,7 @@
         }
     }
 
-    /// Holds the response to the second batch until it comes again.
+    /// Holds the response to the second batch until that batch arrives again.
     final class LogTourSink: ActionLogSink {
         let base: SQLiteActionLogSink
         /// Opens when the app was killed.
@@ -98,9 +98,9 @@
         private let received = ReceivedCount()
         private let requests = ReceivedCount()
 
-        /// Requests that came.
+        /// The number of received requests.
         var requestCount: Int { requests.value }
-        /// Actions that came, each as often as it came.
+        /// The number of received actions, including repeated ones.
         var receivedCount: Int { received.value }
 
         init(_ base: SQLiteActionLogSink) { self.base = base }
@@ -115,20 +115,20 @@
     }
 
     /// The results of a ``LogTour``: the counts of both sides.
-    public struct LogTourReport: TourReport {
+    package struct LogTourReport: TourReport {
         /// Actions that the app recorded in both of its runs.
-        public var recorded: Int
+        package var recorded: Int
         /// Actions that the server has.
-        public var stored: Int
+        package var stored: Int
         /// Requests that the server received, each with a batch of actions.
-        public var requests: Int
-        /// Actions that came to the server again, and were not stored again.
-        public var repeated: Int
+        package var requests: Int
+        /// Actions that the server received again, and did not store again.
+        package var repeated: Int
         /// Deviations from the expected results; empty if there are none.
-        public var problems: [String] = []
+        package var problems: [String] = []
 
         /// The counts, as a person reads them.
-        public var description: String {
+        package var description: String {
             "\(recorded) recorded, \(stored) at the server; \(repeated) were sent twice"
         }
     }

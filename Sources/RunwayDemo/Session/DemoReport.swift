@@ -78,7 +78,7 @@
         ///   - onScene: Called with the title of every scene as it begins.
         /// - Throws: The error of a server or a process that can't start, and `CancellationError` when the task is
         ///   cancelled.
-        public static func play(
+        package static func play(
             seed: UInt64 = 1, parts: Set<DemoPart> = Set(DemoPart.allCases),
             onScene: @escaping @Sendable (String) -> Void = { _ in }
         ) async throws -> DemoReport {

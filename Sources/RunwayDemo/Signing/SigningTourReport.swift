@@ -1,24 +1,24 @@
 #if Command
-    public import Runway
+    package import Runway
 
     /// The results of a ``SigningTour``: which calls the server accepted, and the reasons for its refusals.
-    public struct SigningTourReport: TourReport {
+    package struct SigningTourReport: TourReport {
         /// One attempt to be accepted by the server.
-        public struct Row: Sendable, Encodable {
+        package struct Row: Sendable, Encodable {
             /// The attempt in words: a short title, a colon, and details.
-            public var title: String
+            package var title: String
             /// The refusals of requests: the status, and the reason in one word.
-            public var refusals: [String]
+            package var refusals: [String]
             /// The number of requests that were accepted.
-            public var accepted: Int
+            package var accepted: Int
             /// The fact that the app learned, in words.
-            public var detail: String
+            package var detail: String
 
             /// The outcome in a few words.
-            public var outcome: String { text(of: refusals.map { "refused: \($0)" }) }
+            package var outcome: String { text(of: refusals.map { "refused: \($0)" }) }
 
             /// The outcome in fewer words: a refusal is its status and the problem.
-            public var briefOutcome: String { text(of: refusals.map { Self.briefTexts[$0] ?? $0 }) }
+            package var briefOutcome: String { text(of: refusals.map { Self.briefTexts[$0] ?? $0 }) }
 
             private static let briefTexts = [
                 "401 invalid": "401 wrong signature", "401 replayed": "401 seen before", "400 body": "400 body changed",
@@ -32,18 +32,18 @@
         }
 
         /// The attempts in order.
-        public var rows: [Row] = []
+        package var rows: [Row] = []
         /// Calls that the app and others made.
-        public var calls = 0
+        package var calls = 0
         /// Requests that these calls sent.
-        public var requests = 0
+        package var requests = 0
         /// The records of the calls, in the order of their ends.
-        public var flights: [FlightRecord] = []
+        package var flights: [FlightRecord] = []
         /// Deviations from the expected results; empty if there are none.
-        public var problems: [String] = []
+        package var problems: [String] = []
 
         /// The table and the records as text.
-        public var description: String {
+        package var description: String {
             var lines = ["— Signed calls, and attempts to pass as the app"]
             for row in rows { lines += ["    \(row.title): \(row.outcome)", "        \(row.detail)"] }
             lines += ["", "— Every call of the app and of others, its decisions and its duration"]

@@ -1,5 +1,5 @@
 #if Command
-    public import Foundation
+    package import Foundation
     import Hummingbird
     import Runway
     import RunwayStorage
@@ -10,20 +10,20 @@
     /// and starts it again.
     ///
     /// The processes, `kill -9`, the sockets and the files of both sides are real.
-    public enum TrainTour {
+    package enum TrainTour {
         /// A run of the app.
-        public enum Run: String, Sendable {
-            /// It opens a home with a network, and is killed.
+        package enum Run: String, Sendable {
+            /// The app opens a home with a network, and is killed.
             case atHome
-            /// It opens the home without a network and makes offers; then the network returns, and it is killed while
-            /// an offer is in flight.
+            /// The app opens the home without a network and makes offers; then the network returns, and the app is
+            /// killed while an offer is in flight.
             case onTheTrain
-            /// It sends the rest.
+            /// The app sends the remaining offers.
             case atWork
         }
 
         /// The name of the command by which a program runs ``use(_:in:calling:)``.
-        public static let commandName = "demo-train"
+        package static let commandName = "demo-train"
 
         private static let home = 7
         private static let prices = [510, 515, 520]
@@ -34,7 +34,7 @@
         /// - Parameter seed: The seed of the listings. The default is 1.
         /// - Throws: The error of a server or a process that can't start, and `CancellationError` when the task is
         ///   cancelled.
-        @concurrent public static func play(seed: UInt64 = 1) async throws -> TrainTourReport {
+        @concurrent package static func play(seed: UInt64 = 1) async throws -> TrainTourReport {
             let folder = FileManager.default.temporaryDirectory.appending(path: "runway-demo-\(UUID().uuidString)")
             defer { try? FileManager.default.removeItem(at: folder) }
             let catalogue = ListingCatalogue(seed: seed, listingsPerKind: home)
@@ -76,12 +76,12 @@
         /// Uses the app, as one run of it does.
         ///
         /// - Parameters:
-        ///   - run: What the user does.
+        ///   - run: The part of the tour to play.
         ///   - folder: The app's folder.
         ///   - url: The base URL of the server.
         /// - Throws: The error of a call or of the transport. Offers that could not be sent within a minute throw
         ///   `CancellationError`.
-        @MainActor public static func use(_ run: Run, in folder: URL, calling url: String) async throws {
+        @MainActor package static func use(_ run: Run, in folder: URL, calling url: String) async throws {
             let status = SettableNetworkStatus(run == .onTheTrain ? .none : .wifi)
             let queue = OfflineQueue(
                 at: folder.appending(path: "changes/changes.sqlite"),
@@ -117,24 +117,24 @@
     }
 
     /// The results of a ``TrainTour``: the counts of both sides.
-    public struct TrainTourReport: TourReport {
+    package struct TrainTourReport: TourReport {
         /// The lines of the details screen without a network.
-        public var screen: [String]
+        package var screen: [String]
         /// The number of times that the app opened the details screen.
-        public var openings: Int
+        package var openings: Int
         /// The number of requests for the details that the server received.
-        public var detailRequests: Int
+        package var detailRequests: Int
         /// Changes that the app made without a network.
-        public var changes: Int
+        package var changes: Int
         /// Changes that took effect at the server.
-        public var effects: Int
+        package var effects: Int
         /// Changes that the server received again, without a second effect.
-        public var repeated: Int
+        package var repeated: Int
         /// Deviations from the expected results; empty if there are none.
-        public var problems: [String] = []
+        package var problems: [String] = []
 
         /// The counts as text.
-        public var description: String {
+        package var description: String {
             "\(openings) openings, \(detailRequests) request; \(changes) offers made, \(effects) at the server; \(repeated) was sent twice"
         }
     }

@@ -112,7 +112,7 @@
                     let isLast = change == 3
                     let filter = RentalList(
                         city: "shanghai", maximumRent: rent, pageSize: 3, delay: isLast ? nil : 4000)
-                    // The user's next change comes when the server is at work on this one.
+                    // The user's next change arrives while the server processes this one.
                     try await arrival(at: "/zf/list") {
                         call(lists.rentals.load(filter), shouldBe: isLast ? "succeeded" : "replaced")
                     }
