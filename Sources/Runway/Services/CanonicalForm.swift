@@ -5,19 +5,46 @@ import HTTPTypes
 ///
 /// Texts are compared by their UTF-8 bytes, since these are sent: Swift treats the two encodings of "é" as equal. Names
 /// are compared in any order, values of one name in their order.
-struct CanonicalForm {
-    private(set) var bytes: [UInt8] = []
+struct CanonicalForm: ~Copyable {
+    /// The bytes so far, and room for more. It is no array, which checks its room and its owner at each byte: every call
+    /// that may be cached runs this.
+    private var memory = UnsafeMutableBufferPointer<UInt8>.allocate(capacity: 256)
+    private var count = 0
 
-    init() { bytes.reserveCapacity(128) }
+    deinit { memory.deallocate() }
+
+    var bytes: [UInt8] { Array(UnsafeBufferPointer(rebasing: memory[..<count])) }
 
     mutating func add(_ text: String) {
         var text = text
         text.withUTF8 { add($0) }
     }
 
-    mutating func add(_ part: some Collection<UInt8>) {
+    mutating func add(_ part: [UInt8]) { part.withUnsafeBufferPointer { add($0) } }
+
+    private mutating func add(_ part: UnsafeBufferPointer<UInt8>) {
         add(count: part.count)
-        bytes.append(contentsOf: part)
+        append(part)
+    }
+
+    private mutating func append(_ part: UnsafeBufferPointer<UInt8>) {
+        makeRoom(for: part.count)
+        _ = UnsafeMutableBufferPointer(rebasing: memory[count...]).initialize(fromContentsOf: part)
+        count += part.count
+    }
+
+    private mutating func append(_ byte: UInt8) {
+        makeRoom(for: 1)
+        memory.initializeElement(at: count, to: byte)
+        count += 1
+    }
+
+    private mutating func makeRoom(for added: Int) {
+        if count + added <= memory.count { return }
+        let larger = UnsafeMutableBufferPointer<UInt8>.allocate(capacity: max(2 * memory.count, count + added))
+        _ = larger.initialize(fromContentsOf: memory[..<count])
+        memory.deallocate()
+        memory = larger
     }
 
     /// Adds the parameters in the order of their names.
@@ -32,10 +59,10 @@ struct CanonicalForm {
             case .indices: 2
             case .commas: 3
             }
-        bytes.append(arrays)
-        bytes.append(style.writesDots ? 1 : 0)
-        bytes.append(style.writesDigits ? 1 : 0)
-        bytes.append(style.writesNulls ? 1 : 0)
+        append(arrays)
+        append(style.writesDots ? 1 : 0)
+        append(style.writesDigits ? 1 : 0)
+        append(style.writesNulls ? 1 : 0)
         add(style.dates)
     }
 
@@ -47,7 +74,7 @@ struct CanonicalForm {
             case .secondsSince1970: 1
             case .millisecondsSince1970: 2
             }
-        bytes.append(code)
+        append(code)
     }
 
     /// Adds header fields by their names as passed: if two names differ only in case, the order decides which is sent.
@@ -69,13 +96,15 @@ struct CanonicalForm {
     }
 
     private mutating func add(count: Int) {
-        if count < 255 { return bytes.append(UInt8(count)) }
-        bytes.append(255)
+        if count < 255 { return append(UInt8(count)) }
+        append(255)
         add(UInt64(count))
     }
 
     private mutating func add(_ number: UInt64) {
-        withUnsafeBytes(of: number.littleEndian) { bytes.append(contentsOf: $0) }
+        withUnsafeBytes(of: number.littleEndian) { number in
+            number.withMemoryRebound(to: UInt8.self) { append($0) }
+        }
     }
 
     private mutating func add(_ parameters: Parameters, depth: Int) {
@@ -111,35 +140,35 @@ struct CanonicalForm {
     private mutating func add(_ value: ParameterValue, depth: Int) {
         guard depth <= UnencodableParameter.maximumDepth else { return }
         switch value {
-        case .null: bytes.append(0)
-        case .bool(let value): bytes.append(value ? 2 : 1)
+        case .null: append(0)
+        case .bool(let value): append(value ? 2 : 1)
         case .integer(let value):
-            bytes.append(3)
+            append(3)
             add(UInt64(bitPattern: value))
         case .unsigned(let value):
-            bytes.append(4)
+            append(4)
             add(value)
         case .double(let value):
-            bytes.append(5)
+            append(5)
             add(value.bitPattern)
         case .decimal(let value):
-            bytes.append(6)
+            append(6)
             add("\(value)")
         case .string(let value):
-            bytes.append(7)
+            append(7)
             add(value)
         case .date(let value):
-            bytes.append(8)
+            append(8)
             add(value.timeIntervalSinceReferenceDate.bitPattern)
         case .bytes(let value):
-            bytes.append(9)
+            append(9)
             add(value)
         case .array(let elements):
-            bytes.append(10)
+            append(10)
             add(count: elements.count)
             for element in elements { add(element, depth: depth + 1) }
         case .object(let members):
-            bytes.append(11)
+            append(11)
             add(members, depth: depth + 1)
         }
     }
