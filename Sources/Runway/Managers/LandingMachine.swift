@@ -72,7 +72,8 @@ struct LandingMachine {
     /// The calls that have not ended, in order.
     var pending: [FlightID] { calls.keys.sorted() }
 
-    func isPending(_ id: FlightID) -> Bool { calls[id] != nil }
+    // Inlined, as `requested(_:)` is, so that the manager reads one property in place of copying the machine.
+    @inline(__always) func isPending(_ id: FlightID) -> Bool { calls[id] != nil }
     func isInFlight(_ id: FlightID) -> Bool { calls[id]?.isInFlight ?? false }
     /// A call that has not ended; `nil` if it has.
     func flight(_ id: FlightID) -> Flight? { calls[id]?.flight }
@@ -88,8 +89,11 @@ extension LandingMachine {
     /// Decides what happens to a new call.
     ///
     /// - Parameter identity: Compared with the identities of the calls in flight; `nil` if the call joins none.
-    func requested(_ identity: CallIdentity? = nil) -> Overlap {
-        guard inFlightCount > 0 else { return .start }
+    @inline(__always) func requested(_ identity: CallIdentity? = nil) -> Overlap {
+        inFlightCount > 0 ? requestedInFlight(identity) : .start
+    }
+
+    private func requestedInFlight(_ identity: CallIdentity?) -> Overlap {
         let inFlight = calls.values.filter(\.isInFlight)
         switch overlap {
         case .concurrent, .cancelRunning: return .start

@@ -100,8 +100,8 @@ extension FlightRecorder {
     func note<D: StageDecision>(_ decision: D, in step: FlightStep, at now: Duration?) {
         state.withLock {
             let elapsed = now.map { $0 - start } ?? $0.decisions.last?.elapsed ?? clock.now - start
-            // Most calls note a few: room for them is made once.
-            if $0.decisions.isEmpty { $0.decisions.reserveCapacity(4) }
+            // A call that a stored response serves notes two: room for them is made once.
+            if $0.decisions.isEmpty { $0.decisions.reserveCapacity(2) }
             $0.decisions.append(FlightRecord.Decision(elapsed: elapsed, step: step, decision: decision))
         }
     }
