@@ -10,6 +10,7 @@
 ///     static let service = Estate.self
 ///     static let cache = CachePolicy.untilEvicted(onDisk: true)
 ///     static let cacheKind = CacheKind.images
+///
 ///     var path: EndpointPath { "photos/\(id)" }
 ///     @Unencoded var id: Int
 /// }
