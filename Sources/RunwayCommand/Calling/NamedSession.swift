@@ -14,8 +14,8 @@ struct NamedSession {
     private let origin: String
     private var stored = StoredSession()
 
-    /// Reads the session in `$XDG_CONFIG_HOME/runway/sessions`, or in `~/.config/runway/sessions`; an empty one if there
-    /// is no file.
+    /// Reads the session in `$XDG_CONFIG_HOME/runway/sessions`, or in `~/.config/runway/sessions`; an empty one if
+    /// there is no file.
     ///
     /// A damaged file is moved to a name that ends in `.damaged`, so that the next call starts a new session.
     ///
