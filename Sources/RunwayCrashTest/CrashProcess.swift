@@ -21,8 +21,8 @@ func reporting(_ check: () async throws -> [String]) async throws {
     if !findings.isEmpty { throw ExitCode(1) }
 }
 
-/// Compares the numbers of a client that arrived at the server with those that the client knows. Returns each problem in
-/// one sentence.
+/// Compares the numbers of a client that arrived at the server with those that the client knows. Returns each problem
+/// in one sentence.
 ///
 /// - Parameters:
 ///   - name: The client's name.
