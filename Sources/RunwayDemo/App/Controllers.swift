@@ -61,8 +61,8 @@
         }
     }
 
-    /// A screen with several parts, each loaded by itself, and shown in their order whichever comes first: the folders of a
-    /// user, or a showroom of chosen homes.
+    /// A screen with several parts: the folders of a user, or a showroom of chosen homes. Each part is loaded by
+    /// itself; they are shown in their order, whichever arrives first.
     @MainActor
     final class PartsController<Part: Endpoint>: ScreenController {
         let screen: Screen

@@ -7,8 +7,8 @@
     package import NIOSSL
     package import RunwayServer
 
-    /// A server whose connections are bounded, and are closed at once when it stops: over HTTP/2 and HTTP/1.1 with TLS, over
-    /// HTTP/1.1 without.
+    /// A server that limits its connections, and closes them at once when it stops: over HTTP/2 and HTTP/1.1 with TLS,
+    /// over HTTP/1.1 without.
     package struct BoundedServer<Responder: HTTPResponder>: Sendable
     where Responder.Context: InitializableFromSource<ApplicationRequestContextSource> {
         private let responder: Responder

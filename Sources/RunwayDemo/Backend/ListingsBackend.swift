@@ -9,7 +9,7 @@
     /// |---|---|
     /// | `GET /esf/list?city&district&price_max&page&page_size` | second-hand homes; `price_max` in 万 |
     /// | `GET /zf/list?city&district&rent_max&page&page_size` | rentals; `rent_max` in yuan a month |
-    /// | `GET /xinfang/list?city&district&average_price_max&offset&limit` | new homes; the price in yuan a square metre |
+    /// | `GET /xinfang/list?city&district&average_price_max&offset&limit` | new homes; the price in yuan per m² |
     /// | `GET /esf/detail/{id}`, `/zf/detail/{id}`, `/xinfang/detail/{id}` | one listing; 404 if it does not exist |
     /// | `POST /member/login`, `POST /member/token` | an access token: for a name, or for a refresh token |
     /// | `GET /member/favourites?folder` | three rentals in a member's folder; needs an access token |

@@ -8,7 +8,7 @@
     ///
     /// | path | prices | pages | errors |
     /// |---|---|---|---|
-    /// | `esf` | 万 (ten thousand yuan), as numbers | `page` and `page_size` | by number; status 400 for a bad parameter |
+    /// | `esf` | 万 (10,000 yuan), as numbers | `page` and `page_size` | by number; status 400 for a bad parameter |
     /// | `zf` | yuan a month, as numbers | `page` and `page_size` | by number; status 200 for a bad parameter |
     /// | `xinfang` | yuan a square metre, as text | `offset` and `limit` | by name; status 400 for a bad parameter |
     ///
