@@ -16,13 +16,14 @@ extension HTTPField.Name {
     package static let lastEventID = HTTPField.Name("Last-Event-ID", known: ())
     /// The name of an event stream of Runway's servers.
     package static let runwayStream = HTTPField.Name("Runway-Stream", known: ())
-    /// How many seconds pass between heartbeats: as the client wants it, or as the server sends them.
+    /// The number of seconds between heartbeats: as the client wants it, or as the server sends them.
     package static let runwayHeartbeat = HTTPField.Name("Runway-Heartbeat", known: ())
-    /// How many seconds may pass between heartbeats at most.
+    /// The largest number of seconds between heartbeats.
     package static let runwayHeartbeatLimit = HTTPField.Name("Runway-Heartbeat-Limit", known: ())
-    /// After how many seconds the server ends the response.
+    /// The number of seconds after which the server ends the response.
     package static let runwayLifetime = HTTPField.Name("Runway-Lifetime", known: ())
-    /// How many bytes the client wants at the start of a stream, so that no proxy holds the first events back.
+    /// The number of bytes that the client wants at the start of a stream, so that no proxy holds the first events
+    /// back.
     package static let runwayPadding = HTTPField.Name("Runway-Padding", known: ())
 
     /// Whether the field is for one connection of HTTP/1.1, and may not be sent over HTTP/2 (RFC 9113 §8.2.2).
@@ -33,7 +34,7 @@ extension HTTPField.Name {
         }
     }
 
-    /// Whether the field is for the next hop alone and not part of the message (RFC 9110 §7.6.1).
+    /// Whether the field is only for the next hop and not part of the message (RFC 9110 §7.6.1).
     ///
     /// Besides the fields of one connection, these are the ones between a client and its proxy (RFC 9110 §11.7), and
     /// `Trailer`, since no trailers are passed on. `Proxy-Status` is for all recipients (RFC 9209 §2).

@@ -40,7 +40,7 @@ extension JSONWriter {
         bool(flag)
     }
 
-    /// Writes a member that is an array, of which `write` writes each element.
+    /// Writes a member that is an array. `write` writes each of its elements.
     package mutating func member<Elements: Sequence>(
         _ name: String, _ elements: Elements, _ write: (inout JSONWriter, Elements.Element) -> Void
     ) {

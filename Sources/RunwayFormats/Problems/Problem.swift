@@ -6,7 +6,8 @@ package struct Problem: Sendable {
     /// The media type of a response with a problem.
     package static let mediaType = "application/problem+json"
 
-    /// What refuses. The `type` of its problems is `urn:runway:`, its name, a colon and a reason in one word.
+    /// The part of a server that refuses. The `type` of its problems is `urn:runway:`, its name, a colon and a reason
+    /// in one word.
     package enum Family: String, Sendable {
         case body, chat, enrolment, idempotency, log, signature
 
@@ -30,8 +31,8 @@ package struct Problem: Sendable {
 
     /// - Parameters:
     ///   - type: A URI that names the problem. The default, `about:blank`, says no more than the status.
-    ///   - title: What is wrong, in a sentence that is the same for every problem of the type.
-    ///   - detail: What is wrong with this request. The default, `nil`, says no more than the title.
+    ///   - title: A sentence that is the same for every problem of the type.
+    ///   - detail: A sentence about the problem of this request. The default, `nil`, says no more than the title.
     package init(
         type: String = "about:blank", _ title: String, _ status: HTTPResponse.Status, detail: String? = nil
     ) {

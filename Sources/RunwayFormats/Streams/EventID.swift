@@ -1,15 +1,16 @@
-/// A place in a stream of Runway's servers: `<epoch>-<offset>`, as the `id:` of an event has it.
+/// The position of an event in a stream of Runway's servers: `<epoch>-<offset>`, as the `id:` of an event has it.
 public struct EventID: Sendable, Hashable, CustomStringConvertible {
-    /// Names one numbering of the stream. A server that has lost its events begins another.
+    /// The name of one numbering of the stream. A server that has lost its events begins another.
     public let epoch: String
-    /// Counts up by one with every event of the stream, from 1.
+    /// The number of the event in the stream; numbers begin with 1 and have no gap.
     public let offset: Int64
 
-    /// Names the place of an event in a numbering. A malformed epoch or a negative offset is an error of the program.
+    /// Names the position of an event in a numbering. A malformed epoch or a negative offset is an error of the
+    /// program.
     ///
     /// - Parameters:
     ///   - epoch: Letters and digits, at most 64.
-    ///   - offset: The number of the event; 0 is the place before the first.
+    ///   - offset: The number of the event; 0 is the position before the first.
     public init(epoch: String, offset: Int64) {
         precondition(
             Self.isEpoch(epoch) && offset >= 0, "An epoch has letters and digits, and no offset is negative")
