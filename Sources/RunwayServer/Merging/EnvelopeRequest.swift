@@ -4,7 +4,8 @@ import RunwayJSON
 
 /// Merged requests, read and checked: `{"requests":[{"id","method","path","headers","body"}]}`.
 ///
-/// An invalid envelope is refused before any of its requests runs. An invalid request in it is refused without the others.
+/// An invalid envelope is refused before any of its requests runs. An invalid request in it is refused without the
+/// others.
 struct EnvelopeRequest {
     /// The reason why an envelope is refused.
     struct Refusal: Error {
