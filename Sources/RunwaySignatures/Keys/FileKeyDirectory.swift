@@ -5,7 +5,8 @@ public import Foundation
 /// ```json
 /// {"keys": [
 ///   {"id": "device-7", "alg": "ecdsa-p256-sha256", "owner": "anna", "key": "-----BEGIN PUBLIC KEY-----\n…"},
-///   {"id": "partner", "alg": "hmac-sha256", "owner": "partner", "key": "c2VjcmV0…", "notAfter": 1790000000, "covers": ["x-shop"]}
+///   {"id": "partner", "alg": "hmac-sha256", "owner": "partner", "key": "c2VjcmV0…",
+///    "notAfter": 1790000000, "covers": ["x-shop"]}
 /// ]}
 /// ```
 ///
