@@ -5,7 +5,7 @@ package import struct Foundation.UUID
 
 extension NetworkLayer {
     /// What the offline queue uses of the layer, for as long as the layer exists.
-    var changeLink: ChangeLink {
+    package var changeLink: ChangeLink {
         ChangeLink(clock: clock, status: { [connectivity] in connectivity.current }, statuses: statuses) {
             [services] endpoint in
             func current<E: Endpoint>(_ endpoint: E.Type) -> (account: String?, environment: ServiceEnvironment) {

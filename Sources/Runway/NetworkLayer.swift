@@ -131,7 +131,7 @@ public final class NetworkLayer: Sendable {
         (connectivity, admission) = (parts.connectivity, parts.admission)
         connectivity.start { [weak self] status in self?.networkDidChange(to: status) }
         self.tokens.setOwner(tokenOwner)
-        offlineQueue?.start(changeLink)
+        offlineQueue?.start(for: self)
     }
 
     /// Changes what this layer uses for a service, such as its environment. The change applies to calls that start

@@ -151,7 +151,7 @@ private struct AlteredQueue: ChangeQueue {
     let base: any ChangeQueue
     let bug: PlantedBug
 
-    func start(_ link: ChangeLink) { base.start(link) }
+    func start(for network: NetworkLayer) { base.start(for: network) }
     func accepts(_ endpoint: any Endpoint.Type) -> Bool { base.accepts(endpoint) }
     func hasToWait(_ change: UnsentChange) async throws -> Bool {
         bug == .overtaking ? false : try await base.hasToWait(change)

@@ -32,7 +32,7 @@ struct ChatQueueDelayTests {
         var accounts: [String?] { state.withLock { $0.accounts } }
         var endCount: Int { state.withLock { $0.endCount } }
 
-        func start(_ link: ChangeLink) {}
+        func start(for network: NetworkLayer) {}
         func accepts(_ endpoint: any Endpoint.Type) -> Bool { true }
         func hasToWait(_ change: UnsentChange) async throws -> Bool { false }
         func store(_ change: UnsentChange) async throws -> QueuedChange { throw Full() }

@@ -18,7 +18,7 @@ struct ChatStartTests {
         private struct Full: Error {}
         let endpoint: (any Endpoint.Type)?
 
-        func start(_ link: ChangeLink) {}
+        func start(for network: NetworkLayer) {}
         func accepts(_ endpoint: any Endpoint.Type) -> Bool { endpoint == self.endpoint }
         func hasToWait(_ change: UnsentChange) async throws -> Bool { false }
         func store(_ change: UnsentChange) async throws -> QueuedChange { throw Full() }

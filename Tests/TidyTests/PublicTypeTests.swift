@@ -23,7 +23,7 @@ struct PublicTypeTests {
         "pins": ["Mode", "Outcome", "PinReport", "PublicKeyPin", "PublicKeyPins"],
         "background transfers": ["BackgroundGrace", "BackgroundTransfer", "BackgroundTransfers", "Networks"],
         "managers of transfers": ["DownloadManager", "UploadManager", "UploadResumption"],
-        "offline changes": ["ChangeLink", "ChangeQueue", "OfflinePolicy", "QueuedChange", "State", "UnsentChange"],
+        "offline changes": ["ChangeQueue", "OfflinePolicy", "QueuedChange", "State", "UnsentChange"],
         "cache budgets and reports": ["AgeRange", "CacheInvalidation", "CacheKind", "CacheReport", "EndpointUse"],
         "disk tier": ["CacheTierChange", "CacheTierKey"],
         "interceptors of a layer": ["InterceptedCall"],

@@ -7,8 +7,9 @@ public import struct Foundation.UUID
 /// Pass one to the initialiser of ``NetworkLayer``; `OfflineQueue` of `RunwayStorage` stores on disk. A queue belongs
 /// to one layer.
 public protocol ChangeQueue: Sendable {
-    /// Connects the queue with its layer, once. The implementation must return immediately.
-    func start(_ link: ChangeLink)
+    /// Connects the queue with its layer, once. The implementation must return immediately, and must not retain the
+    /// layer.
+    func start(for network: NetworkLayer)
     /// Returns whether the queue can send calls of an endpoint later. It is called in every call of an endpoint that is
     /// queued.
     func accepts(_ endpoint: any Endpoint.Type) -> Bool
@@ -137,7 +138,7 @@ public struct UnsentChange: Sendable {
 }
 
 /// What a ``ChangeQueue`` uses of its layer, for as long as that exists.
-public struct ChangeLink: Sendable {
+package struct ChangeLink: Sendable {
     /// The clocks of the layer.
     package var clock: LayerClock
     /// The network that the device has.

@@ -1,10 +1,10 @@
 /// Names one value in ``ViewData``, and the type of that value.
 ///
-/// Keys are constants in a space of their own, in a file that a view can import without the reformer that sets them:
+/// Keys are constants of a type of their own, their space, in a file that a view can import without the reformer that sets them:
 ///
 /// ```swift
-/// enum PropertyListKeys: ViewKeySpace {
-///     static let title = key("title", of: String.self)
+/// enum PropertyListKeys {
+///     static let title = ViewKey<String>("title", in: Self.self)
 /// }
 /// ```
 public struct ViewKey<Value: Sendable>: Sendable, Hashable {
@@ -13,22 +13,13 @@ public struct ViewKey<Value: Sendable>: Sendable, Hashable {
     /// The name's hash, computed once.
     @usableFromInline let hash: Int
 
-    fileprivate init(name: String) {
-        self.name = name
-        hash = name.hashValue
-    }
-}
-
-/// Groups the keys of one reformer. The name of the conforming type should contain the reformer's.
-public protocol ViewKeySpace {}
-
-extension ViewKeySpace {
-    /// Names a value of this space.
+    /// Names a value of a space.
     ///
     /// - Parameters:
     ///   - word: The word for the value, unique in the space.
-    ///   - type: The type of the value.
-    public static func key<Value: Sendable>(_ word: String, of type: Value.Type = Value.self) -> ViewKey<Value> {
-        ViewKey(name: "\(String(reflecting: Self.self)).\(word)")
+    ///   - space: The type that groups the keys of one reformer, whose name it should contain.
+    public init(_ word: String, in space: Any.Type) {
+        name = "\(String(reflecting: space)).\(word)"
+        hash = name.hashValue
     }
 }

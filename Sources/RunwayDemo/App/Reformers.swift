@@ -3,12 +3,12 @@
     import RunwayJSON
 
     /// The values that a row of a property list shows.
-    enum PropertyListKeys: ViewKeySpace {
-        static let id = key("id", of: String.self)
-        static let title = key("title", of: String.self)
-        static let price = key("price", of: String.self)
-        static let area = key("area", of: String.self)
-        static let place = key("place", of: String.self)
+    enum PropertyListKeys {
+        static let id = ViewKey<String>("id", in: Self.self)
+        static let title = ViewKey<String>("title", in: Self.self)
+        static let price = ViewKey<String>("price", in: Self.self)
+        static let area = ViewKey<String>("area", in: Self.self)
+        static let place = ViewKey<String>("place", in: Self.self)
     }
 
     /// Rows from the lists of all three teams: whatever they call things, one view shows them.

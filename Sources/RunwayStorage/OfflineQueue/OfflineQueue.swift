@@ -153,7 +153,8 @@ extension OfflineQueue {
     /// Connects the queue with its layer, and begins to send what the last run left.
     ///
     /// - Precondition: The queue has no other layer.
-    public func start(_ link: ChangeLink) {
+    public func start(for network: NetworkLayer) {
+        let link = network.changeLink
         let uptimeOrigin = SystemUptime.now - link.clock.now
         let boot = BootSession.name ?? ""
         let journal = ChangeJournal(at: url, options) {

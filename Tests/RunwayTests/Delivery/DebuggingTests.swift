@@ -5,12 +5,12 @@ import Testing
 
 /// What a debugger, `dump`, `print` and a failing test show.
 struct DebuggingTests {
-    private enum Keys: ViewKeySpace {
-        static let title = key("title", of: String.self)
-        static let price = key("price", of: Double.self)
-        static let rooms = key("rooms", of: Int.self)
-        static let isNew = key("isNew", of: Bool.self)
-        static let token = key("accessToken", of: String.self)
+    private enum Keys {
+        static let title = ViewKey<String>("title", in: Self.self)
+        static let price = ViewKey<Double>("price", in: Self.self)
+        static let rooms = ViewKey<Int>("rooms", in: Self.self)
+        static let isNew = ViewKey<Bool>("isNew", in: Self.self)
+        static let token = ViewKey<String>("accessToken", in: Self.self)
     }
 
     private func dumped(_ value: Any) -> String {
@@ -93,10 +93,10 @@ struct DebuggingTests {
         #expect("\(data)".contains(#"title": "Loft""#))
     }
 
-    private enum Deep: ViewKeySpace {
-        static let inner = key("inner", of: ViewData.self)
-        static let json = key("json", of: JSONValue.self)
-        static let names = key("names", of: [String: String].self)
-        static let login = key("login", of: String.self)
+    private enum Deep {
+        static let inner = ViewKey<ViewData>("inner", in: Self.self)
+        static let json = ViewKey<JSONValue>("json", in: Self.self)
+        static let names = ViewKey<[String: String]>("names", in: Self.self)
+        static let login = ViewKey<String>("login", in: Self.self)
     }
 }

@@ -7,12 +7,12 @@
     /// Where glibc is the C library every allocation is counted, unless a sanitizer has its own allocator.
     @Suite(.disabled(if: counted_allocation_is_sanitized() == 1, "a sanitizer has an allocator of its own"))
     struct ViewDataAllocationTests {
-        private enum Keys: ViewKeySpace {
-            static let title = key("title", of: String.self)
-            static let layout = key("layout", of: String.self)
-            static let cover = key("cover", of: String.self)
-            static let price = key("price", of: Int.self)
-            static let area = key("area", of: Double.self)
+        private enum Keys {
+            static let title = ViewKey<String>("title", in: Self.self)
+            static let layout = ViewKey<String>("layout", in: Self.self)
+            static let cover = ViewKey<String>("cover", in: Self.self)
+            static let price = ViewKey<Int>("price", in: Self.self)
+            static let area = ViewKey<Double>("area", in: Self.self)
         }
 
         private let raw = RawData(

@@ -1,15 +1,15 @@
 import Runway
 import Testing
 
-enum PropertyRowKeys: ViewKeySpace {
-    static let title = key("title", of: String.self)
-    static let price = key("price", of: Int.self)
-    static let tags: ViewKey<[String]> = key("tags")
+enum PropertyRowKeys {
+    static let title = ViewKey<String>("title", in: Self.self)
+    static let price = ViewKey<Int>("price", in: Self.self)
+    static let tags = ViewKey<[String]>("tags", in: Self.self)
 }
 
-enum MapPinKeys: ViewKeySpace {
-    static let title = key("title", of: String.self)
-    static let price = key("price", of: String.self)
+enum MapPinKeys {
+    static let title = ViewKey<String>("title", in: Self.self)
+    static let price = ViewKey<String>("price", in: Self.self)
 }
 
 struct ViewDataTests {
@@ -39,7 +39,7 @@ struct ViewDataTests {
     @Test func namesCarryTheReformersSpace() {
         #expect(PropertyRowKeys.title.name.hasSuffix("PropertyRowKeys.title"))
         #expect(PropertyRowKeys.title != MapPinKeys.title)
-        #expect(PropertyRowKeys.title == PropertyRowKeys.key("title", of: String.self))
+        #expect(PropertyRowKeys.title == ViewKey<String>("title", in: PropertyRowKeys.self))
     }
 
     @Test func settingAgainReplacesAndSettingNilRemoves() {
@@ -55,9 +55,9 @@ struct ViewDataTests {
 
     @Test func keyOfAnotherTypeReadsNothing() {
         var row = ViewData()
-        row[PropertyRowKeys.key("x", of: Int.self)] = 1
-        #expect(row[PropertyRowKeys.key("x", of: String.self)] == nil)
-        #expect(row[PropertyRowKeys.key("x", of: Int.self)] == 1)
+        row[ViewKey<Int>("x", in: PropertyRowKeys.self)] = 1
+        #expect(row[ViewKey<String>("x", in: PropertyRowKeys.self)] == nil)
+        #expect(row[ViewKey<Int>("x", in: PropertyRowKeys.self)] == 1)
     }
 
     @Test func copiesAreValues() {

@@ -154,8 +154,8 @@ private struct TextReformer: Reformer {
     }
 }
 
-private enum TitleKeys: ViewKeySpace {
-    static let title = key("title", of: String.self)
+private enum TitleKeys {
+    static let title = ViewKey<String>("title", in: Self.self)
 }
 
 private struct TitleReformer: Reformer, Sendable {

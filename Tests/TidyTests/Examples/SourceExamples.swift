@@ -80,8 +80,8 @@ func save(_ network: NetworkLayer, to file: URL) async throws {
     print(film.byteCount)
 }
 
-enum PropertyListKeys: ViewKeySpace {
-    static let title = key("title", of: String.self)
+enum PropertyListKeys {
+    static let title = ViewKey<String>("title", in: Self.self)
 }
 
 struct UnknownEndpoint: Error {}

@@ -1,12 +1,12 @@
 import Runway
 
 /// The keys of what a view shows of an item.
-enum RowKeys: ViewKeySpace {
-    static let title = key("title", of: String.self)
-    static let layout = key("layout", of: String.self)
-    static let cover = key("cover", of: String.self)
-    static let price = key("price", of: Int.self)
-    static let area = key("area", of: Double.self)
+enum RowKeys {
+    static let title = ViewKey<String>("title", in: Self.self)
+    static let layout = ViewKey<String>("layout", in: Self.self)
+    static let cover = ViewKey<String>("cover", in: Self.self)
+    static let price = ViewKey<Int>("price", in: Self.self)
+    static let area = ViewKey<Double>("area", in: Self.self)
 }
 
 /// What a view shows of an item.

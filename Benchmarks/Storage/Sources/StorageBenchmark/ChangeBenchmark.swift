@@ -36,7 +36,7 @@ enum ChangeBenchmark {
     private struct LateQueue: ChangeQueue {
         let base: OfflineQueue
 
-        func start(_ link: ChangeLink) { base.start(link) }
+        func start(for network: NetworkLayer) { base.start(for: network) }
         func accepts(_ endpoint: any Endpoint.Type) -> Bool { base.accepts(endpoint) }
         func hasToWait(_ change: UnsentChange) async throws -> Bool { try await base.hasToWait(change) }
         func store(_ change: UnsentChange) async throws -> QueuedChange { try await base.store(change) }

@@ -69,7 +69,7 @@ final class MemoryChangeQueue: ChangeQueue {
     var written: [UnsentChange] { state.withLock { Array($0.written.values) } }
     func setFull() { state.withLock { $0.isFull = true } }
 
-    func start(_ link: ChangeLink) { state.withLock { $0.link = link } }
+    func start(for network: NetworkLayer) { state.withLock { $0.link = network.changeLink } }
     func accepts(_ endpoint: any Endpoint.Type) -> Bool { endpoint == self.endpoint }
     func hasToWait(_ change: UnsentChange) async throws -> Bool {
         state.withLock { $0.stored.contains { $0.change.account == change.account } }
