@@ -1,5 +1,6 @@
 import HTTPTypes
 import NIOCore
+import RunwayFormats
 import RunwaySignatures
 
 /// The names by which a server is reached, the web pages that may use it, and the types of their requests.
@@ -123,5 +124,5 @@ public struct HostRules: Sendable {
 }
 
 extension HTTPField.Name {
-    fileprivate static let host = Self(known: "Host")
+    fileprivate static let host = Self("Host", known: ())
 }

@@ -1,5 +1,5 @@
-import Foundation
 import HTTPTypes
+import RunwayFormats
 import RunwayJSON
 
 /// Merged requests, read and checked: `{"requests":[{"id","method","path","headers","body"}]}`.
@@ -30,7 +30,8 @@ struct EnvelopeRequest {
     init(_ bytes: [UInt8], in outer: HTTPRequest, checking rules: ItemRules) throws(Refusal) {
         let root: JSONValue
         do {
-            let limits = JSONLimits(maximumByteCount: bytes.count, maximumDepth: 32, maximumValueCount: 200_000)
+            let limits = JSONLimits(
+                maximumByteCount: bytes.count, maximumDepth: 32, maximumValueCount: EnvelopeItem.maximumValueCount)
             root = try JSONDocument(bytes, limits: limits).root
         } catch {
             throw Refusal(status: .badRequest, message: "The envelope can't be read: \(error)")

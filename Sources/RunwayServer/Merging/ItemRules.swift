@@ -28,11 +28,13 @@ struct ItemRules: Sendable {
         else { throw Violation(message: "The method is missing or can't be merged.") }
         guard let path = json["path"].string else { throw Violation(message: "The path is missing.") }
         try check(path)
-        var fields = try headers(json["headers"])
+        var fields = try headers(json)
         for name in limits.inheritedHeaders where outer.headerFields.contains(name) {
             fields[fields: name] = outer.headerFields[fields: name]
         }
-        let body = try bytes(json)
+        guard let body = EnvelopeItem.body(json) else {
+            throw Violation(message: "The body is no string, or its Base64 can't be read.")
+        }
         if !body.isEmpty { fields[.contentLength] = "\(body.count)" }
         let head = HTTPRequest(
             method: method, scheme: outer.scheme, authority: outer.authority, path: path, headerFields: fields)
@@ -72,36 +74,26 @@ struct ItemRules: Sendable {
         return segments
     }
 
-    private func headers(_ json: JSONValue) throws(Violation) -> HTTPFields {
-        guard [.array, .missing].contains(json.kind), json.count <= MergingLimits.maximumHeaderFields else {
+    private func headers(_ item: JSONValue) throws(Violation) -> HTTPFields {
+        let list = item["headers"]
+        guard [.array, .missing].contains(list.kind), list.count <= MergingLimits.maximumHeaderFields else {
             throw Violation(
                 message: "\"headers\" is no array, or has more than \(MergingLimits.maximumHeaderFields) fields.")
         }
+        guard let sent = EnvelopeItem.headers(item) else {
+            throw Violation(message: "A header field is no pair of a name and a value.")
+        }
         var fields = HTTPFields()
-        for pair in json.elements {
-            guard pair.count == 2, let name = pair[0].string.flatMap({ HTTPField.Name($0) }),
-                let value = pair[1].string, HTTPField.isValidValue(value)
-            else { throw Violation(message: "A header field is no pair of a name and a value.") }
-            guard !name.isHopByHop, name.canonicalName != "host", !limits.inheritedHeaders.contains(name)
+        for field in sent {
+            guard !field.name.isHopByHop, field.name.canonicalName != "host",
+                !limits.inheritedHeaders.contains(field.name)
             else {
-                throw Violation(message: "The header field \"\(name.rawName)\" belongs to the envelope.")
+                throw Violation(message: "The header field \"\(field.name.rawName)\" belongs to the envelope.")
             }
             // The length is counted here, and a coding is for the envelope as a whole.
-            if name == .contentLength || name == .acceptEncoding || name == .expect { continue }
-            fields.append(HTTPField(name: name, value: value))
+            if [.contentLength, .acceptEncoding, .expect].contains(field.name) { continue }
+            fields.append(field)
         }
         return fields
-    }
-
-    private func bytes(_ json: JSONValue) throws(Violation) -> [UInt8] {
-        let (body, base64) = (json["body"], json["bodyBase64"])
-        switch (body.kind, base64.kind) {
-        case (.missing, .missing), (.null, .missing): return []
-        case (.string, .missing): if let text = body.string { return Array(text.utf8) }
-        case (.missing, .string):
-            if let data = base64.string.flatMap({ Data(base64Encoded: $0) }) { return Array(data) }
-        default: break
-        }
-        throw Violation(message: "The body is no string, or its Base64 can't be read.")
     }
 }

@@ -2,6 +2,7 @@ import HTTPTypes
 public import Hummingbird
 public import NIOCore
 import NIOHTTPTypes
+import RunwayFormats
 
 /// A request context with the connection of its request, or its stream over HTTP/2, for interim responses.
 ///

@@ -10,15 +10,15 @@ struct StoredFields: Sendable {
     /// 7240), the key of an unsafe request, and the name of the client software.
     private static let standard: Set<HTTPField.Name> = [
         .contentType, .contentEncoding, .contentLanguage, .contentLocation, .contentDisposition, contentDigest,
-        HTTPField.Name(known: "Repr-Digest"), HTTPField.Name(known: "Want-Repr-Digest"),
-        HTTPField.Name(known: "Want-Content-Digest"), .lastModified,
+        HTTPField.Name("Repr-Digest", known: ()), HTTPField.Name("Want-Repr-Digest", known: ()),
+        HTTPField.Name("Want-Content-Digest", known: ()), .lastModified,
         .ifMatch, .ifNoneMatch, .ifModifiedSince, .ifUnmodifiedSince,
-        .accept, HTTPField.Name(known: "Accept-Charset"), .acceptEncoding, .acceptLanguage,
-        HTTPField.Name(known: "Prefer"), .idempotencyKey, .userAgent, .date,
+        .accept, HTTPField.Name("Accept-Charset", known: ()), .acceptEncoding, .acceptLanguage,
+        HTTPField.Name("Prefer", known: ()), .idempotencyKey, .userAgent, .date,
     ]
 
     /// The digest of the content of one request (RFC 9530 §2).
-    private static let contentDigest = HTTPField.Name(known: "Content-Digest")
+    private static let contentDigest = HTTPField.Name("Content-Digest", known: ())
 
     /// The fields that belong to one message, or to the upload.
     private static let ofMessage: Set<HTTPField.Name> = [

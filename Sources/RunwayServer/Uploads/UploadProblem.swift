@@ -72,7 +72,7 @@ enum UploadProblem: Error {
     var response: Response {
         var fields = HTTPFields()
         switch self {
-        case .mediaType: fields[.acceptPatch] = UploadResource.mediaType
+        case .mediaType: fields[.acceptPatch] = UploadFields.partType
         case .tooMany, .tooManyOfClient: fields[.retryAfter] = "60"
         default: break
         }

@@ -1,11 +1,10 @@
 import HTTPTypes
 import Hummingbird
 import NIOCore
+import RunwayFormats
 
 /// Responses of the resources for uploads.
 struct UploadResource: Sendable {
-    static let mediaType = "application/partial-upload"
-
     let store: UploadStore
     /// The path of the URLs of uploads, with a trailing slash.
     let path: String
@@ -24,7 +23,7 @@ struct UploadResource: Sendable {
         var response = response
         if [404, 405, 501].contains(response.status.code) { response = Response(status: .noContent) }
         let former = response.headers[.acceptPatch]
-        response.headers[.acceptPatch] = former.map { "\($0), \(Self.mediaType)" } ?? Self.mediaType
+        response.headers[.acceptPatch] = former.map { "\($0), \(UploadFields.partType)" } ?? UploadFields.partType
         response.headers[.uploadLimit] = store.limits.field(fields.version, age: .zero)
         return response
     }

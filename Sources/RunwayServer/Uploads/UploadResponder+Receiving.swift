@@ -3,6 +3,7 @@ import HTTPTypes
 import Hummingbird
 import Logging
 import NIOCore
+import RunwayFormats
 import Synchronization
 
 extension UploadResponder {
@@ -76,7 +77,7 @@ extension UploadResponder {
     private func check(_ request: Request, _ fields: UploadFields) throws(UploadProblem) {
         let type = (request.headers[.contentType] ?? "").prefix { $0 != ";" }
         // Draft 05 introduced the type.
-        guard type.lowercased() == UploadResource.mediaType || fields.version.map({ $0 < .v6 }) ?? false else {
+        guard type.lowercased() == UploadFields.partType || fields.version.map({ $0 < .v6 }) ?? false else {
             throw .mediaType
         }
         guard fields.offset != nil else { throw .malformed("the request has no valid Upload-Offset") }

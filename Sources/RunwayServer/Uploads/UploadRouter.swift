@@ -2,6 +2,7 @@ public import Foundation
 public import HTTPTypes
 public import Hummingbird
 import Logging
+import RunwayFormats
 
 /// A router that also receives resumable uploads (draft-ietf-httpbis-resumable-upload).
 ///
@@ -104,7 +105,7 @@ public struct UploadResponder<Base: HTTPResponder>: HTTPResponder where Base.Con
 
     /// Responds to a request.
     public func respond(to request: Request, context: Base.Context) async throws -> Response {
-        let fields = UploadFields(request.headers)
+        let fields = UploadFields(request: request.headers)
         let id = resource.id(of: request)
         guard id != nil || Self.isCreation(request, fields) else {
             let response = try await base.respond(to: request, context: context)

@@ -1,5 +1,6 @@
 import Foundation
 import HTTPTypes
+import RunwayFormats
 import RunwayTesting
 import Synchronization
 import Testing
@@ -242,7 +243,7 @@ private final class PhotoServer: Sendable {
         if request.head.method == .put {
             // The host of the endpoint, whatever host a stage sent the request to.
             let location = "https://archive.example/uploads/\(id)"
-            let fields: HTTPFields = [.location: location, UploadFields.versionName: "6"]
+            let fields: HTTPFields = [.location: location, .uploadDraftInteropVersion: "6"]
             request.onInterim?(HTTPResponse(status: HTTPResponse.Status(code: 104), headerFields: fields), request.head)
         }
         do {
@@ -279,8 +280,8 @@ private final class PhotoServer: Sendable {
     private func response(_ status: HTTPResponse.Status, isComplete: Bool, of id: Substring) -> Response {
         let byteCount = state.withLock { $0.byteCounts[id] ?? 0 }
         var head = HTTPResponse(status: status)
-        head.headerFields[UploadFields.offsetName] = "\(byteCount)"
-        head.headerFields[UploadFields.completeName] = isComplete ? "?1" : "?0"
+        head.headerFields[.uploadOffset] = "\(byteCount)"
+        head.headerFields[.uploadComplete] = isComplete ? "?1" : "?0"
         return Response(head: head, body: .whole(RawData([], response: head)))
     }
 

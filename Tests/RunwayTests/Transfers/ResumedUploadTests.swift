@@ -1,5 +1,6 @@
 import Foundation
 import HTTPTypes
+import RunwayFormats
 import RunwayTesting
 import Synchronization
 import Testing
@@ -48,11 +49,11 @@ struct ResumedUploadTests {
                 throw NetworkError(.noNetwork, in: .transporting, "No connection.", sending: .notSent)
             }
             guard request.head.method == .post, case .stream(let body, _, _) = request.body else {
-                let fields: HTTPFields = [UploadFields.offsetName: "400000", UploadFields.completeName: "?1"]
+                let fields: HTTPFields = [.uploadOffset: "400000", .uploadComplete: "?1"]
                 let head = HTTPResponse(status: status, headerFields: status == .notFound ? [:] : fields)
                 return Response(head: head, body: .whole(RawData([], response: head)))
             }
-            let fields: HTTPFields = [.location: "/uploads/1", UploadFields.versionName: "6"]
+            let fields: HTTPFields = [.location: "/uploads/1", .uploadDraftInteropVersion: "6"]
             request.onInterim?(HTTPResponse(status: HTTPResponse.Status(code: 104), headerFields: fields), request.head)
             do { _ = try await body.collect(upTo: 1 << 20) } catch {
                 throw NetworkError(.storage, in: .transporting, "")

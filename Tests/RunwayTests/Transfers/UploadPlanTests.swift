@@ -1,4 +1,5 @@
 import HTTPTypes
+import RunwayFormats
 import Testing
 
 @testable import Runway
@@ -12,7 +13,7 @@ struct UploadPlanTests {
         for (name, value) in pairs {
             if let name = HTTPField.Name(name) { fields[name] = value }
         }
-        return UploadFields(fields)
+        return UploadFields(response: fields)
     }
 
     /// A plan whose upload was interrupted after the server said where it continues.

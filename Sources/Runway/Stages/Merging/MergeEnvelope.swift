@@ -1,7 +1,5 @@
-import Foundation
 import HTTPTypes
 import RunwayFormats
-import RunwayJSON
 
 /// Several requests as one: `{"requests":[{"id","method","path","headers","body"}]}`, of type `application/json`.
 ///
@@ -44,41 +42,14 @@ struct MergeEnvelope {
     }
 
     static func body(of requests: [Request]) -> [UInt8] {
-        var writer = JSONWriter()
-        writer.beginObject()
-        writer.name("requests")
-        writer.beginArray()
-        for (index, request) in requests.enumerated() {
-            writer.beginObject()
-            writer.name("id")
-            writer.string("\(index + 1)")
-            writer.name("method")
-            writer.string(request.head.method.rawValue)
-            writer.name("path")
-            writer.string(request.head.path ?? "/")
-            writer.name("headers")
-            writer.beginArray()
-            for field in request.head.headerFields.endToEnd where !field.name.isLeftOut {
-                writer.beginArray()
-                writer.string(field.name.rawName)
-                writer.string(field.value)
-                writer.endArray()
-            }
-            writer.endArray()
-            if case .bytes(let bytes) = request.body, !bytes.isEmpty {
-                if let text = String(validating: bytes, as: UTF8.self) {
-                    writer.name("body")
-                    writer.string(text)
-                } else {
-                    writer.name("bodyBase64")
-                    writer.string(Data(bytes).base64EncodedString())
-                }
-            }
-            writer.endObject()
+        EnvelopeItem.envelope("requests", of: zip(1..., requests)) { writer, numbered in
+            let (number, request) = numbered
+            writer.member("id", "\(number)")
+            writer.member("method", request.head.method.rawValue)
+            writer.member("path", request.head.path ?? "/")
+            let bytes: [UInt8] = if case .bytes(let bytes) = request.body { bytes } else { [] }
+            writer.item(request.head.headerFields.endToEnd.filter { !$0.name.isLeftOut }, bytes)
         }
-        writer.endArray()
-        writer.endObject()
-        return writer.bytes
     }
 }
 

@@ -1,5 +1,5 @@
-import Foundation
 import HTTPTypes
+import RunwayFormats
 import RunwayJSON
 
 /// Parses the response to an envelope: `{"responses":[{"id","status","headers","body"}]}`.
@@ -13,9 +13,9 @@ struct MergeResponse {
     /// The number of items that match no request.
     let unknownCount: Int
 
-    /// No envelope has more values than this, with hundreds of header fields for every item.
     private static let limits = JSONLimits(
-        maximumByteCount: JSONLimits.largestByteCount, maximumDepth: 32, maximumValueCount: 200_000)
+        maximumByteCount: JSONLimits.largestByteCount, maximumDepth: 32,
+        maximumValueCount: EnvelopeItem.maximumValueCount)
 
     /// Parses a response.
     ///
@@ -77,41 +77,22 @@ extension Response {
         guard let code = item["status"].int, (200...599).contains(code) else {
             throw MergeResponse.invalid("The merged response has no status for this request.", envelope)
         }
-        var fields = HTTPFields()
-        for pair in item["headers"].elements {
-            guard pair.count == 2, let name = pair[0].string.flatMap({ HTTPField.Name($0) }),
-                let value = pair[1].string, HTTPField.isValidValue(value)
-            else {
-                throw MergeResponse.invalid(
-                    "The merged response has an invalid header field for this request.", envelope)
-            }
-            fields.append(HTTPField(name: name, value: value))
+        guard var fields = EnvelopeItem.headers(item)?.endToEnd else {
+            throw MergeResponse.invalid("The merged response has an invalid header field for this request.", envelope)
         }
-        fields = fields.endToEnd
         guard fields.contentCodings.isEmpty else {
             throw MergeResponse.invalid("The merged response has coded content for this request.", envelope)
         }
         // The age of a response is computed from its date.
         if fields[.date] == nil, let date = envelope.headerFields[.date] { fields[.date] = date }
-        let bytes = try Self.bytes(item, envelope)
+        guard let bytes = EnvelopeItem.body(item) else {
+            throw MergeResponse.invalid("The merged response to this request is malformed.", envelope)
+        }
         guard bytes.count <= maximumByteCount else {
             throw MergeResponse.invalid(
                 "The response is larger than the \(maximumByteCount) bytes that its caller accepts.", envelope)
         }
         let head = HTTPResponse(status: HTTPResponse.Status(code: code), headerFields: fields)
         self.init(head: head, body: .whole(RawData(bytes, response: head)))
-    }
-
-    private static func bytes(_ item: JSONValue, _ envelope: HTTPResponse) throws(NetworkError) -> [UInt8] {
-        let (body, base64) = (item["body"], item["bodyBase64"])
-        let isHeaderList = [.array, .missing].contains(item["headers"].kind)
-        switch (body.kind, base64.kind) {
-        case (.missing, .missing) where isHeaderList, (.null, .missing) where isHeaderList: return []
-        case (.string, .missing) where isHeaderList: return body.string.map { Array($0.utf8) } ?? []
-        case (.missing, .string) where isHeaderList:
-            if let data = base64.string.flatMap({ Data(base64Encoded: $0) }) { return Array(data) }
-        default: break
-        }
-        throw MergeResponse.invalid("The merged response to this request is malformed.", envelope)
     }
 }

@@ -1,4 +1,5 @@
 import HTTPTypes
+import RunwayFormats
 
 extension Request {
     /// A request to the URL of an upload, without a body; `nil` if the URL is not one of the same origin.
@@ -16,7 +17,7 @@ extension Request {
                 && !["range", "expect", "idempotency-key", "repr-digest", "want-repr-digest"].contains(name)
         }
         request.head.headerFields = HTTPFields(fields)
-        request.head.headerFields[UploadFields.versionName] = String(policy.interopVersion)
+        request.head.headerFields[.uploadDraftInteropVersion] = String(policy.interopVersion)
         request.body = .none
         return request
     }

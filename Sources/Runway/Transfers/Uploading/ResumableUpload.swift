@@ -1,4 +1,5 @@
 import HTTPTypes
+import RunwayFormats
 import Synchronization
 
 /// Sends one file, and the rest of it after each interruption, as defined by the draft on resumable uploads.
@@ -110,7 +111,7 @@ struct ResumableUpload: Sendable {
                 try await wait(&attempt, after: cause, sent, failing: error)
                 continue
             }
-            let fields = UploadFields(response.head.headerFields)
+            let fields = UploadFields(response: response.head.headerFields)
             let location = location(in: response.head, of: request.head)
             let (action, hasAdvanced) = plan.update { plan in
                 let action = plan.take(response.head.status, fields, location: location, to: step)
@@ -161,7 +162,7 @@ struct ResumableUpload: Sendable {
 
     private func end(after landed: Result<RawData, NetworkError>, _ response: Response) async {
         // A refused upload that the server does not have in full may be allowed later, after a sign-in.
-        if case .failure = landed, UploadFields(response.head.headerFields).isComplete != true { return }
+        if case .failure = landed, UploadFields(response: response.head.headerFields).isComplete != true { return }
         await record?.remove()
         if case .success = landed { progress.end() }
     }
@@ -276,9 +277,9 @@ extension ResumableUpload {
         switch step {
         case .create(let end):
             message.body = body(0..<end, counting: sent)
-            message.head.headerFields[UploadFields.versionName] = String(policy.interopVersion)
-            message.head.headerFields[UploadFields.completeName] = end == byteCount ? "?1" : "?0"
-            message.head.headerFields[UploadFields.lengthName] = String(byteCount)
+            message.head.headerFields[.uploadDraftInteropVersion] = String(policy.interopVersion)
+            message.head.headerFields.setComplete(end == byteCount, nil)
+            message.head.headerFields[.uploadLength] = String(byteCount)
             if message.head.headerFields[.contentLength] != nil {
                 message.head.headerFields[.contentLength] = String(end)
             }
@@ -289,9 +290,9 @@ extension ResumableUpload {
         case .append(let bytes):
             message.head.method = .patch
             message.body = bytes.isEmpty ? .none : body(bytes, counting: sent)
-            message.head.headerFields[.contentType] = "application/partial-upload"
-            message.head.headerFields[UploadFields.offsetName] = String(bytes.lowerBound)
-            message.head.headerFields[UploadFields.completeName] = bytes.upperBound == byteCount ? "?1" : "?0"
+            message.head.headerFields[.contentType] = UploadFields.partType
+            message.head.headerFields[.uploadOffset] = String(bytes.lowerBound)
+            message.head.headerFields.setComplete(bytes.upperBound == byteCount, nil)
         }
         if step != .retrieve {
             message.onInterim = { head, sentHead in take(interim: head, to: sentHead) }
@@ -328,8 +329,10 @@ extension ResumableUpload {
     private func take(interim head: HTTPResponse, to sent: HTTPRequest) {
         let fields = head.headerFields
         // The draft requires that an interim response of another version is ignored.
-        guard head.status.code == 104, fields[UploadFields.versionName] == String(policy.interopVersion) else { return }
-        let state = UploadFields(fields)
+        guard head.status.code == 104, fields[.uploadDraftInteropVersion] == String(policy.interopVersion) else {
+            return
+        }
+        let state = UploadFields(response: fields)
         plan.take(interim: state, location: location(in: head, of: sent))
         if let offset = state.offset, offset <= byteCount {
             progress.report(stored: offset)

@@ -1,4 +1,5 @@
 import HTTPTypes
+import RunwayFormats
 
 /// Decides the next request of a resumable upload, and the treatment of each response: a state machine without I/O.
 struct UploadPlan: Sendable {

@@ -1,4 +1,5 @@
 import HTTPTypes
+import RunwayFormats
 import Synchronization
 
 /// The plan of an upload, which interim responses change while a request is sent.

@@ -1,0 +1,62 @@
+import Foundation
+package import HTTPTypes
+package import RunwayJSON
+
+/// The members that a request and a response in an envelope of merged requests have alike: `id`, `headers` and `body`.
+///
+/// A body that is not UTF-8 is sent as Base64 in `bodyBase64` instead.
+package enum EnvelopeItem {
+    /// The values of an envelope that are read at most, with hundreds of header fields for every item.
+    package static let maximumValueCount = 200_000
+
+    /// Returns an envelope: an object with one array, whose elements `write` writes.
+    package static func envelope<Items: Sequence>(
+        _ name: String, of items: Items, _ write: (inout JSONWriter, Items.Element) -> Void
+    ) -> [UInt8] {
+        JSONWriter.object { writer in
+            writer.member(name, items) { writer, item in writer.object { write(&$0, item) } }
+        }
+    }
+
+    /// Returns the header fields of an item in their order; `nil` if they are malformed.
+    package static func headers(_ item: JSONValue) -> HTTPFields? {
+        guard [.array, .missing].contains(item["headers"].kind) else { return nil }
+        var fields = HTTPFields()
+        for pair in item["headers"].elements {
+            guard pair.count == 2, let name = pair[0].string.flatMap({ HTTPField.Name($0) }),
+                let value = pair[1].string, HTTPField.isValidValue(value)
+            else { return nil }
+            fields.append(HTTPField(name: name, value: value))
+        }
+        return fields
+    }
+
+    /// Returns the body of an item, empty if it has none; `nil` if it is malformed.
+    package static func body(_ item: JSONValue) -> [UInt8]? {
+        let (body, base64) = (item["body"], item["bodyBase64"])
+        switch (body.kind, base64.kind) {
+        case (.missing, .missing), (.null, .missing): return []
+        case (.string, .missing): return body.string.map { Array($0.utf8) }
+        case (.missing, .string): return base64.string.flatMap { Data(base64Encoded: $0) }.map { Array($0) }
+        default: return nil
+        }
+    }
+}
+
+extension JSONWriter {
+    /// Writes the header fields of an item, each as a pair of name and value, and its body unless it is empty.
+    package mutating func item(_ fields: some Sequence<HTTPField>, _ body: [UInt8]) {
+        member("headers", fields) { writer, field in
+            writer.beginArray()
+            writer.string(field.name.rawName)
+            writer.string(field.value)
+            writer.endArray()
+        }
+        if body.isEmpty { return }
+        if let text = String(validating: body, as: UTF8.self) {
+            member("body", text)
+        } else {
+            member("bodyBase64", Data(body).base64EncodedString())
+        }
+    }
+}
