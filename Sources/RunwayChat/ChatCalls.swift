@@ -1,6 +1,7 @@
 import Foundation
 public import HTTPTypes
 public import Runway
+import RunwayFormats
 import RunwayJSON
 import RunwayStreams
 
@@ -53,7 +54,7 @@ struct ChatPageCall<Service: APIService>: Endpoint {
     static var name: String { "ChatPage" }
 
     let base: ChatPath
-    let range: ChatPage.Range
+    let range: ChatRange
     let count: Int
 
     var path: EndpointPath { base.path("messages") }
@@ -89,7 +90,7 @@ struct ChatMarkCall<Service: APIService>: Endpoint {
 
 /// The calls of conversations.
 protocol ChatCalls: Sendable {
-    func page(_ conversation: String, _ range: ChatPage.Range, upTo count: Int) async throws(NetworkError) -> ChatPage
+    func page(_ conversation: String, _ range: ChatRange, upTo count: Int) async throws(NetworkError) -> ChatPage
     func send(_ conversation: String, _ draft: ChatDraft) async throws(NetworkError) -> ChatMessage
     func mark(_ conversation: String, _ mark: ChatMark) async throws(NetworkError) -> ChatMark
 }
@@ -108,7 +109,7 @@ struct NetworkChatCalls<Service: APIService>: ChatCalls {
     }
 
     @concurrent func page(
-        _ conversation: String, _ range: ChatPage.Range, upTo count: Int
+        _ conversation: String, _ range: ChatRange, upTo count: Int
     ) async throws(NetworkError) -> ChatPage {
         let call = ChatPageCall<Service>(base: path(conversation), range: range, count: count)
         return try read(try await perform(call)) { ChatPage($0) }

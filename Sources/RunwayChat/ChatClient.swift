@@ -1,5 +1,6 @@
 public import Observation
 public import Runway
+import RunwayFormats
 import RunwayJSON
 public import RunwayStreams
 
@@ -293,11 +294,15 @@ extension ChatClient {
             guard let topic = event.topic, topic.hasPrefix(Self.topicPrefix),
                 let conversation = conversations[String(topic.dropFirst(Self.topicPrefix.count))], conversation.isReady
             else { return }
-            if event.type == "chat.message", let message = ChatMessage(json) {
-                conversation.take(.message(message, epoch: json["epoch"].string))
+            switch event.type {
+            case ChatMessage.eventType:
+                if let message = ChatMessage(json) { conversation.take(.message(message, epoch: json["epoch"].string)) }
+            case ChatMark.eventType:
+                if let mark = ChatMark(json) { conversation.take(.mark(mark)) }
+            case PresenceEvent.eventType:
+                if let change = PresenceEvent(json) { conversation.take(.presence(change)) }
+            default: break
             }
-            if event.type == "chat.mark", let mark = ChatMark(json) { conversation.take(.mark(mark)) }
-            if event.type == "presence", let change = ChatPresence.Change(json) { conversation.take(.presence(change)) }
         }
     }
 

@@ -1,6 +1,7 @@
 import Foundation
 public import Observation
 import Runway
+public import RunwayFormats
 import RunwayStreams
 
 /// One conversation, for the controller or the view that shows it.
@@ -176,7 +177,7 @@ enum ChatElement: Sendable {
     case connected(StreamContinuity), followed, caughtUp, disconnected
     case message(ChatMessage, epoch: String?)
     case mark(ChatMark)
-    case presence(ChatPresence.Change)
+    case presence(PresenceEvent)
 }
 
 extension ChatConversation {

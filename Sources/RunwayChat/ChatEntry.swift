@@ -1,4 +1,5 @@
 public import Foundation
+import RunwayFormats
 
 /// A line of a conversation as a screen shows it: a message that the server has stored, or one that it has not stored
 /// yet.

@@ -1,5 +1,6 @@
 #if PostgreSQL
     import Foundation
+    public import RunwayFormats
     public import RunwayServer
 
     /// Stores conversations in PostgreSQL, for any number of server processes.
@@ -70,7 +71,7 @@
 
         /// Moves the mark of a member forward.
         public func mark(
-            _ mark: StoredChatMark, in conversation: String, upToMembers maximumMemberCount: Int
+            _ mark: ChatMark, in conversation: String, upToMembers maximumMemberCount: Int
         ) async throws -> ChatMarkResult {
             try await run(conversation) { tables throws(PostgreSQLError) in
                 try tables.mark(mark, upToMembers: maximumMemberCount)
@@ -96,7 +97,7 @@
         }
 
         /// Returns the first messages of a conversation that were not reported as published.
-        public func unpublished(in conversation: String, upTo maximumCount: Int) async throws -> [StoredChatMessage] {
+        public func unpublished(in conversation: String, upTo maximumCount: Int) async throws -> [ChatMessage] {
             try await run(conversation) { tables throws(PostgreSQLError) in
                 let place = try tables.place(ChatStatements.place)
                 return try tables.messages(from: place.published + 1, to: place.last, maximumCount)
@@ -145,7 +146,7 @@
                     let number = row?[1].flatMap { Int64($0) } ?? 0
                     let other = Tables(connection: connection, tenant: tenant, conversation: row?[0] ?? "")
                     guard let known = try other.messages(from: number, to: number, 1).first,
-                        known == StoredChatMessage(submission, number: number, time: known.time)
+                        known == ChatMessage(submission, number: number, time: known.time)
                     else { return .mismatch }
                     return .known(known)
                 }
@@ -158,15 +159,15 @@
                     ChatStatements.insert,
                     key + ["\(number)", submission.sender, submission.id.uuidString, submission.text, "\(time)"])
                 try connection.run(ChatStatements.numbered, id + ["\(number)"])
-                return .stored(StoredChatMessage(submission, number: number, time: time))
+                return .stored(ChatMessage(submission, number: number, time: time))
             }
 
             func mark(
-                _ mark: StoredChatMark, upToMembers maximumMemberCount: Int
+                _ mark: ChatMark, upToMembers maximumMemberCount: Int
             ) throws(PostgreSQLError) -> ChatMarkResult {
                 guard try admit(mark.member, upTo: maximumMemberCount) else { return .full }
                 let row = try connection.run(ChatStatements.member, key + [mark.member]).first
-                let old = row.map(Self.mark) ?? StoredChatMark(member: mark.member)
+                let old = row.map(Self.mark) ?? ChatMark(member: mark.member)
                 let new = old.advanced(by: mark, upTo: try place(ChatStatements.place).last)
                 if new == old { return .unchanged(old) }
                 try connection.run(ChatStatements.mark, key + [mark.member, "\(new.delivered)", "\(new.read)"])
@@ -197,7 +198,7 @@
 
             func messages(
                 from first: Int64, to last: Int64, _ maximumCount: Int
-            ) throws(PostgreSQLError) -> [StoredChatMessage] {
+            ) throws(PostgreSQLError) -> [ChatMessage] {
                 let rows = try connection.run(
                     ChatStatements.messages, key + ["\(first)", "\(last)", "\(maximumCount)"])
                 return rows.compactMap { row in
@@ -206,7 +207,7 @@
                     else { return nil }
                     let submission = ChatSubmission(
                         conversation: row[0] ?? "", sender: row[2] ?? "", id: id, text: row[4] ?? "")
-                    return StoredChatMessage(submission, number: number, time: time)
+                    return ChatMessage(submission, number: number, time: time)
                 }
             }
 
@@ -223,8 +224,8 @@
                 return true
             }
 
-            private static func mark(_ row: [String?]) -> StoredChatMark {
-                StoredChatMark(
+            private static func mark(_ row: [String?]) -> ChatMark {
+                ChatMark(
                     member: row[0] ?? "", delivered: row[1].flatMap { Int64($0) } ?? 0,
                     read: row[2].flatMap { Int64($0) } ?? 0)
             }

@@ -1,6 +1,7 @@
 import Foundation
 import HTTPTypes
 import Runway
+import RunwayFormats
 import RunwayJSON
 import RunwayStreams
 import Testing
@@ -12,7 +13,7 @@ struct ChatMachineTests {
     private func json(_ text: String) throws -> JSONValue { try JSONDocument(Array(text.utf8)).root }
 
     private func message(_ number: Int64) -> ChatMessage {
-        ChatMessage(number: number, sender: "bob", id: UUID(), text: "\(number)", date: .distantPast)
+        ChatMessage(conversation: "c", number: number, sender: "bob", id: UUID(), text: "\(number)", time: 0)
     }
 
     private func page(_ numbers: ClosedRange<Int64>?, last: Int64) -> ChatPage {
@@ -207,7 +208,7 @@ struct ChatMachineTests {
         _ = machine.connected(.reset(.first), at: .zero)
         let (id, draft) = (UUID(), ChatDraft(id: UUID(), text: "mine", date: .distantPast))
         let messages = [composed, decomposed].enumerated().map {
-            ChatMessage(number: Int64($0 + 1), sender: $1, id: id, text: "", date: .distantPast)
+            ChatMessage(conversation: "c", number: Int64($0 + 1), sender: $1, id: id, text: "", time: 0)
         }
         let marks = [ChatMark(member: decomposed, delivered: 2, read: 2)]
         _ = machine.fetched(ChatPage(messages: messages, first: 1, last: 2, marks: marks), at: .zero)
@@ -215,7 +216,8 @@ struct ChatMachineTests {
         #expect(machine.entries[0].id != machine.entries[1].id)
         _ = machine.write(draft, at: .zero)
         _ = machine.received(
-            ChatMessage(number: 3, sender: decomposed, id: draft.id, text: "other", date: .distantPast), at: .zero)
+            ChatMessage(conversation: "c", number: 3, sender: decomposed, id: draft.id, text: "other", time: 0),
+            at: .zero)
         #expect(machine.outbox.drafts.count == 1, "the message of the other member does not remove the draft")
         #expect(ChatMachine.restored(from: machine.state(at: "")).marks.all.count == machine.marks.all.count)
     }
@@ -236,7 +238,7 @@ struct ChatMachineTests {
         #expect(machine.connected(.reset(.first), at: .zero) == [.fetch(.after(3))])
         for (member, isPresent, run) in [("dan", true, 1), ("bob", true, 2), ("cid", false, 2)] {
             let text = #"{"member":"\#(member)","isPresent":\#(isPresent),"run":"\#(run)"}"#
-            machine.received(try #require(ChatPresence.Change(json(text))))
+            machine.received(try #require(PresenceEvent(json(text))))
         }
         let text = #"{"messages":[],"first":1,"last":3,"marks":[],"run":"2","present":["ada","cid"]}"#
         _ = machine.fetched(try #require(ChatPage(json(text))), at: .zero)
@@ -349,7 +351,7 @@ struct ChatMachineTests {
 
     /// Responds to every fetch at once, and returns how many there were.
     private func fetchCount(
-        _ machine: inout ChatMachine, within time: Duration, page: (ChatPage.Range) -> ChatPage
+        _ machine: inout ChatMachine, within time: Duration, page: (ChatRange) -> ChatPage
     ) -> Int {
         var (count, now) = (0, Duration.zero)
         while now < time, count < 10_000 {

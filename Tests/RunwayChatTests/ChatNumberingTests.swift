@@ -1,4 +1,5 @@
 import Foundation
+import RunwayFormats
 import RunwayStreams
 import Testing
 
@@ -7,7 +8,7 @@ import Testing
 /// What the machine of a conversation does when the server numbers its messages anew.
 struct ChatNumberingTests {
     private func message(_ number: Int64) -> ChatMessage {
-        ChatMessage(number: number, sender: "bob", id: UUID(), text: "\(number)", date: .distantPast)
+        ChatMessage(conversation: "c", number: number, sender: "bob", id: UUID(), text: "\(number)", time: 0)
     }
 
     private func page(_ numbers: ClosedRange<Int64>?, last: Int64) -> ChatPage {
@@ -34,7 +35,7 @@ struct ChatNumberingTests {
         var page = ChatPage(messages: [self.message(1), self.message(2), message], first: 1, last: 3, marks: [])
         page.epoch = "b"
         #expect(machine.fetched(page, at: .zero) == [])
-        #expect(machine.window.messages == page.messages)
+        #expect(machine.window.messages == page.messages.map { ShownMessage($0) })
     }
 
     @Test(arguments: [2, 4, 9] as [Int64])
@@ -47,7 +48,7 @@ struct ChatNumberingTests {
         var page = page(1...last, last: last)
         page.epoch = "b"
         #expect(machine.fetched(page, at: .zero) == [])
-        #expect(machine.window.messages == page.messages)
+        #expect(machine.window.messages == page.messages.map { ShownMessage($0) })
     }
 
     @Test func firstNameOfANumberingChangesNothing() throws {

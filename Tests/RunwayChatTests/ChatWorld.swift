@@ -121,7 +121,7 @@ final class ChatWorld {
     private func checkEnd() {
         for client in clients { if let text = client.incompleteness { fail("client \(client.index) \(text)") } }
         let stored = server.messages
-        if Set(stored.map(\.key)).count != stored.count { fail("the server has a message twice") }
+        if Set(stored.map { ShownMessage($0).key }).count != stored.count { fail("the server has a message twice") }
         for client in clients {
             let texts = stored.filter { $0.sender == client.member }.map(\.text)
             let numbers = texts.compactMap { Int($0) }

@@ -1,4 +1,5 @@
 import Foundation
+import RunwayFormats
 
 @testable import RunwayChat
 @testable import RunwayStreams

@@ -1,4 +1,5 @@
 import Foundation
+import RunwayFormats
 import RunwayJSON
 
 @testable import RunwayChat
@@ -112,7 +113,7 @@ final class ModelChatClient {
     var incompleteness: String? {
         guard isAlive else { return "does not run" }
         let messages = machine.window.messages
-        if messages != world.server.messages {
+        if messages != world.server.messages.map({ ShownMessage($0) }) {
             return "shows \(messages.map(\.number)) of \(world.server.messages.count)"
         }
         if !machine.outbox.drafts.isEmpty { return "has unsent messages: \(machine.outbox.drafts.map(\.state))" }

@@ -1,4 +1,5 @@
 import Foundation
+import RunwayFormats
 import RunwayStreams
 
 @testable import RunwayChat
@@ -24,7 +25,7 @@ final class ModelChatServer {
     private(set) var messages: [ChatMessage] = []
     private(set) var marks: [String: ChatMark] = [:]
     private(set) var isUp = true
-    private var numbers: [ChatMessage.Key: Int64] = [:]
+    private var numbers: [ShownMessage.Key: Int64] = [:]
     private var published: Int64 = 0
     private var isPublishing = false
     private var epoch = 0
@@ -63,7 +64,7 @@ extension ModelChatServer {
     /// Stores a message, and returns its number; `nil` if the server is down.
     func store(sender: String, _ draft: ChatDraft) -> (number: Int64, date: Date)? {
         guard isUp else { return nil }
-        let key = ChatMessage.Key(sender: MemberName(sender), id: draft.id)
+        let key = ShownMessage.Key(sender: MemberName(sender), id: draft.id)
         let date = Date(timeIntervalSince1970: Double(world.now) / 1000)
         if world.mistake != .noRecognition, let number = numbers[key] {
             return (number, messages[Int(number) - 1].date)
@@ -79,9 +80,12 @@ extension ModelChatServer {
         return (number, date)
     }
 
-    private func commit(_ key: ChatMessage.Key, _ text: String, _ date: Date) {
+    private func commit(_ key: ShownMessage.Key, _ text: String, _ date: Date) {
         let number = Int64(messages.count) + 1
-        messages.append(ChatMessage(number: number, sender: key.sender.text, id: key.id, text: text, date: date))
+        messages.append(
+            ChatMessage(
+                conversation: "c", number: number, sender: key.sender.text, id: key.id, text: text,
+                time: Int64((date.timeIntervalSince1970 * 1000).rounded())))
         numbers[key] = number
         guard !isPublishing else { return }
         isPublishing = true
@@ -112,7 +116,7 @@ extension ModelChatServer {
         return new
     }
 
-    func page(_ range: ChatPage.Range, upTo count: Int) -> ChatPage? {
+    func page(_ range: ChatRange, upTo count: Int) -> ChatPage? {
         guard isUp else { return nil }
         let last = messages.count
         let found =

@@ -56,17 +56,17 @@
                 let page = try await store.page(of: "c", range, upTo: 3, upToMembers: 10)
                 #expect(page.messages.map(\.number) == Array(numbers))
             }
-            let mark = StoredChatMark(member: "bob", delivered: 99, read: 4)
-            let moved = StoredChatMark(member: "bob", delivered: 9, read: 4)
+            let mark = ChatMark(member: "bob", delivered: 99, read: 4)
+            let moved = ChatMark(member: "bob", delivered: 9, read: 4)
             #expect(try await store.mark(mark, in: "c", upToMembers: 2) == .moved(moved))
             #expect(try await store.mark(mark, in: "c", upToMembers: 2) == .unchanged(moved))
             #expect(try await store.append(submission("x", by: "eve"), at: 7, upToMembers: 2) == .full)
             try await store.remove(member: "bob", from: "c")
             try await store.remove(member: "bob", from: "unknown")
-            let eve = StoredChatMark(member: "eve", delivered: 1)
+            let eve = ChatMark(member: "eve", delivered: 1)
             #expect(try await store.mark(eve, in: "c", upToMembers: 2) == .moved(eve))
             let page = try await store.page(of: "c", .latest, upTo: 1, upToMembers: 10)
-            #expect(page.marks == [StoredChatMark(member: "ada"), eve] && page.last == 9)
+            #expect(page.marks == [ChatMark(member: "ada"), eve] && page.last == 9)
             #expect(try await store.unpublishedConversations(upTo: 10) == ["c"])
             try await store.setPublished(through: 8, in: "c")
             #expect(try await store.unpublished(in: "c", upTo: 10).map(\.number) == [9])
@@ -168,7 +168,7 @@
             let (_, events) = try await log().events(after: 0, upTo: 10_000)
             let texts = events.map(\.data).filter { seen.insert($0).inserted }
             let epoch = try await services[0].epoch()
-            #expect(texts == page.messages.map { ChatJSON.text($0, epoch: epoch) })
+            #expect(texts == page.messages.map { String(decoding: $0.json(epoch: epoch), as: UTF8.self) })
             try await expectAllEvents(first.hub, first.connection)
             try await expectAllEvents(second.hub, second.connection)
         }
@@ -218,7 +218,7 @@
                 group.addTask {
                     for number in 1...40 {
                         _ = try await first.append(submission("\(number)"), at: 7, upToMembers: 9)
-                        let mark = StoredChatMark(member: "ada", delivered: .max, read: .max)
+                        let mark = ChatMark(member: "ada", delivered: .max, read: .max)
                         _ = try await first.mark(mark, in: "c", upToMembers: 9)
                     }
                 }
@@ -246,7 +246,7 @@
             // The id of a refused message is not used.
             let refused = submission("x", by: "eve")
             #expect(try await store.append(refused, at: 7, upToMembers: 1) == .full)
-            let stored = StoredChatMessage(refused, number: 2, time: 8)
+            let stored = ChatMessage(refused, number: 2, time: 8)
             #expect(try await store.append(refused, at: 8, upToMembers: 2) == .stored(stored))
         }
 

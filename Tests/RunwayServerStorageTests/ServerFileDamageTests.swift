@@ -84,7 +84,7 @@ struct ServerFileDamageTests {
             let store = try SQLiteChatStore(at: folder.file)
             for index in 0..<count {
                 let result = try await store.append(try submission(index), at: 7, upToMembers: 10)
-                let message = StoredChatMessage(try submission(index), number: Int64(index + 1), time: 7)
+                let message = ChatMessage(try submission(index), number: Int64(index + 1), time: 7)
                 #expect(result == .stored(message))
             }
             try await store.close()
@@ -161,7 +161,7 @@ struct ServerFileDamageTests {
         let page = try await store.page(of: "c", .latest, upTo: 1000, upToMembers: 10)
         if isExact {
             let messages = try (0..<count).map {
-                StoredChatMessage(try submission($0), number: Int64($0 + 1), time: 7)
+                ChatMessage(try submission($0), number: Int64($0 + 1), time: 7)
             }
             #expect(page.messages == messages && page.last == Int64(count), comment)
         }
@@ -171,7 +171,7 @@ struct ServerFileDamageTests {
         _ = try await store.unpublished(in: "c", upTo: 1000)
         _ = try await store.unpublishedConversations(upTo: 10)
         for index in 0..<7 {
-            let mark = StoredChatMark(member: "m\(index)", delivered: 50, read: 40)
+            let mark = ChatMark(member: "m\(index)", delivered: 50, read: 40)
             _ = try await store.mark(mark, in: "c", upToMembers: 10)
         }
         _ = try await store.append(try submission(1), at: 8, upToMembers: 10)

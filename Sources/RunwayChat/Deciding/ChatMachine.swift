@@ -1,5 +1,6 @@
 import Foundation
 import Runway
+import RunwayFormats
 import RunwayStreams
 
 /// Decides about one conversation of a member: what the screen shows, what is fetched, and when a message is sent.
@@ -13,7 +14,7 @@ struct ChatMachine: Sendable {
     /// What the shell has to do.
     enum Action: Sendable, Hashable {
         /// Get a page of messages, and pass it or the failure. One at a time.
-        case fetch(ChatPage.Range)
+        case fetch(ChatRange)
         /// Send a message, and pass what became of it. One at a time, so that messages arrive in the order in which
         /// they were written.
         case send(ChatDraft)
@@ -47,9 +48,9 @@ struct ChatMachine: Sendable {
     private var exclusion: String?
     /// Why the server refuses the pages: the only call is for a page, after ``refusalPause``. `nil` if it does not.
     private var pageRefusal: String?
-    private(set) var fetching: ChatPage.Range?
+    private(set) var fetching: ChatRange?
     /// The last changes of presence since ``fetching`` began: the server may have read the page before them.
-    private var presenceChanges: [ChatPresence.Change] = []
+    private var presenceChanges: [PresenceEvent] = []
     private var wantsOlder = false
     private var fetchPause = ChatPause()
 
@@ -136,7 +137,7 @@ extension ChatMachine {
     /// - Parameter epoch: The server's name for the numbering of the messages; `nil` if it names none.
     mutating func received(_ message: ChatMessage, in epoch: String? = nil, at now: Duration) -> [Action] {
         enter(epoch)
-        window.insert(message, &outbox)
+        window.insert(ShownMessage(message), &outbox)
         return next(at: now)
     }
 
@@ -156,7 +157,7 @@ extension ChatMachine {
         marks.restart()
     }
 
-    mutating func received(_ change: ChatPresence.Change) {
+    mutating func received(_ change: PresenceEvent) {
         presence.take(change, upTo: options.maximumMemberCount)
         guard fetching != nil else { return }
         presenceChanges.append(change)
@@ -181,7 +182,7 @@ extension ChatMachine {
         let before = window.last
         for mark in page.marks { marks.merge(mark) }
         if let found = page.presence {
-            presence = found.limited(to: options.maximumMemberCount)
+            presence = ChatPresence(found).limited(to: options.maximumMemberCount)
             presence.take(presenceChanges, upTo: options.maximumMemberCount)
         }
         window.take(page, range, &outbox)
@@ -191,8 +192,7 @@ extension ChatMachine {
 
     /// Ends the pause if a page brought what was missing, and lengthens it if the same page would be fetched again at
     /// once.
-    private mutating func noteProgress(_ page: ChatPage, _ range: ChatPage.Range, from before: Int64?, at now: Duration)
-    {
+    private mutating func noteProgress(_ page: ChatPage, _ range: ChatRange, from before: Int64?, at now: Duration) {
         switch range {
         case .latest:
             // Without the last messages it is not known yet whether the next page will bring them.
@@ -283,7 +283,7 @@ extension ChatMachine {
 
 // What follows from the state.
 extension ChatMachine {
-    private var wantedRange: ChatPage.Range? { window.missingRange(wantsOlder: wantsOlder) }
+    private var wantedRange: ChatRange? { window.missingRange(wantsOlder: wantsOlder) }
 
     private mutating func next(at now: Duration) -> [Action] {
         var actions: [Action] = []

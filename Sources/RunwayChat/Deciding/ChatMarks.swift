@@ -1,3 +1,5 @@
+import RunwayFormats
+
 /// How far the members of a conversation have received and read it, and when the mark of this member is moved. Pure:
 /// times are passed to it.
 struct ChatMarks: Sendable {

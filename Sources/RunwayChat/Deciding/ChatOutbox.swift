@@ -78,11 +78,11 @@ extension ChatOutbox {
     ///   shown.
     mutating func sent(
         _ id: UUID, number: Int64, date: Date, after last: Int64?, at now: Duration, proofTime: Duration
-    ) -> ChatMessage? {
+    ) -> ShownMessage? {
         pause = ChatPause()
         guard let index = drafts.firstIndex(where: { $0.id == id }) else { return nil }
         if let last, number == last + 1 {
-            return ChatMessage(number: number, sender: member, id: id, text: drafts[index].text, date: date)
+            return ShownMessage(number: number, sender: member, id: id, text: drafts[index].text, date: date)
         }
         if let last, number <= last {
             drafts.remove(at: index)
@@ -137,7 +137,7 @@ extension ChatOutbox {
 // What the window of the conversation reports.
 extension ChatOutbox {
     /// The server has this message, which may be one of the member's.
-    mutating func received(_ message: ChatMessage) {
+    mutating func received(_ message: ShownMessage) {
         if message.isFrom(member) { drafts.removeAll { $0.id == message.id } }
     }
 

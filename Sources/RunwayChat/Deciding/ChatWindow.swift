@@ -1,3 +1,5 @@
+import RunwayFormats
+
 /// The messages of a conversation that are shown, which have consecutive numbers, and what is missing after them. Pure.
 ///
 /// Each message is shown once. What comes after a missing number waits.
@@ -5,7 +7,7 @@ struct ChatWindow: Sendable {
     private let options: ChatOptions
 
     /// The messages that are shown, by ascending number.
-    private(set) var messages: [ChatMessage] = []
+    private(set) var messages: [ShownMessage] = []
     /// The number at which what is shown begins.
     private(set) var first: Int64 = 1
     /// The number up to which every message has come; `nil` before the first page.
@@ -17,9 +19,9 @@ struct ChatWindow: Sendable {
     /// Whether older messages were loaded, and the member has not read the last message since.
     private var hasLoadedOlder = false
     /// Messages that came before others with smaller numbers.
-    private var early: [Int64: ChatMessage] = [:]
+    private var early: [Int64: ShownMessage] = [:]
     /// What identifies the messages that are shown.
-    private var keys: Set<ChatMessage.Key> = []
+    private var keys: Set<ShownMessage.Key> = []
 
     init(_ options: ChatOptions) { self.options = options }
 
@@ -32,7 +34,7 @@ struct ChatWindow: Sendable {
     /// The page that is missing; `nil` if none is.
     ///
     /// - Parameter wantsOlder: Whether the member wants the messages before those that are shown.
-    func missingRange(wantsOlder: Bool) -> ChatPage.Range? {
+    func missingRange(wantsOlder: Bool) -> ChatRange? {
         guard let last else { return .latest }
         if needsPage || hasEarly { return .after(last) }
         return wantsOlder && hasOlder ? .before(first) : nil
@@ -47,7 +49,7 @@ struct ChatWindow: Sendable {
 // What comes. The outbox is notified of every message that came or is passed over.
 extension ChatWindow {
     /// Shows what a page has beyond what is shown.
-    mutating func take(_ page: ChatPage, _ range: ChatPage.Range, _ outbox: inout ChatOutbox) {
+    mutating func take(_ page: ChatPage, _ range: ChatRange, _ outbox: inout ChatOutbox) {
         serverFirst = page.first
         switch range {
         case .latest:
@@ -59,15 +61,15 @@ extension ChatWindow {
             if page.last - last > Int64(options.maximumMissedCount) { return restart(afterLoss: false, &outbox) }
             if page.first > last + 1 { begin(at: page.first, &outbox) }
         case .before(let number):
-            if last != nil, number == first { prepend(page.messages, &outbox) }
+            if last != nil, number == first { prepend(page.messages.map { ShownMessage($0) }, &outbox) }
             return
         }
-        for message in page.messages { insert(message, &outbox) }
+        for message in page.messages { insert(ShownMessage(message), &outbox) }
         if let last, page.last > last { needsPage = true }
     }
 
     /// Shows a message if all before it are shown; otherwise it waits for them.
-    mutating func insert(_ message: ChatMessage, _ outbox: inout ChatOutbox) {
+    mutating func insert(_ message: ShownMessage, _ outbox: inout ChatOutbox) {
         guard let last else { return store(early: message) }
         guard message.number > last else { return outbox.received(message) }
         guard message.number == last + 1 else { return store(early: message) }
@@ -93,10 +95,10 @@ extension ChatWindow {
     }
 
     /// Shows messages before the first.
-    private mutating func prepend(_ older: [ChatMessage], _ outbox: inout ChatOutbox) {
+    private mutating func prepend(_ older: [ShownMessage], _ outbox: inout ChatOutbox) {
         // A message of the page that is not consecutive is not shown.
         var number = first
-        var added: [ChatMessage] = []
+        var added: [ShownMessage] = []
         for message in older.reversed() {
             guard message.number == number - 1 else { break }
             number -= 1
@@ -109,7 +111,7 @@ extension ChatWindow {
         first = number
     }
 
-    private mutating func append(_ message: ChatMessage, _ outbox: inout ChatOutbox) {
+    private mutating func append(_ message: ShownMessage, _ outbox: inout ChatOutbox) {
         last = message.number
         outbox.received(message)
         // A server that stored a message twice does not make it appear twice.
@@ -129,7 +131,7 @@ extension ChatWindow {
         while let last, let next = early.removeValue(forKey: last + 1) { append(next, &outbox) }
     }
 
-    private mutating func store(early message: ChatMessage) {
+    private mutating func store(early message: ShownMessage) {
         if early[message.number] != nil { return }
         early[message.number] = message
         // Those with the greatest numbers are fetched again: a page that is in flight may have been made before they were stored.

@@ -1,8 +1,9 @@
 import Foundation
+import RunwayFormats
 
 /// What a client stores of one conversation, so that the app can show it at once after the next start.
 public struct ChatState: Sendable, Hashable, Codable {
-    var messages: [ChatMessage] = []
+    var messages: [ShownMessage] = []
     /// The number at which the messages begin.
     var first: Int64 = 1
     /// The number up to which every message has come; `nil` before the first page.

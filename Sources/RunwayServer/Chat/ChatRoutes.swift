@@ -2,6 +2,7 @@ import Foundation
 import HTTPTypes
 public import Hummingbird
 import NIOCore
+import RunwayFormats
 import RunwayJSON
 
 /// Serves the conversations of a ``ChatService``; the format is in `docs/formats.md`.
@@ -63,7 +64,7 @@ public struct ChatRoutes<Context: RequestContext>: Sendable {
         router.get("\(path)/:conversation/members") { request, context in
             try await respond(request, context) { conversation in
                 let page = try await service.page(of: conversation, .latest, upTo: 1)
-                return response(ChatJSON.text(page.marks))
+                return Response(json: ChatMark.json(page.marks))
             }
         }
     }
@@ -116,13 +117,13 @@ public struct ChatRoutes<Context: RequestContext>: Sendable {
         guard let text = json["text"].string else { throw ChatProblem(.malformed, "The body has no `text`.") }
         let submission = ChatSubmission(conversation: conversation, sender: member, id: id, text: text)
         let (message, isNew) = try await service.send(submission)
-        return response(ChatJSON.text(message, epoch: try await service.epoch()), status: isNew ? .created : .ok)
+        return Response(json: message.json(epoch: try await service.epoch()), status: isNew ? .created : .ok)
     }
 
     private func page(_ request: Request, _ conversation: String) async throws -> Response {
         func number(_ name: Substring) throws -> Int64? {
             guard let text = request.uri.queryParameters[name] else { return nil }
-            guard let number = Int64(text), (0...Int64(1) << 53).contains(number) else {
+            guard let number = Int64(text), ChatMessage.numbers.contains(number) else {
                 throw ChatProblem(.malformed, "The parameter `\(name)` is not a whole number from 0 to 2^53.")
             }
             return number
@@ -133,17 +134,18 @@ public struct ChatRoutes<Context: RequestContext>: Sendable {
         }
         let range = after.map { ChatRange.after($0) } ?? before.map { .before($0) } ?? .latest
         let count = Int(clamping: try number("limit") ?? 50)
-        let page = try await service.page(of: conversation, range, upTo: count)
-        let present = await page.reachesLast ? service.present(in: conversation) : nil
-        return response(ChatJSON.text(page, epoch: try await service.epoch(), present: present))
+        var page = try await service.page(of: conversation, range, upTo: count)
+        page.presence = await page.reachesLast ? service.present(in: conversation) : nil
+        page.epoch = try await service.epoch()
+        return Response(json: page.json)
     }
 
     private func mark(_ json: JSONValue, _ conversation: String, as member: String) async throws -> Response {
         guard let delivered = json["delivered"].int64, let read = json["read"].int64 else {
             throw ChatProblem(.malformed, ChatService.invalidMark)
         }
-        let mark = StoredChatMark(member: member, delivered: delivered, read: read)
-        return response(ChatJSON.text(try await service.mark(mark, in: conversation), in: conversation))
+        let mark = ChatMark(member: member, delivered: delivered, read: read)
+        return Response(json: try await service.mark(mark, in: conversation).json(in: conversation))
     }
 
     private func body(of request: Request, upTo byteCount: Int) async throws -> JSONValue {
@@ -155,11 +157,5 @@ public struct ChatRoutes<Context: RequestContext>: Sendable {
         } catch is JSONError {
             throw ChatProblem(.malformed, "The body is not JSON.")
         }
-    }
-
-    private func response(_ text: String, status: HTTPResponse.Status = .ok) -> Response {
-        Response(
-            status: status, headers: [.contentType: "application/json", .cacheControl: "no-store"],
-            body: ResponseBody(byteBuffer: ByteBuffer(string: text)))
     }
 }

@@ -1,4 +1,5 @@
 public import Foundation
+public import RunwayFormats
 import RunwayJSON
 public import ServiceLifecycle
 import Synchronization
@@ -80,7 +81,7 @@ public final class ChatService: Sendable {
     ///
     /// - Returns: The message with its number. If the sender has used the id before, the stored message.
     /// - Throws: ``ChatProblem``, or the error of the store.
-    public func send(_ submission: ChatSubmission) async throws -> (message: StoredChatMessage, isNew: Bool) {
+    public func send(_ submission: ChatSubmission) async throws -> (message: ChatMessage, isNew: Bool) {
         guard Self.isConversation(submission.conversation) else { throw ChatProblem(.conversation) }
         guard isMember(submission.sender) else { throw ChatProblem(.member) }
         guard !submission.text.isEmpty, !submission.text.utf8.contains(0) else { throw ChatProblem(.text) }
@@ -101,7 +102,7 @@ public final class ChatService: Sendable {
     /// Moves the read mark of a member forward, and publishes the mark if it moved.
     ///
     /// - Throws: ``ChatProblem``, or the error of the store.
-    public func mark(_ mark: StoredChatMark, in conversation: String) async throws -> StoredChatMark {
+    public func mark(_ mark: ChatMark, in conversation: String) async throws -> ChatMark {
         guard Self.isConversation(conversation) else { throw ChatProblem(.conversation) }
         guard isMember(mark.member) else { throw ChatProblem(.member) }
         guard mark.delivered >= 0, mark.read >= 0 else { throw ChatProblem(.malformed, Self.invalidMark) }
@@ -109,7 +110,7 @@ public final class ChatService: Sendable {
         case .moved(let mark):
             // A mark that is not announced now arrives with the member's next mark, and with every page.
             let event = PublishedEvent(
-                topic: Self.topic(of: conversation), type: "chat.mark", data: ChatJSON.text(mark, in: conversation))
+                topic: Self.topic(of: conversation), type: ChatMark.eventType, json: mark.json(in: conversation))
             _ = try? await hub.publish(event)
             return mark
         case .unchanged(let mark): return mark
@@ -148,12 +149,12 @@ public final class ChatService: Sendable {
 
     /// Returns the present members of a conversation, and ``EventHub/runID``; `nil` if the hub publishes no presence,
     /// or its log can't be read within 10 s.
-    func present(in conversation: String) async -> (members: [String], run: String)? {
+    func present(in conversation: String) async -> ChatPage.Presence? {
         let topic = Self.topic(of: conversation)
         guard hub.publishesPresence,
             let members = try? await presentMembers(of: topic)
         else { return nil }
-        return (members, hub.runID)
+        return ChatPage.Presence(run: hub.runID, members: members)
     }
 
     /// Reads the present members; returns `nil` if that takes too long, or the task is cancelled, even if the log
@@ -236,8 +237,8 @@ public final class ChatService: Sendable {
             let epoch = try await store.epoch()
             for message in messages {
                 let event = PublishedEvent(
-                    topic: Self.topic(of: conversation), type: "chat.message",
-                    data: ChatJSON.text(message, epoch: epoch))
+                    topic: Self.topic(of: conversation), type: ChatMessage.eventType,
+                    json: message.json(epoch: epoch))
                 do { try await hub.publish(event) } catch let error as EventHubError where error == .invalidEvent {
                     // No later attempt would succeed, and the later messages would wait for ever. Pages contain the
                     // message.

@@ -1,4 +1,5 @@
 public import Foundation
+public import RunwayFormats
 
 /// A message as sent by a client.
 public struct ChatSubmission: Sendable, Hashable {
@@ -23,21 +24,7 @@ public struct ChatSubmission: Sendable, Hashable {
     }
 }
 
-/// A message as stored.
-public struct StoredChatMessage: Sendable, Hashable {
-    /// The conversation.
-    public var conversation: String
-    /// The number of the message in the conversation, from 1 and without a gap.
-    public var number: Int64
-    /// The member who sent the message.
-    public var sender: String
-    /// The id that the client assigned to the message.
-    public var id: UUID
-    /// The text.
-    public var text: String
-    /// The time at which the message was stored, in milliseconds since 1970.
-    public var time: Int64
-
+extension ChatMessage {
     /// Adds to a submission the number and the time that the store has assigned.
     ///
     /// - Parameters:
@@ -45,46 +32,26 @@ public struct StoredChatMessage: Sendable, Hashable {
     ///   - number: The number in the conversation.
     ///   - time: The time at which the message was stored, in milliseconds since 1970.
     public init(_ submission: ChatSubmission, number: Int64, time: Int64) {
-        (conversation, sender) = (submission.conversation, submission.sender)
-        (id, text) = (submission.id, submission.text)
-        (self.number, self.time) = (number, time)
+        self.init(
+            conversation: submission.conversation, number: number, sender: submission.sender, id: submission.id,
+            text: submission.text, time: time)
     }
 }
 
-/// The positions up to which a member has received and read a conversation. Both numbers only grow.
-public struct StoredChatMark: Sendable, Hashable {
-    /// The member.
-    public var member: String
-    /// The number of the last message that a device of the member has received; all earlier ones have been received,
-    /// too.
-    public var delivered: Int64
-    /// The number of the last message that the member has read. It is not greater than ``delivered``.
-    public var read: Int64
-
-    /// Creates a mark; by default of a member who has received no message.
-    ///
-    /// - Parameters:
-    ///   - member: The member.
-    ///   - delivered: The number of the last message that was received. The default is 0, none.
-    ///   - read: The number of the last message that was read. The default is 0, none.
-    public init(member: String, delivered: Int64 = 0, read: Int64 = 0) {
-        (self.member, self.delivered, self.read) = (member, delivered, read)
-    }
-
+extension ChatMark {
     /// Returns the greater numbers of two marks, at most the number of the last message.
-    package func advanced(by other: StoredChatMark, upTo last: Int64) -> StoredChatMark {
+    package func advanced(by other: ChatMark, upTo last: Int64) -> ChatMark {
         let read = max(self.read, min(other.read, last))
-        return StoredChatMark(
-            member: member, delivered: max(delivered, read, min(other.delivered, last)), read: read)
+        return ChatMark(member: member, delivered: max(delivered, read, min(other.delivered, last)), read: read)
     }
 }
 
 /// The result of a submission.
 public enum ChatAppendResult: Sendable, Hashable {
     /// The message was stored now.
-    case stored(StoredChatMessage)
+    case stored(ChatMessage)
     /// The message had been stored before.
-    case known(StoredChatMessage)
+    case known(ChatMessage)
     /// The sender has used the id for another message.
     case mismatch
     /// The limit on members of the conversation is reached, and the sender is not one of them.
@@ -94,42 +61,17 @@ public enum ChatAppendResult: Sendable, Hashable {
 /// The result of moving a mark.
 public enum ChatMarkResult: Sendable, Hashable {
     /// The mark moved to this position.
-    case moved(StoredChatMark)
+    case moved(ChatMark)
     /// The mark already had this position, or a later one.
-    case unchanged(StoredChatMark)
+    case unchanged(ChatMark)
     /// The limit on members of the conversation is reached, and this member is not one of them.
     case full
 }
 
-/// A range of a conversation's messages.
-public enum ChatRange: Sendable, Hashable {
-    /// The last messages.
-    case latest
-    /// The messages with the next greater numbers.
-    case after(Int64)
-    /// The messages with the next smaller numbers.
-    case before(Int64)
-}
-
-/// Some messages of a conversation.
-public struct ChatPage: Sendable, Hashable {
-    /// The messages, by ascending number and without a gap.
-    public var messages: [StoredChatMessage]
-    /// The number of the first message that the store still has; one more than ``last`` if it has none.
-    public var first: Int64
-    /// The number of the last message of the conversation; 0 if there was none.
-    public var last: Int64
-    /// The marks of the members, read at the same moment as the messages.
-    public var marks: [StoredChatMark]
-
-    /// Creates a page, for a store of your own.
-    public init(messages: [StoredChatMessage], first: Int64, last: Int64, marks: [StoredChatMark]) {
-        (self.messages, self.first, self.last, self.marks) = (messages, first, last, marks)
-    }
-
+extension ChatPage {
     /// Returns the page with as many messages as fit, at least one: those that are next to the start of the range.
     func limited(toTextByteCount maximumByteCount: Int, _ range: ChatRange) -> ChatPage {
-        func fittingCount(_ messages: some Sequence<StoredChatMessage>) -> Int {
+        func fittingCount(_ messages: some Sequence<ChatMessage>) -> Int {
             var (count, byteCount) = (0, 0)
             for message in messages {
                 byteCount += message.text.utf8.count
@@ -178,7 +120,7 @@ public protocol ChatStore: Sendable {
     /// Moves the mark of a member forward, never back and never beyond the last message. The member is added to the
     /// conversation.
     func mark(
-        _ mark: StoredChatMark, in conversation: String, upToMembers maximumMemberCount: Int
+        _ mark: ChatMark, in conversation: String, upToMembers maximumMemberCount: Int
     ) async throws -> ChatMarkResult
 
     /// Removes a member and the member's mark, so that another has room. The member's messages stay. Does nothing if
@@ -198,7 +140,7 @@ public protocol ChatStore: Sendable {
     ) async throws -> ChatPage
 
     /// Returns the first messages of a conversation that were not reported as published.
-    func unpublished(in conversation: String, upTo maximumCount: Int) async throws -> [StoredChatMessage]
+    func unpublished(in conversation: String, upTo maximumCount: Int) async throws -> [ChatMessage]
 
     /// Records that the messages of a conversation up to a number have been published.
     func setPublished(through number: Int64, in conversation: String) async throws

@@ -1,4 +1,5 @@
 import Foundation
+public import RunwayFormats
 import RunwaySignatures
 import Synchronization
 
@@ -6,14 +7,14 @@ import Synchronization
 public final class MemoryChatStore: ChatStore {
     fileprivate struct Conversation {
         /// The messages, by ascending number and without a gap.
-        var messages: [StoredChatMessage] = []
+        var messages: [ChatMessage] = []
         var last: Int64 = 0
         var published: Int64 = 0
-        var marks: [ExactText: StoredChatMark] = [:]
+        var marks: [ExactText: ChatMark] = [:]
 
         var first: Int64 { last - Int64(messages.count) + 1 }
 
-        func messages(from number: Int64, upTo count: Int) -> [StoredChatMessage] {
+        func messages(from number: Int64, upTo count: Int) -> [ChatMessage] {
             let index = Int(clamping: max(number, first) - first)
             return index < messages.count ? Array(messages[index...].prefix(count)) : []
         }
@@ -27,7 +28,7 @@ public final class MemoryChatStore: ChatStore {
     private struct State {
         var conversations: [ExactText: Conversation] = [:]
         /// The messages by their ids.
-        var places: [Key: StoredChatMessage] = [:]
+        var places: [Key: ChatMessage] = [:]
     }
 
     private let name = EventLogRange.newEpoch()
@@ -51,7 +52,7 @@ public final class MemoryChatStore: ChatStore {
         state.withLock { state in
             let key = Key(sender: ExactText(submission.sender), id: submission.id)
             if let known = state.places[key] {
-                return known == StoredChatMessage(submission, number: known.number, time: known.time)
+                return known == ChatMessage(submission, number: known.number, time: known.time)
                     ? .known(known) : .mismatch
             }
             // The conversation is changed in place: a copy of it would copy all its messages.
@@ -68,7 +69,7 @@ public final class MemoryChatStore: ChatStore {
 
     /// Moves the mark of a member forward.
     public func mark(
-        _ mark: StoredChatMark, in conversation: String, upToMembers maximumMemberCount: Int
+        _ mark: ChatMark, in conversation: String, upToMembers maximumMemberCount: Int
     ) -> ChatMarkResult {
         state.withLock { state in
             var found = state.conversations[ExactText(conversation)] ?? Conversation()
@@ -109,7 +110,7 @@ public final class MemoryChatStore: ChatStore {
     }
 
     /// Returns the first messages of a conversation that were not reported as published.
-    public func unpublished(in conversation: String, upTo maximumCount: Int) -> [StoredChatMessage] {
+    public func unpublished(in conversation: String, upTo maximumCount: Int) -> [ChatMessage] {
         state.withLock { state in
             guard let found = state.conversations[ExactText(conversation)] else { return [] }
             return found.messages(from: found.published + 1, upTo: maximumCount)
@@ -135,15 +136,15 @@ public final class MemoryChatStore: ChatStore {
 
 extension MemoryChatStore.Conversation {
     /// Adds a message with the next number.
-    fileprivate mutating func append(_ submission: ChatSubmission, at time: Int64) -> StoredChatMessage {
+    fileprivate mutating func append(_ submission: ChatSubmission, at time: Int64) -> ChatMessage {
         last += 1
-        let message = StoredChatMessage(submission, number: last, time: time)
+        let message = ChatMessage(submission, number: last, time: time)
         messages.append(message)
         return message
     }
 
     /// Removes the oldest messages, a tenth at a time since removing moves the others; returns the removed messages.
-    fileprivate mutating func removeOldest(beyond maximumCount: Int) -> [StoredChatMessage] {
+    fileprivate mutating func removeOldest(beyond maximumCount: Int) -> [ChatMessage] {
         guard messages.count > maximumCount + maximumCount / 10 else { return [] }
         let removed = Array(messages.prefix(messages.count - maximumCount))
         messages.removeFirst(removed.count)
@@ -154,7 +155,7 @@ extension MemoryChatStore.Conversation {
     fileprivate mutating func admit(_ member: String, upTo maximumCount: Int) -> Bool {
         if marks[ExactText(member)] != nil { return true }
         guard marks.count < maximumCount else { return false }
-        marks[ExactText(member)] = StoredChatMark(member: member)
+        marks[ExactText(member)] = ChatMark(member: member)
         return true
     }
 }

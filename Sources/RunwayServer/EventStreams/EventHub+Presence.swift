@@ -1,3 +1,4 @@
+import RunwayFormats
 import Synchronization
 
 extension EventHub {

@@ -1,3 +1,5 @@
+import RunwayFormats
+
 /// The bounds of an ``EventHub``.
 ///
 /// These are the same for every hub:

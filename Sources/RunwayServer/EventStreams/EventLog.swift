@@ -22,7 +22,12 @@ public struct PublishedEvent: Sendable, Hashable {
         self.data = data
     }
 
-    /// Whether a text can be a topic.
+    /// An event whose data is JSON.
+    init(topic: String, type: String, json: [UInt8]) {
+        self.init(topic: topic, type: type, data: String(decoding: json, as: UTF8.self))
+    }
+
+    /// Returns whether a text can be a topic.
     static func isTopic(_ text: some StringProtocol) -> Bool {
         !text.isEmpty && text.utf8.count <= 128
             && text.allSatisfy { $0.isASCII && ($0.isLetter || $0.isNumber || "._:/-".contains($0)) }

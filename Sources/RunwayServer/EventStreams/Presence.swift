@@ -1,4 +1,4 @@
-import RunwayJSON
+import RunwayFormats
 
 /// A member has joined a topic, or left it.
 public struct PresenceChange: Sendable, Hashable {
@@ -19,16 +19,8 @@ public struct PresenceChange: Sendable, Hashable {
     /// - Parameter runID: The id under which presence is published: of the run of a process, or the epoch of a
     ///   ``SharedEventLog``. Clients discard members of another id.
     public func event(of runID: String) -> PublishedEvent {
-        var writer = JSONWriter()
-        writer.beginObject()
-        writer.name("member")
-        writer.string(member)
-        writer.name("isPresent")
-        writer.bool(isPresent)
-        writer.name("run")
-        writer.string(runID)
-        writer.endObject()
-        return PublishedEvent(topic: topic, type: "presence", data: String(decoding: writer.bytes, as: UTF8.self))
+        let event = PresenceEvent(member: member, isPresent: isPresent, run: runID)
+        return PublishedEvent(topic: topic, type: PresenceEvent.eventType, json: event.json)
     }
 
     /// The change that undoes this one.

@@ -2,6 +2,7 @@ import Foundation
 import HTTPTypes
 import NIOCore
 import NIOPosix
+import RunwayFormats
 import RunwaySignatures
 import Synchronization
 

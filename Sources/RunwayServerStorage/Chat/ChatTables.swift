@@ -49,7 +49,7 @@ struct ChatTables {
             database.cachedStatement(sql: "SELECT \(Self.columns) FROM message WHERE sender = ? AND id = ?"),
             arguments: [submission.sender, submission.id.data])
         if let known = try known.map(Self.message) {
-            let same = StoredChatMessage(submission, number: known.number, time: known.time)
+            let same = ChatMessage(submission, number: known.number, time: known.time)
             return known == same ? .known(known) : .mismatch
         }
         guard try admit(submission.sender, to: submission.conversation, upTo: maximumMemberCount) else { return .full }
@@ -62,11 +62,11 @@ struct ChatTables {
             arguments: [
                 submission.conversation, number, submission.sender, submission.id.data, submission.text, time,
             ])
-        return .stored(StoredChatMessage(submission, number: number, time: time))
+        return .stored(ChatMessage(submission, number: number, time: time))
     }
 
     func mark(
-        _ mark: StoredChatMark, in conversation: String, upToMembers maximumMemberCount: Int
+        _ mark: ChatMark, in conversation: String, upToMembers maximumMemberCount: Int
     ) throws -> ChatMarkResult {
         guard try admit(mark.member, to: conversation, upTo: maximumMemberCount) else { return .full }
         let row = try Row.fetchOne(
@@ -113,7 +113,7 @@ struct ChatTables {
         return ChatPage(messages: messages, first: first ?? last + 1, last: last, marks: try rows.map(Self.mark))
     }
 
-    func unpublished(in conversation: String, upTo maximumCount: Int) throws -> [StoredChatMessage] {
+    func unpublished(in conversation: String, upTo maximumCount: Int) throws -> [ChatMessage] {
         let place = try place(of: conversation)
         return try messages(of: conversation, from: place.published + 1, to: place.last, maximumCount)
     }
@@ -163,13 +163,13 @@ struct ChatTables {
 
     private func messages(
         before end: Int64, of conversation: String, _ maximumCount: Int
-    ) throws -> [StoredChatMessage] {
+    ) throws -> [ChatMessage] {
         try messages(of: conversation, from: end - Int64(maximumCount), to: end - 1, maximumCount)
     }
 
     private func messages(
         of conversation: String, from first: Int64, to last: Int64, _ maximumCount: Int
-    ) throws -> [StoredChatMessage] {
+    ) throws -> [ChatMessage] {
         try Row.fetchAll(
             database.cachedStatement(
                 sql: """
@@ -180,16 +180,16 @@ struct ChatTables {
         ).map(Self.message)
     }
 
-    private static func message(_ row: Row) throws -> StoredChatMessage {
+    private static func message(_ row: Row) throws -> ChatMessage {
         let submission = ChatSubmission(
             conversation: try row.value(0), sender: try row.value(2), id: try row.value(3), text: try row.value(4))
         let number: Int64 = try row.value(1)
         try check(number, in: 1...maximumNumber)
-        return StoredChatMessage(submission, number: number, time: try row.value(5))
+        return ChatMessage(submission, number: number, time: try row.value(5))
     }
 
-    private static func mark(_ row: Row) throws -> StoredChatMark {
-        let mark = StoredChatMark(member: try row.value(0), delivered: try row.value(1), read: try row.value(2))
+    private static func mark(_ row: Row) throws -> ChatMark {
+        let mark = ChatMark(member: try row.value(0), delivered: try row.value(1), read: try row.value(2))
         for number in [mark.delivered, mark.read] { try check(number, in: 0...maximumNumber) }
         return mark
     }

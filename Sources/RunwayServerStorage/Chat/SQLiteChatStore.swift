@@ -1,5 +1,6 @@
 public import Foundation
 import GRDB
+public import RunwayFormats
 public import RunwayServer
 
 /// Stores conversations in a SQLite file, for one process.
@@ -13,7 +14,7 @@ public import RunwayServer
 public final class SQLiteChatStore: ChatStore {
     private enum Request: Sendable {
         case append(ChatSubmission, time: Int64, maximumMemberCount: Int)
-        case mark(StoredChatMark, String, maximumMemberCount: Int)
+        case mark(ChatMark, String, maximumMemberCount: Int)
         case remove(member: String, String)
         case page(String, ChatRange, Int, maximumMemberCount: Int)
         case unpublished(String, Int)
@@ -25,7 +26,7 @@ public final class SQLiteChatStore: ChatStore {
         case appended(ChatAppendResult)
         case marked(ChatMarkResult)
         case page(ChatPage)
-        case messages([StoredChatMessage])
+        case messages([ChatMessage])
         case conversations([String])
         case done
     }
@@ -92,7 +93,7 @@ public final class SQLiteChatStore: ChatStore {
 
     /// Moves the read mark of a member forward.
     public func mark(
-        _ mark: StoredChatMark, in conversation: String, upToMembers maximumMemberCount: Int
+        _ mark: ChatMark, in conversation: String, upToMembers maximumMemberCount: Int
     ) async throws -> ChatMarkResult {
         let request = Request.mark(mark, conversation, maximumMemberCount: maximumMemberCount)
         guard case .marked(let result) = try await perform(request) else { throw CancellationError() }
@@ -115,7 +116,7 @@ public final class SQLiteChatStore: ChatStore {
     }
 
     /// Returns the first messages of a conversation that were not reported as published.
-    public func unpublished(in conversation: String, upTo maximumCount: Int) async throws -> [StoredChatMessage] {
+    public func unpublished(in conversation: String, upTo maximumCount: Int) async throws -> [ChatMessage] {
         guard case .messages(let messages) = try await perform(.unpublished(conversation, maximumCount)) else {
             throw CancellationError()
         }

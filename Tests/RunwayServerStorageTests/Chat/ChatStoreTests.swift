@@ -34,11 +34,11 @@ struct ChatStoreTests {
         let store = try store(kind)
         for number in 1...3 {
             let submission = submission("\(number)")
-            let message = StoredChatMessage(submission, number: Int64(number), time: 7)
+            let message = ChatMessage(submission, number: Int64(number), time: 7)
             #expect(try await append(submission, to: store) == .stored(message))
         }
         let other = submission("x", in: "d")
-        #expect(try await append(other, to: store) == .stored(StoredChatMessage(other, number: 1, time: 7)))
+        #expect(try await append(other, to: store) == .stored(ChatMessage(other, number: 1, time: 7)))
     }
 
     @Test(arguments: Kind.allCases)
@@ -47,14 +47,14 @@ struct ChatStoreTests {
         // Each pair is one text for `String`, and two for a database.
         for (number, member) in ["\u{E9}", "e\u{301}"].enumerated() {
             let submission = submission("x", by: member, id: id)
-            let message = StoredChatMessage(submission, number: Int64(number + 1), time: 7)
+            let message = ChatMessage(submission, number: Int64(number + 1), time: 7)
             #expect(try await append(submission, to: store) == .stored(message))
         }
         let page = try await store.page(of: "c", .latest, upTo: 10, upToMembers: 10)
         let members = page.marks.map { Array($0.member.utf8) }
         #expect(members == [[0x65, 0xCC, 0x81], [0xC3, 0xA9]])
         let other = submission("x", in: "\u{E9}")
-        #expect(try await append(other, to: store) == .stored(StoredChatMessage(other, number: 1, time: 7)))
+        #expect(try await append(other, to: store) == .stored(ChatMessage(other, number: 1, time: 7)))
         #expect(try await store.page(of: "e\u{301}", .latest, upTo: 10, upToMembers: 10).last == 0)
     }
 
@@ -78,7 +78,7 @@ struct ChatStoreTests {
     func messageThatIsSentAgainKeepsItsNumber(_ kind: Kind) async throws {
         let store = try store(kind)
         let submission = submission("hello")
-        let message = StoredChatMessage(submission, number: 1, time: 7)
+        let message = ChatMessage(submission, number: 1, time: 7)
         #expect(try await append(submission, to: store) == .stored(message))
         #expect(try await append(submission, to: store, at: 99) == .known(message))
         var changed = submission
@@ -88,7 +88,7 @@ struct ChatStoreTests {
         changed.conversation = "d"
         #expect(try await append(changed, to: store) == .mismatch)
         changed.sender = "bob"
-        #expect(try await append(changed, to: store) == .stored(StoredChatMessage(changed, number: 1, time: 7)))
+        #expect(try await append(changed, to: store) == .stored(ChatMessage(changed, number: 1, time: 7)))
         #expect(try await store.page(of: "c", .latest, upTo: 10, upToMembers: 10).messages == [message])
     }
 
@@ -115,15 +115,15 @@ struct ChatStoreTests {
         let store = try store(kind)
         for number in 1...5 { _ = try await append(submission("\(number)"), to: store) }
         func mark(_ delivered: Int64, _ read: Int64) async throws -> ChatMarkResult {
-            let mark = StoredChatMark(member: "bob", delivered: delivered, read: read)
+            let mark = ChatMark(member: "bob", delivered: delivered, read: read)
             return try await store.mark(mark, in: "c", upToMembers: 10)
         }
-        #expect(try await mark(3, 1) == .moved(StoredChatMark(member: "bob", delivered: 3, read: 1)))
-        #expect(try await mark(2, 1) == .unchanged(StoredChatMark(member: "bob", delivered: 3, read: 1)))
-        #expect(try await mark(0, 4) == .moved(StoredChatMark(member: "bob", delivered: 4, read: 4)))
-        #expect(try await mark(.max, 4) == .moved(StoredChatMark(member: "bob", delivered: 5, read: 4)))
+        #expect(try await mark(3, 1) == .moved(ChatMark(member: "bob", delivered: 3, read: 1)))
+        #expect(try await mark(2, 1) == .unchanged(ChatMark(member: "bob", delivered: 3, read: 1)))
+        #expect(try await mark(0, 4) == .moved(ChatMark(member: "bob", delivered: 4, read: 4)))
+        #expect(try await mark(.max, 4) == .moved(ChatMark(member: "bob", delivered: 5, read: 4)))
         let marks = try await store.page(of: "c", .latest, upTo: 1, upToMembers: 10).marks
-        #expect(marks == [StoredChatMark(member: "ada"), StoredChatMark(member: "bob", delivered: 5, read: 4)])
+        #expect(marks == [ChatMark(member: "ada"), ChatMark(member: "bob", delivered: 5, read: 4)])
     }
 
     @Test(arguments: Kind.allCases)
@@ -132,7 +132,7 @@ struct ChatStoreTests {
         _ = try await append(submission("1", by: "ada"), to: store, upToMembers: 2)
         _ = try await append(submission("2", by: "bob"), to: store, upToMembers: 2)
         #expect(try await append(submission("3", by: "eve"), to: store, upToMembers: 2) == .full)
-        let mark = StoredChatMark(member: "eve", delivered: 1)
+        let mark = ChatMark(member: "eve", delivered: 1)
         #expect(try await store.mark(mark, in: "c", upToMembers: 2) == .full)
         guard case .stored(let message) = try await append(submission("4", by: "bob"), to: store, upToMembers: 2) else {
             Issue.record("A member can't send.")
@@ -149,7 +149,7 @@ struct ChatStoreTests {
         }
         for member in ["ada", "bob"] { _ = try await append(submission("x", by: member), to: store) }
         _ = try await append(submission("x", in: "d"), to: store)
-        _ = try await store.mark(StoredChatMark(member: "ada", delivered: 2), in: "c", upToMembers: 2)
+        _ = try await store.mark(ChatMark(member: "ada", delivered: 2), in: "c", upToMembers: 2)
         try await store.remove(member: "ada", from: "c")
         try await store.remove(member: "eve", from: "c")
         try await store.remove(member: "ada", from: "unknown")
@@ -158,12 +158,12 @@ struct ChatStoreTests {
         let page = try await store.page(of: "c", .latest, upTo: 10, upToMembers: 10)
         #expect(page.messages.map(\.sender) == ["ada", "bob"] && page.last == 2)
         #expect(try await store.page(of: "unknown", .latest, upTo: 1, upToMembers: 10).last == 0)
-        let mark = StoredChatMark(member: "eve", delivered: 1)
+        let mark = ChatMark(member: "eve", delivered: 1)
         #expect(try await store.mark(mark, in: "c", upToMembers: 2) == .moved(mark))
         #expect(try await append(submission("y", by: "ada"), to: store, upToMembers: 2) == .full)
         // One that comes back begins anew.
         try await store.remove(member: "bob", from: "c")
-        let again = StoredChatMark(member: "ada", delivered: 1)
+        let again = ChatMark(member: "ada", delivered: 1)
         #expect(try await store.mark(again, in: "c", upToMembers: 2) == .moved(again))
     }
 
@@ -215,12 +215,12 @@ struct ChatStoreTests {
         let first = submission("1")
         let store = try SQLiteChatStore(at: folder.file)
         _ = try await append(first, to: store)
-        _ = try await store.mark(StoredChatMark(member: "bob", delivered: 1), in: "c", upToMembers: 10)
+        _ = try await store.mark(ChatMark(member: "bob", delivered: 1), in: "c", upToMembers: 10)
         try await store.close()
         let again = try SQLiteChatStore(at: folder.file)
-        #expect(try await append(first, to: again) == .known(StoredChatMessage(first, number: 1, time: 7)))
+        #expect(try await append(first, to: again) == .known(ChatMessage(first, number: 1, time: 7)))
         let second = submission("2")
-        #expect(try await append(second, to: again) == .stored(StoredChatMessage(second, number: 2, time: 7)))
+        #expect(try await append(second, to: again) == .stored(ChatMessage(second, number: 2, time: 7)))
         #expect(try await again.unpublished(in: "c", upTo: 10).count == 2)
         #expect(try await again.page(of: "c", .latest, upTo: 1, upToMembers: 10).marks.count == 2)
     }

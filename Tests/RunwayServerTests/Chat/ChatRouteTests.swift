@@ -18,10 +18,10 @@ struct ChatRouteTests {
     /// A store that has failed.
     private struct BrokenStore: ChatStore {
         func append(_: ChatSubmission, at _: Int64, upToMembers _: Int) throws -> ChatAppendResult { throw Broken() }
-        func mark(_: StoredChatMark, in _: String, upToMembers _: Int) throws -> ChatMarkResult { throw Broken() }
+        func mark(_: ChatMark, in _: String, upToMembers _: Int) throws -> ChatMarkResult { throw Broken() }
         func remove(member _: String, from _: String) throws { throw Broken() }
         func page(of _: String, _: ChatRange, upTo _: Int, upToMembers _: Int) throws -> ChatPage { throw Broken() }
-        func unpublished(in _: String, upTo _: Int) throws -> [StoredChatMessage] { throw Broken() }
+        func unpublished(in _: String, upTo _: Int) throws -> [ChatMessage] { throw Broken() }
         func setPublished(through _: Int64, in _: String) throws { throw Broken() }
         func unpublishedConversations(upTo _: Int) throws -> [String] { throw Broken() }
     }

@@ -32,14 +32,14 @@ struct ChatServiceTests {
         func append(
             _ submission: ChatSubmission, at time: Int64, upToMembers count: Int
         ) -> ChatAppendResult { base.append(submission, at: time, upToMembers: count) }
-        func mark(_ mark: StoredChatMark, in conversation: String, upToMembers count: Int) -> ChatMarkResult {
+        func mark(_ mark: ChatMark, in conversation: String, upToMembers count: Int) -> ChatMarkResult {
             base.mark(mark, in: conversation, upToMembers: count)
         }
         func remove(member: String, from conversation: String) { base.remove(member: member, from: conversation) }
         func page(of conversation: String, _ range: ChatRange, upTo count: Int, upToMembers members: Int) -> ChatPage {
             base.page(of: conversation, range, upTo: count, upToMembers: members)
         }
-        func unpublished(in conversation: String, upTo count: Int) -> [StoredChatMessage] {
+        func unpublished(in conversation: String, upTo count: Int) -> [ChatMessage] {
             base.unpublished(in: conversation, upTo: count)
         }
         func setPublished(through _: Int64, in _: String) {}
@@ -226,7 +226,7 @@ struct ChatServiceTests {
         let hub = try await EventHub(name: "chat")
         let service = ChatService(store: MemoryChatStore(), hub: hub, limits: limits)
         try await send("1", to: service)
-        let mark = StoredChatMark(member: "bob", delivered: 1)
+        let mark = ChatMark(member: "bob", delivered: 1)
         await #expect { _ = try await service.mark(mark, in: "c") } throws: { ($0 as? ChatProblem)?.reason == .full }
         try await service.remove(member: "ada", from: "c")
         #expect(try await service.mark(mark, in: "c") == mark)
@@ -243,8 +243,8 @@ struct ChatServiceTests {
         let log = MemoryEventLog()
         let service = ChatService(store: MemoryChatStore(), hub: try await EventHub(name: "chat", log: log))
         try await send("1", to: service)
-        let mark = StoredChatMark(member: "bob", delivered: 9, read: 1)
-        let moved = StoredChatMark(member: "bob", delivered: 1, read: 1)
+        let mark = ChatMark(member: "bob", delivered: 9, read: 1)
+        let moved = ChatMark(member: "bob", delivered: 1, read: 1)
         #expect(try await service.mark(mark, in: "c") == moved)
         #expect(try await service.mark(mark, in: "c") == moved)
         let events = log.events(after: 1, upTo: 10).events

@@ -1,6 +1,7 @@
 import HTTPTypes
 import Hummingbird
 import NIOCore
+import RunwayFormats
 import Testing
 
 @testable import RunwayServer
@@ -8,7 +9,7 @@ import Testing
 /// Which requests pass the rules of hosts and web pages.
 struct HostRulesTests {
     private static let named = HostRules(["api.example.com", "192.0.2.7"])
-    private static let host = HTTPField.Name(known: "Host")
+    private static let host = HTTPField.Name("Host", known: ())
 
     private func head(_ authority: String?, _ fields: HTTPFields = [:], method: HTTPRequest.Method = .post)
         -> HTTPRequest

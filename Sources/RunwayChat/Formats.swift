@@ -1,0 +1,2 @@
+// `ChatMark` is part of this target's interface: its users need not import the target of formats.
+@_exported public import RunwayFormats

@@ -1,0 +1,229 @@
+public import Foundation
+package import RunwayJSON
+
+/// A message of a conversation, as the server has it.
+public struct ChatMessage: Sendable, Hashable {
+    /// The conversation.
+    public var conversation: String
+    /// The number of the message in the conversation, from 1 and without a gap.
+    public var number: Int64
+    /// The member who sent the message.
+    public var sender: String
+    /// The id that the client assigned to the message. Together with the sender it identifies the message.
+    public var id: UUID
+    /// The text.
+    public var text: String
+    /// The time at which the message was stored, in milliseconds since 1970.
+    public var time: Int64
+
+    /// Creates a message with the number and the time that a store has assigned.
+    ///
+    /// - Parameters:
+    ///   - conversation: The conversation.
+    ///   - number: The number in the conversation.
+    ///   - sender: The member who sent it.
+    ///   - id: The id that the client assigned to it.
+    ///   - text: The text.
+    ///   - time: The time at which the message was stored, in milliseconds since 1970.
+    public init(conversation: String, number: Int64, sender: String, id: UUID, text: String, time: Int64) {
+        (self.conversation, self.number, self.sender) = (conversation, number, sender)
+        (self.id, self.text, self.time) = (id, text, time)
+    }
+
+    /// The time at which the message was stored.
+    package var date: Date { Date(timeIntervalSince1970: Double(time) / 1000) }
+
+    /// The type of an event with a message.
+    package static let eventType = "chat.message"
+
+    /// The numbers that a message can have, and 0. JSON carries no greater ones exactly (RFC 8259 §6), and the number
+    /// after it must be representable.
+    package static let numbers = 0...(Int64(1) << 53)
+
+    /// Reads a message; `nil` if it is malformed.
+    package init?(_ json: JSONValue) {
+        guard let number = json["number"].messageNumber, number > 0, let sender = json["sender"].string,
+            let id = json["id"].string.flatMap({ UUID(uuidString: $0) }), let text = json["text"].string,
+            let time = json["time"].int64
+        else { return nil }
+        self.init(
+            conversation: json["conversation"].string ?? "", number: number, sender: sender, id: id, text: text,
+            time: time)
+    }
+
+    /// The message as JSON.
+    ///
+    /// - Parameter epoch: The name of the numbering; `nil` if it has none.
+    package func json(epoch: String?) -> [UInt8] { JSONWriter.object { write(to: &$0, epoch: epoch) } }
+
+    fileprivate func write(to writer: inout JSONWriter, epoch: String? = nil) {
+        writer.member("epoch", epoch)
+        writer.member("conversation", conversation)
+        writer.member("number", number)
+        writer.member("sender", sender)
+        writer.member("id", id.uuidString.lowercased())
+        writer.member("text", text)
+        writer.member("time", time)
+    }
+}
+
+/// The positions up to which a member has received and read a conversation. Both numbers only grow.
+public struct ChatMark: Sendable, Hashable, Codable {
+    /// The member.
+    public var member: String
+    /// The number of the last message that a device of the member has received; all earlier ones have been received,
+    /// too.
+    public var delivered: Int64
+    /// The number of the last message that the member has read. It is not greater than ``delivered``.
+    public var read: Int64
+
+    /// Creates a mark; by default of a member who has received no message.
+    ///
+    /// - Parameters:
+    ///   - member: The member.
+    ///   - delivered: The number of the last message that was received. The default is 0, none.
+    ///   - read: The number of the last message that was read. The default is 0, none.
+    public init(member: String, delivered: Int64 = 0, read: Int64 = 0) {
+        (self.member, self.delivered, self.read) = (member, delivered, read)
+    }
+
+    /// The type of an event with a mark.
+    package static let eventType = "chat.mark"
+
+    /// Reads a mark; `nil` if it is malformed.
+    package init?(_ json: JSONValue) {
+        guard let member = json["member"].string, let delivered = json["delivered"].messageNumber,
+            let read = json["read"].messageNumber
+        else { return nil }
+        self.init(member: member, delivered: delivered, read: read)
+    }
+
+    /// The mark as JSON.
+    package func json(in conversation: String) -> [UInt8] {
+        JSONWriter.object { writer in
+            writer.member("conversation", conversation)
+            write(to: &writer)
+        }
+    }
+
+    /// The members of a conversation as JSON.
+    package static func json(_ marks: [ChatMark]) -> [UInt8] { JSONWriter.object { $0.marks("members", marks) } }
+
+    fileprivate func write(to writer: inout JSONWriter) {
+        writer.member("member", member)
+        writer.member("delivered", delivered)
+        writer.member("read", read)
+    }
+}
+
+/// A range of a conversation's messages.
+public enum ChatRange: Sendable, Hashable {
+    /// The last messages.
+    case latest
+    /// The messages with the next greater numbers.
+    case after(Int64)
+    /// The messages with the next smaller numbers.
+    case before(Int64)
+}
+
+/// Some messages of a conversation.
+public struct ChatPage: Sendable, Hashable {
+    /// The messages, by ascending number and without a gap.
+    public var messages: [ChatMessage]
+    /// The number of the first message that the store still has; one more than ``last`` if it has none.
+    public var first: Int64
+    /// The number of the last message of the conversation; 0 if there was none.
+    public var last: Int64
+    /// The marks of the members, read at the same moment as the messages.
+    public var marks: [ChatMark]
+    /// The name of the numbering of the messages; `nil` if the page does not state it.
+    package var epoch: String?
+    /// Who is present; `nil` if the page does not state it.
+    package var presence: Presence?
+
+    /// The present members, by their names, and the run of the server that knows of them.
+    package struct Presence: Sendable, Hashable {
+        package var run: String
+        package var members: [String]
+
+        package init(run: String, members: [String]) { (self.run, self.members) = (run, members) }
+    }
+
+    /// Creates a page, for a store of your own.
+    public init(messages: [ChatMessage], first: Int64, last: Int64, marks: [ChatMark]) {
+        (self.messages, self.first, self.last, self.marks) = (messages, first, last, marks)
+    }
+
+    /// Whether the page has the last message of the conversation.
+    package var reachesLast: Bool { (messages.last?.number ?? last) >= last }
+
+    /// Reads a page; `nil` if it is malformed.
+    package init?(_ json: JSONValue) {
+        guard let first = json["first"].messageNumber, first > 0, let last = json["last"].messageNumber,
+            json["messages"].kind == .array
+        else { return nil }
+        let messages = json["messages"].elements.map { ChatMessage($0) }
+        guard !messages.contains(nil) else { return nil }
+        self.init(
+            messages: messages.compactMap(\.self), first: first, last: last,
+            marks: json["marks"].elements.compactMap { ChatMark($0) })
+        epoch = json["epoch"].string
+        guard let run = json["run"].string, json["present"].kind == .array else { return }
+        presence = Presence(run: run, members: json["present"].elements.compactMap(\.string))
+    }
+
+    /// The page as JSON. One that has the last message also has the marks and the present members.
+    package var json: [UInt8] {
+        JSONWriter.object { writer in
+            writer.member("epoch", epoch)
+            writer.member("first", first)
+            writer.member("last", last)
+            writer.member("messages", messages) { writer, message in writer.object { message.write(to: &$0) } }
+            guard reachesLast else { return }
+            writer.marks("marks", marks)
+            writer.member("run", presence?.run)
+            if let presence { writer.member("present", presence.members) }
+        }
+    }
+}
+
+/// The event of a member who has come to a topic, or left it.
+package struct PresenceEvent: Sendable, Hashable {
+    package static let eventType = "presence"
+
+    package var member: String
+    package var isPresent: Bool
+    /// The run of the server, or the epoch of a log that several servers share.
+    package var run: String
+
+    package init(member: String, isPresent: Bool, run: String) {
+        (self.member, self.isPresent, self.run) = (member, isPresent, run)
+    }
+
+    /// Reads an event; `nil` if it is malformed.
+    package init?(_ json: JSONValue) {
+        guard let member = json["member"].string, let isPresent = json["isPresent"].bool, let run = json["run"].string
+        else { return nil }
+        self.init(member: member, isPresent: isPresent, run: run)
+    }
+
+    /// The event as JSON.
+    package var json: [UInt8] {
+        JSONWriter.object { writer in
+            writer.member("member", member)
+            writer.member("isPresent", isPresent)
+            writer.member("run", run)
+        }
+    }
+}
+
+extension JSONWriter {
+    fileprivate mutating func marks(_ name: String, _ marks: [ChatMark]) {
+        member(name, marks) { writer, mark in writer.object { mark.write(to: &$0) } }
+    }
+}
+
+extension JSONValue {
+    /// A number of a message, or 0; `nil` if it is malformed.
+    fileprivate var messageNumber: Int64? { int64.flatMap { ChatMessage.numbers.contains($0) ? $0 : nil } }
+}
