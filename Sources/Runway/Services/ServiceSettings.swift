@@ -50,8 +50,8 @@ public struct ServiceSettings: Sendable {
     /// Whether cookies are stored and sent. The default is the service's ``APIService/cookies``, which is
     /// ``CookiePolicy/off`` unless it says otherwise.
     public var cookies: CookiePolicy
-    /// The account of the calls; `nil` stands for nobody. Data that is stored for one account is never used for
-    /// another.
+    /// The account of the calls; `nil` if they are made without an account. Data that is stored for one account is
+    /// never used for another.
     ///
     /// The default is the account that was signed in when the app ended, in this ``environment``, if the layer's
     /// ``TokenStore`` has stored it, and otherwise `nil`. An account that the app sets applies to this launch,

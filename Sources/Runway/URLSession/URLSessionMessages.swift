@@ -21,8 +21,8 @@ extension Request {
         where field.name != .contentLength && field.name != .transferEncoding {
             request.addValue(field.value, forHTTPHeaderField: field.name.rawName)
         }
-        // A range counts the bytes of the coded body, of which no part can be decoded alone. Otherwise the session sets the codings
-        // that it decodes.
+        // A range counts the bytes of the coded body, of which no part can be decoded by itself. Otherwise the session
+        // sets the codings that it decodes.
         if head.headerFields[.acceptEncoding] == nil, head.method == .head || head.headerFields[.range] != nil {
             request.setValue("identity", forHTTPHeaderField: "Accept-Encoding")
         }

@@ -93,7 +93,7 @@ private final class ParameterNode {
     /// Adds a member, or an element, that is a single value.
     func add(_ value: ParameterValue, named name: String, to shape: Shape) {
         if self.shape != shape { clear(shape) }
-        // Room for what most calls have is made once.
+        // Space for the parameters of most calls is reserved once.
         if entries.isEmpty { entries.reserveCapacity(4) }
         entries.append(Parameters.Entry(name, value))
     }

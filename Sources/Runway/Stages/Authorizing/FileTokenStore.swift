@@ -74,7 +74,7 @@ public struct FileTokenStore: TokenStore {
         return content.account
     }
 
-    /// Stores the account that is signed in to a service; `nil` stands for nobody.
+    /// Stores the account that is signed in to a service, or `nil` if none is.
     ///
     /// - Throws: ``NetworkError/Kind/storage``.
     public func setSignedInAccount(_ account: String?, at key: AccountKey) async throws {

@@ -43,7 +43,7 @@
         /// - Throws: ``NetworkError/Kind/storage``.
         public func signedInAccount(at key: AccountKey) throws -> String? { try read([String].self, at: key)?.first }
 
-        /// Stores the account that is signed in to a service; `nil` stands for nobody.
+        /// Stores the account that is signed in to a service, or `nil` if none is.
         ///
         /// - Throws: ``NetworkError/Kind/storage``.
         public func setSignedInAccount(_ account: String?, at key: AccountKey) async throws {

@@ -51,7 +51,7 @@ public protocol TokenStore: Sendable {
     ///   carry a token then fail as ``NetworkError/Kind/storage``, and every later call reads it again.
     func signedInAccount(at key: AccountKey) throws -> String?
 
-    /// Stores the account that is signed in to a service now; `nil` stands for nobody. Stores nothing by default.
+    /// Stores the account that is signed in to a service now, or `nil` if none is. Stores nothing by default.
     ///
     /// Called after a sign-in, when the token is stored, and at a sign-out, before the token is removed.
     ///
