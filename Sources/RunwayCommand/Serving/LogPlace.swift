@@ -18,7 +18,7 @@ enum LogPlace: Equatable {
         self = isURL ? .postgres(text) : .file(text)
     }
 
-    /// Opens a sink that writes there; `close` stores what waits, and closes it.
+    /// Opens a sink that writes there; `close` stores the waiting batches, and closes the sink.
     ///
     /// - Throws: ``CommandFailure``.
     func open() async throws(CommandFailure) -> (sink: any ActionLogErasing, close: @Sendable () async throws -> Void) {

@@ -192,7 +192,7 @@ struct ServeCommand: AsyncParsableCommand {
         } catch {
             result = .failure(failure(to: error))
         }
-        // In a task of its own, since this one may be cancelled: it stores what waits.
+        // In a task of its own, since this one may be cancelled: `close` stores the waiting batches.
         try? await Task { try await close() }.value
         try result.get()
     }
