@@ -146,7 +146,7 @@ struct ForgetfulStore: IdempotencyStore {
     func release(_ key: IdempotencyKey, token: UUID) async throws { try await base.release(key, token: token) }
 }
 
-/// A queue that has nobody wait, or one that stores no call before it is sent.
+/// A queue in which no call has to wait, or one that stores no call before it is sent.
 private struct AlteredQueue: ChangeQueue {
     let base: any ChangeQueue
     let bug: PlantedBug
