@@ -1,7 +1,7 @@
 #if Command
     import Runway
 
-    /// A controller of one screen: it shows what lands, and the error of what failed.
+    /// A controller of one screen: it shows the responses that land, and the errors of calls that failed.
     @MainActor
     protocol ScreenController: APIManagerDelegate {
         /// The screen of the controller.

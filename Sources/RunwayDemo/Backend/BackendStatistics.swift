@@ -21,8 +21,8 @@
         /// TCP connections that were accepted.
         package internal(set) var connections = 0
 
-        /// By the route's pattern, such as `/esf/detail/{id}`; paths that the backend does not have are all under
-        /// ``unknownRoute``.
+        /// The numbers of each route, by its pattern, such as `/esf/detail/{id}`. All paths that the backend does not
+        /// have are under ``unknownRoute``.
         package internal(set) var routes: [String: Route] = [:]
 
         /// The key of ``routes`` for paths that the backend does not have.

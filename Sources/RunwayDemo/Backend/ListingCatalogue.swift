@@ -53,7 +53,7 @@
     struct ListingFilter: Sendable {
         var city: City?
         var district: District?
-        /// In the unit of ``Listing/price``.
+        /// The largest price, in the unit of ``Listing/price``.
         var maximumPrice: Int?
 
         func accepts(_ listing: Listing) -> Bool {

@@ -10,7 +10,7 @@
     /// deviations are in ``DemoReport/problems``.
     @MainActor
     package final class DemoSession {
-        /// Under what conditions a session is played.
+        /// The conditions under which a session is played.
         struct Setting {
             /// The seed of the listings, and of every choice of the user.
             var seed: UInt64

@@ -51,7 +51,7 @@
             }
         }
 
-        /// An endpoint that fails and recovers. Its circuit is open until the session says so.
+        /// Plays with an endpoint that fails and recovers. Its circuit stays open until the session lets it close.
         func sitOutAnOutage() async throws {
             let lists = ListController(network: network, screen: screen)
             // The user can wait no longer than for one attempt.
