@@ -91,7 +91,7 @@ extension DatabaseQueue {
     /// - Throws: `SQLITE_BUSY` if another process reads for longer than the timeout, or another `DatabaseError`.
     package func moveLog() throws { try writeWithoutTransaction { _ = try $0.checkpoint(.truncate) } }
 
-    /// As ``moveLog()``, but waits for no process that reads the file.
+    /// Does the same as ``moveLog()``, but waits for no process that reads the file.
     ///
     /// - Throws: `SQLITE_BUSY` if another process reads: then only the part that this process no longer needs was
     ///   moved. Or another `DatabaseError`.
