@@ -15,7 +15,7 @@ extension Response {
     /// A response with a problem that no cache stores.
     ///
     /// - Parameters:
-    ///   - problem: What is wrong.
+    ///   - problem: The problem that the response states.
     ///   - fields: Further header fields. The default is none.
     ///   - addMembers: Adds members to the problem. The default adds none.
     init(
