@@ -63,7 +63,7 @@ public struct EventSequence: AsyncSequence, Sendable {
     /// connection is open, the next one has the topics.
     ///
     /// - Throws: The error of a call that the server refused (400, 403): the topics are not added.
-    ///   `NetworkError.Kind.cancelled` if the task was cancelled: the topics are added all the same.
+    ///   `NetworkError.Kind.cancelled` if the task was cancelled: the topics are added nevertheless.
     public func subscribe(to topics: Set<String>) async throws(NetworkError) {
         try await driver.topics.change(adding: topics, removing: [])
     }

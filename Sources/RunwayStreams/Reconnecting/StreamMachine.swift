@@ -278,7 +278,7 @@ extension StreamMachine {
         return [.disconnect(.forgotten)]
     }
 
-    /// The time of ``deadline`` has come, or bytes have arrived on a link that was probed.
+    /// Continues at the time of ``deadline``, and when bytes have arrived on a link that was probed.
     mutating func tick(at now: Duration, activity: Activity?) -> [Action] {
         switch phase {
         case .waiting(let instant): return now >= instant ? connect() : []
