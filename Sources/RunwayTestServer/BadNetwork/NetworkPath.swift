@@ -70,8 +70,8 @@ public final class NetworkPath: Sendable {
     /// The number of bytes that clients sent over the path so far.
     public var sentByteCount: Int { shared.withLock { $0.sentByteCount } }
 
-    /// Resets connections at places of what clients send: each time as many bytes have been sent as a count says, the
-    /// connection that carried the last of them.
+    /// Resets connections after given numbers of bytes from clients. Each time that the clients have sent that many
+    /// bytes in all, the connection that carried the last of them is reset.
     ///
     /// - Parameter counts: Counts of ``sentByteCount``. They replace those that were set before.
     public func cut(atSentByteCounts counts: [Int]) { shared.withLock { $0.cuts = counts.sorted() } }

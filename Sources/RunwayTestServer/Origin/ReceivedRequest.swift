@@ -23,7 +23,7 @@ public struct ReceivedRequest: Sendable, Hashable {
     public let fields: [Field]
     /// The request line and the header fields as bytes, with the empty line that ends them.
     public let head: [UInt8]
-    /// The body without its transfer coding; what exceeds the origin's limits is counted, not recorded.
+    /// The body without its transfer coding; bytes beyond the origin's limits are counted, not recorded.
     public internal(set) var body: [UInt8] = []
     /// The number of received bytes of the body, whether they were stored or not.
     public internal(set) var bodyByteCount = 0

@@ -16,12 +16,12 @@ public import HTTPTypes
 extension ScriptedOrigin {
     /// The moment at which a response begins.
     public enum ResponseMoment: Sendable, Hashable {
-        /// When the request was read to its end. A client that expects status 100 (Continue) receives it first (RFC
+        /// After the request was read to its end. A client that expects status 100 (Continue) receives it first (RFC
         /// 9110 §10.1.1).
         case afterRequest
-        /// As `afterRequest`, but 100 (Continue) is never sent.
+        /// Like `afterRequest`, but 100 (Continue) is never sent.
         case afterRequestWithoutContinue
-        /// When the request's head was read. The body is still read and recorded.
+        /// After the request's head was read. The body is still read and recorded.
         case afterHead
     }
 
@@ -111,8 +111,8 @@ extension ScriptedOrigin {
         script.setFallback(OriginScript.Line(replies: [.response(response)], repeatsLast: true, moment: .afterRequest))
     }
 
-    /// Responds to every request without another matching line with what `respond` returns; such requests are no longer
-    /// unexpected.
+    /// Responds to every request without another matching line with the response of `respond`; such requests are no
+    /// longer unexpected.
     ///
     /// If it throws, the response is a 500 whose body names the error. It is cancelled when the connection ends.
     public func otherwise(_ respond: @escaping @Sendable (ReceivedRequest) async throws -> ScriptedResponse) {
