@@ -17,7 +17,7 @@ package final class AwaitedValue<Value: Comparable & Sendable>: Sendable {
         var failure: (any Error)?
     }
 
-    /// Guards the value, its waiters and what later waits fail with.
+    /// Guards the value, its waiters and the error with which later waits fail.
     ///
     /// No continuation is resumed while it is held.
     private let state: Mutex<State>

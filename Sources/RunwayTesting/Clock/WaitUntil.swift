@@ -11,7 +11,7 @@
 ///   - condition: Whether the wait has ended. It is checked at least once.
 ///   - step: Called after each check that fails, for example to advance a manual clock. The default does nothing.
 /// - Throws: ``ConditionTimedOut`` if the condition does not hold within `limit`, `CancellationError` if the task is
-///   cancelled before it holds, and what `condition` and `step` throw.
+///   cancelled before it holds, and the errors of `condition` and `step`.
 package func waitUntil(
     _ subject: String = "the condition", within limit: Duration = .seconds(60), fileID: String = #fileID,
     line: Int = #line, _ condition: () async throws -> Bool, meanwhile step: () async throws -> Void = {}

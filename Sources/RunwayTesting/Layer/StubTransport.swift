@@ -20,7 +20,7 @@ public final class StubTransport: Transport {
     /// Guards the received requests.
     private let received = Mutex<[Request]>([])
 
-    /// Responds to every request with what `respond` returns or throws.
+    /// Responds to every request with the response or the error of `respond`.
     public init(respond: @escaping Respond) {
         self.respond = respond
     }
