@@ -41,7 +41,7 @@ struct WireRequestHead: Sendable {
         if !isTransparent {
             if fields[.acceptEncoding] == nil {
                 // A response to HEAD has no body to compress, and fields of the plain body are of more use. A range counts the
-                // bytes of the coded body, of which no part can be decoded alone.
+                // bytes of the coded body, of which no part can be decoded by itself.
                 let isPlain = method == .head || fields[.range] != nil
                 fields[.acceptEncoding] = isPlain ? "identity" : ContentCoding.accepted
             }
@@ -50,7 +50,7 @@ struct WireRequestHead: Sendable {
         self.fields = fields
         let byteCount = request.body.byteCount
         if let byteCount, byteCount < 0 { throw RequestBodyFailure.wrongLength }
-        // A length of 0 is sent for methods that usually have a body alone (RFC 9110 §8.6).
+        // A length of 0 is sent only for methods that usually have a body (RFC 9110 §8.6).
         contentLength = byteCount == 0 && ![.post, .put, .patch].contains(method) ? nil : byteCount
         hasUnknownLength = byteCount == nil
         if method == .trace, hasBody { throw WireError.traceWithBody }
