@@ -2,9 +2,9 @@ import HTTPTypes
 
 /// The one range of bytes that a request asks for (RFC 9110 §14.1.2).
 enum ByteRange: Sendable, Equatable {
-    /// From one byte through another; to the end if there is no last one.
+    /// The bytes from one position through another, or to the end if `through` is `nil`.
     case from(Int, through: Int?)
-    /// The last bytes, as many as this count.
+    /// This number of bytes at the end.
     case last(Int)
 
     /// Reads the value of `Range`; `nil` for another unit, several ranges, and an invalid value.

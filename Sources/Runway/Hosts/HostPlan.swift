@@ -1,4 +1,4 @@
-/// In which order the addresses of a host are dialled.
+/// The order in which the addresses of a host are dialled.
 package struct HostPlan: Sendable, Equatable {
     /// The time after which the next address is dialled if no latency of the first one is known (RFC 8305 §5 and §8).
     package static let defaultStagger = Duration.milliseconds(250)

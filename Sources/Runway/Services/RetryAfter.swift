@@ -4,9 +4,9 @@ import struct Foundation.Date
 
 /// The time at which a server allows the next request (RFC 9110 §10.2.3).
 enum RetryAfter: Equatable {
-    /// After this time.
+    /// The next request is allowed after this time.
     case wait(Duration)
-    /// At a date.
+    /// The next request is allowed at this date.
     case date(HTTPDate)
 
     /// The longest wait that is represented: longer waits are 68 years.

@@ -8,7 +8,7 @@ struct MultiByteText {
 
     private let encoding: Encoding
     private let table: SystemTable
-    /// Has the characters of JIS X 0212 for EUC-JP, and the symbols of Big5, for which Hong Kong's table has others.
+    /// A second table: the characters of JIS X 0212 for EUC-JP, or the symbols of Big5, which differ in Hong Kong's table.
     private let second: SystemTable?
     /// The characters found so far, by their bytes.
     private var known: [UInt32: String] = [:]

@@ -7,11 +7,11 @@ struct HeldToken: Sendable {
     let version: UInt64
     /// Whether the service has accepted it.
     let acceptance = TokenAcceptance()
-    /// From when the token should be renewed until it expires, on the layer's monotonic clock; `nil` if its expiry is
-    /// not known.
+    /// The time in which the token should be renewed, until it expires, on the layer's monotonic clock; `nil` if its
+    /// expiry is not known.
     ///
-    /// It is computed from the wall clock once, when the token is loaded: setting the wall clock while the app runs
-    /// causes no renewal.
+    /// The window is computed from the wall clock once, when the token is loaded: setting the wall clock while the app
+    /// runs causes no renewal.
     let renewalWindow: Range<Duration>?
 
     /// Creates a token that was loaded or issued now.
@@ -41,8 +41,8 @@ private enum TokenRenewalWindow: StageValueKey {
 }
 
 extension Response {
-    /// From when the token of the request should be renewed until it expires, on the layer's clock; `nil` if no token
-    /// was sent, if its expiry is not known, and for all responses that do not stay open.
+    /// The time in which the token of the request should be renewed, until it expires, on the layer's clock; `nil` if
+    /// no token was sent, if its expiry is not known, and for all responses that do not stay open.
     var tokenRenewalWindow: Range<Duration>? {
         get { values[TokenRenewalWindow.self] }
         set { values[TokenRenewalWindow.self] = newValue }

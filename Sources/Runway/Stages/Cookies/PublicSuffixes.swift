@@ -68,11 +68,11 @@ struct CookieDomains: Sendable {
     let suffixes: PublicSuffixes
 
     enum Scope {
-        /// All hosts of the domain.
+        /// The cookie is sent to all hosts of the domain.
         case domain
-        /// Only the host that set the cookie.
+        /// The cookie is sent only to the host that set it.
         case host
-        /// None: the cookie is ignored.
+        /// The cookie is ignored.
         case none
     }
 

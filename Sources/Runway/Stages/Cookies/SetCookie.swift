@@ -7,7 +7,7 @@ struct SetCookie: Equatable {
     /// The last valid `Expires` and `Max-Age`; `Max-Age` takes precedence.
     var expires: Date?
     var maximumAge: TimeInterval?
-    /// In lower case and without a leading dot; `nil` if the attribute is missing or empty.
+    /// The domain in lower case and without a leading dot; `nil` if the attribute is missing or empty.
     var domain: String?
     /// `nil` if the attribute is missing or not a path.
     var path: String?
