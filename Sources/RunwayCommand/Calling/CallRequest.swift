@@ -16,7 +16,7 @@ struct CallRequest {
     /// The content of a body.
     enum Body {
         case none
-        /// In memory, and on the record.
+        /// Bytes in memory, which records can show.
         case bytes
         /// A file that is read while it is sent.
         case file(BodyFile)

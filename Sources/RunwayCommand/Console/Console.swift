@@ -149,7 +149,7 @@ extension Int32 {
 /// The condition for colours in the output, which `--color` sets for the whole process.
 enum ColourMode: String, ExpressibleByArgument, CaseIterable, Sendable {
     case always
-    /// On a terminal that shows them, unless `NO_COLOR` is set.
+    /// Colours are used on a terminal that shows them, unless `NO_COLOR` is set.
     case auto
     case never
 
