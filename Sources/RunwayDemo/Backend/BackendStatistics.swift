@@ -57,7 +57,7 @@
             counts.withLock { $0.connections += 1 }
         }
 
-        /// Has `body` called after every request that arrives over the wire, on any thread. It must return at once.
+        /// Sets a function that is called after every request over the wire, on any thread. It must return at once.
         func onArrival(_ body: @escaping @Sendable () -> Void) {
             observer.withLock { $0 = body }
         }

@@ -8,7 +8,7 @@
     import RunwayTesting
     import RunwayTransport
 
-    /// Has an app record actions in a process that is killed while a batch is in flight, and starts it again.
+    /// Lets an app record actions in a process that is killed while a batch is in flight, and started again.
     ///
     /// The process, `kill -9`, the sockets and the files of both sides are real.
     package enum LogTour {

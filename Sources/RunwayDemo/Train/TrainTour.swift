@@ -6,8 +6,8 @@
     import RunwayTesting
     import RunwayTransport
 
-    /// Has an app open a home and make offers in a process without a network, which is killed when the network is back,
-    /// and starts it again.
+    /// Lets an app open a home and make offers in a process without a network. The process is killed when the network
+    /// is back, and started again.
     ///
     /// The processes, `kill -9`, the sockets and the files of both sides are real.
     package enum TrainTour {
