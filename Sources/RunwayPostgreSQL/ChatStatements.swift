@@ -32,7 +32,7 @@ enum ChatStatements {
         INSERT INTO runway_chat (tenant, epoch) VALUES ($1, $2) ON CONFLICT (tenant) DO UPDATE SET epoch = excluded.epoch
         """
 
-    /// Has all statements of a transaction read the same moment. It concerns no table.
+    /// Makes all statements of a transaction read the same moment. The statement refers to no table.
     static let readOneMoment = "SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY"
     /// Creates the row of a conversation, which the next statement locks.
     static let begin = """

@@ -15,7 +15,8 @@
         /// The longest that the server works on a statement, or waits for a lock, in milliseconds.
         private static let statementTimeout = "60000"
 
-        /// Has the server respond to a commit when it is on the drive. Every other value than `off` waits for that.
+        /// Makes the server respond to a commit only when the commit is on the drive. Every value but `off` has this
+        /// effect.
         private static let durability = """
             SELECT set_config('synchronous_commit', 'on', false) WHERE current_setting('synchronous_commit') = 'off'
             """
