@@ -63,7 +63,7 @@ extension ActionLogRoute where Sink: ActionLogErasing {
         return try await erase { try await sink.erase(anonymousRecordsOf: installation) }
     }
 
-    /// Has the sink erase, unless as many requests run as allowed.
+    /// Makes the sink erase records, unless the allowed number of requests runs already.
     private func erase(_ records: () async throws -> Void) async throws(ActionLogProblem) -> Response {
         try begin()
         defer { running.end() }

@@ -51,7 +51,7 @@ final class ConnectionCount: Sendable {
 
     init(upTo maximumCount: Int) { self.maximumCount = maximumCount }
 
-    /// Counts one more; returns `false`, and counts none, if there are as many as allowed.
+    /// Adds one to the count. Returns `false`, and adds nothing, if the limit is reached.
     func begin() -> Bool {
         count.withLock { count in
             guard count < maximumCount else { return false }

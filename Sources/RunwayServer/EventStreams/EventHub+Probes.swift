@@ -12,10 +12,10 @@ extension EventHub {
     /// The most probes of one owner at a time; see ``maximumProbeCount``.
     private static let maximumProbeCountPerOwner = 16
 
-    /// Has the process that has a connection of an owner send a heartbeat on it.
+    /// Makes the process with a connection send a heartbeat on it, if the connection belongs to `owner`.
     ///
-    /// - Returns: The offset of the connection; `nil` if no process responds within 5 s. A connection of somebody else
-    ///   gives the same result as one that does not exist.
+    /// - Returns: The offset of the connection; `nil` if no process responds within 5 s. The result is the same for a
+    ///   connection of another owner and for one that does not exist.
     func probeOtherProcesses(for connection: String, owner: String) async -> Int64? {
         guard let shared = log as? any SharedEventLog, UUID(uuidString: connection) != nil else { return nil }
         let probe = UUID().uuidString.lowercased()

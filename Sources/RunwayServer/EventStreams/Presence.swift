@@ -50,7 +50,7 @@ struct Presence: Sendable {
     private var topics: [String: [String: Entry]] = [:]
     /// The member of a live connection, and the topics that it follows.
     private var connections: [String: (member: String, topics: Set<String>)] = [:]
-    /// In how many topics each member is.
+    /// The number of topics that each member is in.
     private var topicCounts: [String: Int] = [:]
     /// The number of members in all topics.
     private(set) var count = 0
