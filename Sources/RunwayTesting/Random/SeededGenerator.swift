@@ -6,7 +6,7 @@
 /// let delay = Int.random(in: 0..<100, using: &random)
 /// ```
 ///
-/// Not for keys.
+/// Do not make keys with it: its numbers can be predicted.
 public struct SeededGenerator: RandomNumberGenerator, Sendable {
     private var state: UInt64
 
