@@ -32,11 +32,11 @@ struct DialRace {
 
     /// The time at which the name is looked up.
     enum Lookup {
-        /// No lookup: all addresses are known.
+        /// The name is not looked up: all addresses are known.
         case never
-        /// At the start of the race.
+        /// The name is looked up at the start of the race.
         case atOnce
-        /// As soon as an address fails or is silent.
+        /// The name is looked up as soon as an address fails or is silent.
         case onFailure
     }
 

@@ -18,7 +18,7 @@ public struct HostProbeReport: Sendable {
         public var address: IPAddress
         /// The source of the address.
         public var source: Source
-        /// From the first packet to the connection.
+        /// The time from the first packet to the connection.
         public var tcp: Duration?
         /// The time from the connection to the end of the handshake; `nil` if TLS was not measured.
         public var tls: Duration?

@@ -12,11 +12,11 @@ import NIOCore
 struct HTTP1Machine {
     /// The way in which the body of a request is written.
     enum Body {
-        /// In one write: the body is absent or small.
+        /// The body is written in one write: it is absent or small.
         case whole
-        /// From memory, in several writes.
+        /// The body is in memory, and is written in several pieces.
         case pieces
-        /// In parts that a producer supplies, each when the one before it is written.
+        /// The body is written in parts that a producer supplies, each when the one before it is written.
         case parts
     }
 
