@@ -1,6 +1,7 @@
 /// Names one value in ``ViewData``, and the type of that value.
 ///
-/// Keys are constants of a type of their own, their space, in a file that a view can import without the reformer that sets them:
+/// Keys are constants of a type of their own, their space, in a file that a view can import without the reformer that
+/// sets their values:
 ///
 /// ```swift
 /// enum PropertyListKeys {

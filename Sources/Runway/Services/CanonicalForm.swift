@@ -6,8 +6,8 @@ import HTTPTypes
 /// Texts are compared by their UTF-8 bytes, since these are sent: Swift treats the two encodings of "é" as equal. Names
 /// are compared in any order, values of one name in their order.
 struct CanonicalForm: ~Copyable {
-    /// The bytes so far, and room for more. It is no array, which checks its room and its owner at each byte: every call
-    /// that may be cached runs this.
+    /// The bytes so far, and space for more. This is no array, which would check its capacity and its owner at each
+    /// byte: every call that may be cached runs this code.
     private var memory = UnsafeMutableBufferPointer<UInt8>.allocate(capacity: 256)
     private var count = 0
 

@@ -8,7 +8,8 @@ struct MultiByteText {
 
     private let encoding: Encoding
     private let table: SystemTable
-    /// A second table: the characters of JIS X 0212 for EUC-JP, or the symbols of Big5, which differ in Hong Kong's table.
+    /// A second table: the characters of JIS X 0212 for EUC-JP, or the symbols of Big5, which differ in Hong Kong's
+    /// table.
     private let second: SystemTable?
     /// The characters found so far, by their bytes.
     private var known: [UInt32: String] = [:]

@@ -109,8 +109,9 @@ extension Response {
 }
 
 extension HTTPResponse.Status {
-    /// `true` if a server that responds with this status has no route for envelopes, and `false` if it refuses only this
-    /// envelope: in both cases its requests may be sent individually. `nil` if the server may have executed them.
+    /// `true` if a server that responds with this status has no route for envelopes, and `false` if it refuses only
+    /// this envelope: in both cases the requests in the envelope may be sent individually. `nil` if the server may have
+    /// executed them.
     fileprivate var refusesEnvelope: Bool? {
         switch code {
         case 404, 405, 501: true
