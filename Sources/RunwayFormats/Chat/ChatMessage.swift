@@ -1,9 +1,9 @@
 public import Foundation
 package import RunwayJSON
 
-/// A message of a conversation, as the server has it.
+/// A message of a conversation, as the server stores it.
 public struct ChatMessage: Sendable, Hashable {
-    /// The conversation.
+    /// The name of the conversation.
     public var conversation: String
     /// The number of the message in the conversation, from 1 and without a gap.
     public var number: Int64
@@ -19,10 +19,10 @@ public struct ChatMessage: Sendable, Hashable {
     /// Creates a message with the number and the time that a store has assigned.
     ///
     /// - Parameters:
-    ///   - conversation: The conversation.
+    ///   - conversation: The name of the conversation.
     ///   - number: The number in the conversation.
-    ///   - sender: The member who sent it.
-    ///   - id: The id that the client assigned to it.
+    ///   - sender: The member who sent the message.
+    ///   - id: The id that the client assigned to the message.
     ///   - text: The text.
     ///   - time: The time at which the message was stored, in milliseconds since 1970.
     public init(conversation: String, number: Int64, sender: String, id: UUID, text: String, time: Int64) {
@@ -36,8 +36,8 @@ public struct ChatMessage: Sendable, Hashable {
     /// The type of an event with a message.
     package static let eventType = "chat.message"
 
-    /// The numbers that a message can have, and 0. JSON carries no greater ones exactly (RFC 8259 §6), and the number
-    /// after it must be representable.
+    /// The numbers that a message can have, and 0. JSON carries no greater numbers exactly (RFC 8259 §6), and the
+    /// number after the greatest must be representable.
     package static let numbers = 0...(Int64(1) << 53)
 
     /// Reads a message; `nil` if it is malformed.
@@ -53,7 +53,7 @@ public struct ChatMessage: Sendable, Hashable {
 
     /// The message as JSON.
     ///
-    /// - Parameter epoch: The name of the numbering; `nil` if it has none.
+    /// - Parameter epoch: The name of the numbering; `nil` if the numbering has no name.
     package func json(epoch: String?) -> [UInt8] { JSONWriter.object { write(to: &$0, epoch: epoch) } }
 
     fileprivate func write(to writer: inout JSONWriter, epoch: String? = nil) {
@@ -120,9 +120,9 @@ public struct ChatMark: Sendable, Hashable, Codable {
 public enum ChatRange: Sendable, Hashable {
     /// The last messages.
     case latest
-    /// The messages with the next greater numbers.
+    /// The messages that follow the one with this number.
     case after(Int64)
-    /// The messages with the next smaller numbers.
+    /// The messages that precede the one with this number.
     case before(Int64)
 }
 
@@ -138,7 +138,7 @@ public struct ChatPage: Sendable, Hashable {
     public var marks: [ChatMark]
     /// The name of the numbering of the messages; `nil` if the page does not state it.
     package var epoch: String?
-    /// Who is present; `nil` if the page does not state it.
+    /// The presence of the members; `nil` if the page does not state it.
     package var presence: Presence?
 
     /// The present members, by their names, and the run of the server that knows of them.
@@ -172,7 +172,7 @@ public struct ChatPage: Sendable, Hashable {
         presence = Presence(run: run, members: json["present"].elements.compactMap(\.string))
     }
 
-    /// The page as JSON. One that has the last message also has the marks and the present members.
+    /// The page as JSON. A page with the last message also has the marks and the present members.
     package var json: [UInt8] {
         JSONWriter.object { writer in
             writer.member("epoch", epoch)
@@ -187,7 +187,7 @@ public struct ChatPage: Sendable, Hashable {
     }
 }
 
-/// The event of a member who has come to a topic, or left it.
+/// An event that says that a member has joined a topic or left it.
 package struct PresenceEvent: Sendable, Hashable {
     package static let eventType = "presence"
 
@@ -224,6 +224,6 @@ extension JSONWriter {
 }
 
 extension JSONValue {
-    /// A number of a message, or 0; `nil` if it is malformed.
+    /// The value as the number of a message, or 0; `nil` if it is malformed.
     fileprivate var messageNumber: Int64? { int64.flatMap { ChatMessage.numbers.contains($0) ? $0 : nil } }
 }

@@ -2,14 +2,14 @@ import Foundation
 package import HTTPTypes
 package import RunwayJSON
 
-/// The members that a request and a response in an envelope of merged requests have alike: `id`, `headers` and `body`.
+/// The members that both a request and a response have in an envelope of merged requests: `id`, `headers` and `body`.
 ///
 /// A body that is not UTF-8 is sent as Base64 in `bodyBase64` instead.
 package enum EnvelopeItem {
-    /// The values of an envelope that are read at most, with hundreds of header fields for every item.
+    /// The most values of an envelope that are read: enough for hundreds of header fields in every item.
     package static let maximumValueCount = 200_000
 
-    /// Returns an envelope: an object with one array, whose elements `write` writes.
+    /// Returns an envelope: an object with one array. `write` writes each element of the array.
     package static func envelope<Items: Sequence>(
         _ name: String, of items: Items, _ write: (inout JSONWriter, Items.Element) -> Void
     ) -> [UInt8] {

@@ -13,7 +13,7 @@ extension HTTPField.Name {
 
 /// The version of the draft that a client speaks (draft-ietf-httpbis-resumable-upload, "Draft Version Identification").
 package enum UploadVersion: Int, Comparable, Sendable {
-    /// Draft 01, with `Upload-Incomplete` in place of `Upload-Complete`.
+    /// Draft 01, with `Upload-Incomplete` instead of `Upload-Complete`.
     case v3 = 3
     /// Drafts 03 and 04.
     case v5 = 5
@@ -35,19 +35,19 @@ package struct UploadFields: Sendable, Equatable {
     /// The media type of a part of an upload.
     package static let partType = "application/partial-upload"
 
-    /// The version of the draft; `nil` if the message names none that is known.
+    /// The version of the draft; `nil` if the message names no known version.
     package var version: UploadVersion?
-    /// How many bytes the server has, or where the content of a request begins.
+    /// The number of bytes that the server has, or the position at which the content of a request begins.
     package var offset: Int?
-    /// Whether the server has all of the upload, or the request has the rest of it.
+    /// Whether the server has the whole upload, or whether the request has the rest of it.
     package var isComplete: Bool?
     /// The length of the whole upload.
     package var length: Int?
     /// The length of the content of this message.
     package var contentLength: Int?
-    /// The most bytes that the server takes in one request.
+    /// The most bytes that the server accepts in one request.
     package var maximumAppendByteCount: Int?
-    /// The most bytes that the server takes in all.
+    /// The most bytes that the server accepts in all.
     package var maximumByteCount: Int?
 
     /// Reads the fields of a request. Only a client of the first draft says that an upload is incomplete.
@@ -73,7 +73,7 @@ package struct UploadFields: Sendable, Equatable {
 }
 
 extension HTTPFields {
-    /// Sets whether an upload is complete, in the words of a version.
+    /// Sets whether an upload is complete, in the fields of a version.
     package mutating func setComplete(_ isComplete: Bool, _ version: UploadVersion?) {
         if version == .v3 {
             self[.uploadIncomplete] = isComplete ? "?0" : "?1"
@@ -85,7 +85,7 @@ extension HTTPFields {
     fileprivate var isUploadComplete: Bool? { boolean(.uploadComplete) }
     fileprivate var isUploadIncomplete: Bool? { boolean(.uploadIncomplete) }
 
-    /// A member of `Upload-Limit`, a dictionary of integers.
+    /// Returns a member of `Upload-Limit`, a dictionary of integers.
     fileprivate func uploadLimit(_ name: String) -> Int? {
         guard let value = self[.uploadLimit], value.utf8.count <= 1024 else { return nil }
         for member in value.split(separator: ",") {
@@ -96,7 +96,7 @@ extension HTTPFields {
         return nil
     }
 
-    /// The value of an item that is a Boolean (RFC 9651 §3.3.6); `nil` for any other.
+    /// Returns the value of an item that is a Boolean (RFC 9651 §3.3.6); `nil` for any other item.
     private func boolean(_ name: HTTPField.Name) -> Bool? {
         switch item(name) {
         case "?1": true
@@ -105,7 +105,7 @@ extension HTTPFields {
         }
     }
 
-    /// The value of an item that is an integer of at least zero (RFC 9651 §3.3.1); `nil` for any other.
+    /// Returns the value of an item that is an integer of at least zero (RFC 9651 §3.3.1); `nil` for any other item.
     fileprivate func integer(_ name: HTTPField.Name) -> Int? { item(name).flatMap(Self.integer) }
 
     private static func integer(_ text: Substring) -> Int? {
@@ -115,7 +115,7 @@ extension HTTPFields {
         return Int(text)
     }
 
-    /// An item without its parameters.
+    /// Returns an item without its parameters.
     private func item(_ name: HTTPField.Name) -> Substring? { self[name].map { $0.prefix { $0 != ";" }.trimmed } }
 }
 
