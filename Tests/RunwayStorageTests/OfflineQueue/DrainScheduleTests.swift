@@ -244,6 +244,37 @@ struct DrainScheduleTests {
         }
     }
 
+    @Test func refusalThatNamesATimeIsSentLater() {
+        for status in [HTTPResponse.Status.forbidden, .notFound, .contentTooLarge] {
+            var error = NetworkError(.refused, in: .judging, "no", status: status)
+            #expect(ReplayVerdict(error) == .refused)
+            error.retryAfter = .seconds(9)
+            #expect(ReplayVerdict(error) == .failed(retryAfter: .seconds(9)), "\(status)")
+        }
+    }
+
+    @Test func changeOutlivesPortalsAndReportedOutages() {
+        let portal = NetworkError(.refused, in: .judging, "no", status: .networkAuthenticationRequired)
+        #expect(ReplayVerdict(portal) == .failed(retryAfter: nil))
+        let outage = NetworkError(.service, in: .judging, "no", status: .serviceUnavailable)
+        #expect(ReplayVerdict(outage) == .lost)
+        let refusal = NetworkError(.service, in: .judging, "no", status: .internalServerError)
+        #expect(ReplayVerdict(refusal) == .refused)
+        let unknown = NetworkError(.refused, in: .judging, "no", status: .notImplemented)
+        #expect(ReplayVerdict(unknown) == .refused)
+    }
+
+    @Test func changeWaitsForALoginAndForTheDevice() {
+        for kind in [NetworkError.Kind.needsLogin, .needsAccessToken, .loginCancelled] {
+            #expect(ReplayVerdict(NetworkError(kind, in: .authorizing, "no")) == .unauthorized, "\(kind)")
+        }
+        for kind in [NetworkError.Kind.storage, .invalidConfiguration, .notTrusted, .unavailable] {
+            #expect(ReplayVerdict(NetworkError(kind, in: .signing, "no")) == .failed(retryAfter: nil), "\(kind)")
+        }
+        #expect(ReplayVerdict(NetworkError(.invalidParameters, in: .preparing, "no")) == .refused)
+        #expect(ReplayVerdict(NetworkError(.cancelled, in: .offlineQueue, "no")) == .stopped)
+    }
+
     @Test func conflictIsDistinguishedFromARequestInProgress() {
         var error = NetworkError(.refused, in: .judging, "409", status: .conflict)
         #expect(ReplayVerdict(error) == .conflicting && !error.outlook.mayHaveTakenEffect)

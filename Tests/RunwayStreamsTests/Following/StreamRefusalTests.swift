@@ -84,6 +84,14 @@ struct StreamRefusalTests {
         #expect(linkCount == 2)
     }
 
+    @Test(arguments: [NetworkError.Kind.invalidResponse, .service])
+    func reportedOutageIsFollowedByAnotherLink(_ kind: NetworkError.Kind) {
+        let outage = NetworkError(kind, in: .judging, "down", status: .serviceUnavailable)
+        if case .transient = LinkFailure(outage) {} else { Issue.record("the stream would end") }
+        let refusal = NetworkError(kind, in: .judging, "no", status: .ok)
+        if case .final = LinkFailure(refusal) {} else { Issue.record("the stream would reconnect") }
+    }
+
     @Test func loginOfANetworkIsWaitedFor() async throws {
         let stream = FollowedStream { $0.refuseLink(.networkAuthenticationRequired) }
         try await waitUntil("the wait") { stream.events.state == .waiting && stream.clock.nextDeadline != nil }
