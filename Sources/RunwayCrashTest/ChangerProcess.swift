@@ -2,6 +2,7 @@ import ArgumentParser
 import Foundation
 import HTTPTypes
 import Runway
+import RunwayDemo
 import RunwayJSON
 import RunwayStorage
 import RunwayTransport
@@ -52,7 +53,7 @@ struct ChangerProcess: AsyncParsableCommand {
             try offered.append(numbers)
             if bug == .earlyAcknowledgement { try durable.append(numbers) }
             for number in numbers {
-                let failure = await failure(of: Change(client: files.name, number: number), on: network)
+                let failure = await network.failure(of: Change(client: files.name, number: number))
                 // After any other failure it would be unknown whether the change was made.
                 if let failure, failure.kind != .queued { throw failure }
                 try (failure == nil ? durable : queued).append(number..<number + 1)
@@ -65,15 +66,6 @@ struct ChangerProcess: AsyncParsableCommand {
                 try await retryUncertain(queue)
                 try await Task.sleep(for: .milliseconds(40))
             }
-        }
-    }
-
-    private func failure(of change: Change, on network: NetworkLayer) async -> NetworkError? {
-        do throws(NetworkError) {
-            _ = try await network.call(change)
-            return nil
-        } catch {
-            return error
         }
     }
 

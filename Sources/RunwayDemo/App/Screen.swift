@@ -1,6 +1,6 @@
 #if Command
     import HTTPTypes
-    import Runway
+    package import Runway
 
     /// The lines that the user sees.
     @MainActor
@@ -59,6 +59,18 @@
             case .timedOut: "This is taking too long."
             case .needsLogin: "Log in first."
             default: "Something went wrong."
+            }
+        }
+    }
+
+    extension NetworkLayer {
+        /// Makes a call; returns its error, or `nil` if it succeeds.
+        package func failure(of endpoint: some Endpoint) async -> NetworkError? {
+            do throws(NetworkError) {
+                _ = try await call(endpoint)
+                return nil
+            } catch {
+                return error
             }
         }
     }

@@ -46,8 +46,6 @@
     final class StatisticsCounter: Sendable {
         /// Guards the counts.
         private let counts = Mutex(BackendStatistics())
-        /// Guards the waiters for arrivals.
-        private let observer = Mutex<(@Sendable () -> Void)?>(nil)
 
         var current: BackendStatistics {
             counts.withLock { $0 }
@@ -57,14 +55,8 @@
             counts.withLock { $0.connections += 1 }
         }
 
-        /// Sets a function that is called after every request over the wire, on any thread. It must return at once.
-        func onArrival(_ body: @escaping @Sendable () -> Void) {
-            observer.withLock { $0 = body }
-        }
-
         func requestArrived(at route: String) {
             counts.withLock { $0.routes[route, default: .init()].requests += 1 }
-            observer.withLock { $0 }?()
         }
 
         func mergedRequestArrived() {

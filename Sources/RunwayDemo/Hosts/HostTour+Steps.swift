@@ -74,7 +74,7 @@
                 status.set(.cellular)
                 // All addresses are measured, and the transport connects to the best one: the dead address takes the
                 // longest to be found so.
-                try await wait { self.path(.near).totalConnectionCount >= warmed + 2 }
+                try? await waitUntil(within: .seconds(10)) { self.path(.near).totalConnectionCount >= warmed + 2 }
                 return try await call(NearbyHomes(city: "chengdu"))
             } why: {
                 let found = $0.isReused == true ? "a warm connection" : "one that was being made already"
@@ -102,7 +102,7 @@
                         $0.baseURLs["loopback"] = "https://\(NearbyService.host):\(backend.port)"
                     }
                     let count = records.records.count
-                    let error = await failure(of: NearbyHomes(), over: careful)
+                    let error = await careful.failure(of: NearbyHomes())
                     let isRefused = error?.kind == .notTrusted && error?.sending == .notSent
                     if isRefused != (backend.port == interceptor.port) {
                         problems.append("a pin judged the wrong server: \(error.map { "\($0)" } ?? "no error")")
@@ -147,29 +147,13 @@
         /// Makes a call; returns the wire record of its attempt, and the duration of the call.
         private func call(_ endpoint: some Endpoint) async throws -> (wire: WireRecord?, time: Duration) {
             let count = records.records.count
-            let failure = await failure(of: endpoint, over: layer)
+            let failure = await layer.failure(of: endpoint)
             try Task.checkCancellation()
             if let error = failure {
                 problems.append("a call failed: \(error)")
             }
             let record = try await records.records(count: count + 1).last
             return (record?.attempts.last { $0.status != nil }?.wire, record?.duration ?? .zero)
-        }
-
-        private func failure(of endpoint: some Endpoint, over layer: NetworkLayer) async -> NetworkError? {
-            do throws(NetworkError) {
-                _ = try await layer.call(endpoint)
-                return nil
-            } catch {
-                return error
-            }
-        }
-
-        /// Waits until a condition holds, for at most ten seconds.
-        private func wait(until condition: () -> Bool) async throws {
-            let clock = ContinuousClock()
-            let limit = clock.now + .seconds(10)
-            while !condition(), clock.now < limit { try await clock.sleep(for: .milliseconds(5)) }
         }
     }
 

@@ -5,7 +5,7 @@
         /// Returns the report of the session, with all deviations from the expected results.
         func report() async -> DemoReport {
             await network.flushRecords()
-            let (calls, envelopes) = (board.calls, board.envelopes)
+            let (calls, envelopes) = (calls, envelopes)
             judge(calls)
             judgeWire(calls, envelopes)
             return DemoReport(seed: seed, scenes: scenes, flights: calls, envelopes: envelopes, problems: problems)

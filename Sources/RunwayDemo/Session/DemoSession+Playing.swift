@@ -43,11 +43,11 @@
             onScene(title)
             scenes.append(DemoReport.Scene(part: part, title: title, screen: []))
             defer { scenes[scenes.count - 1].screen = screen.lines }
-            let first = (calls: expected.count, envelopes: board.envelopes.count)
+            let first = (calls: expected.count, envelopes: envelopes.count)
             try await play()
             try await landed()
-            let calls = board.calls.dropFirst(first.calls)
-            let requests = (calls + board.envelopes.dropFirst(first.envelopes)).flatMap(\.attempts)
+            let calls = calls.dropFirst(first.calls)
+            let requests = (calls + envelopes.dropFirst(first.envelopes)).flatMap(\.attempts)
             (scenes[scenes.count - 1].calls, scenes[scenes.count - 1].requests) = (calls.count, requests.count)
             shouldBe(calls.compactMap { UnsentReason($0) }.counted, unsent, "calls without a request")
             shouldBe(calls.flatMap(Repetition.all).counted, repeated, "repeated requests")
@@ -90,9 +90,9 @@
         /// Waits for a load of pages, which may make several calls. All of them should succeed.
         func load(_ load: FlightID?) async throws {
             guard let load else { return note("there was no page to load") }
-            try await events.wait(for: "page \(load) to land") { landings.contains(load) }
+            try await wait(for: "page \(load) to land") { landings.contains(load) }
             await network.flushRecords()
-            for call in board.calls.dropFirst(expected.count) {
+            for call in calls.dropFirst(expected.count) {
                 expected.append(Expectation(verdict: "succeeded", lands: call.id == load))
             }
         }
@@ -100,9 +100,9 @@
         /// Waits until every call so far has its record, and has landed if it should.
         func landed() async throws {
             let landingCount = expected.count { $0.lands }
-            try await events.wait(for: "every call to land") { landings.count >= landingCount }
+            try await wait(for: "every call to land") { landings.count >= landingCount }
             await network.flushRecords()
-            try await events.wait(for: "the record of every call") { board.callCount >= expected.count }
+            try await wait(for: "the record of every call") { calls.count >= expected.count }
         }
 
         /// Waits until `play` has caused `count` further requests to arrive at a route.
@@ -110,7 +110,7 @@
             func arrivedCount() -> Int { serving.statistics.routes[route]?.requests ?? 0 }
             let awaited = arrivedCount() + count
             play()
-            try await events.wait(for: "\(count) requests to arrive at \(route)") { arrivedCount() >= awaited }
+            try await wait(for: "\(count) requests to arrive at \(route)") { arrivedCount() >= awaited }
         }
     }
 

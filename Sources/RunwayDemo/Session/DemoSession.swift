@@ -41,8 +41,9 @@
         let gate: ResponseGate
         /// The clock of the layer.
         let clock: SessionClock
-        let events: SessionEvents
-        let board: FlightBoard
+        private let records = RecordCollector()
+        /// The longest time that anything is waited for.
+        private let patience: Duration
         let seed: UInt64
         /// The current screen, if there is only one.
         private(set) lazy var screen = makeScreen()
@@ -84,7 +85,7 @@
                 let session = DemoSession(setting, serving, transport, onScene)
                 do {
                     try await session.play(DemoPart.allCases.filter(parts.contains))
-                } catch let error where error is Stalled || error is NetworkError {
+                } catch let error where error is ConditionTimedOut || error is NetworkError {
                     try Task.checkCancellation()
                     session.problems.append("\(session.scenes.last?.title ?? ""): \(error)")
                 }
@@ -97,9 +98,7 @@
             _ setting: Setting, _ serving: ServingBackend, _ transport: any Transport,
             _ onScene: @escaping (String) -> Void
         ) {
-            let (events, clock) = (SessionEvents(patience: setting.patience), SessionClock())
-            self.events = events
-            self.clock = clock
+            (clock, patience) = (SessionClock(), setting.patience)
             self.serving = serving
             self.onScene = onScene
             backend = setting.backend
@@ -107,10 +106,8 @@
             seed = setting.seed
             catalogue = ListingCatalogue(
                 seed: setting.seed, listingsPerKind: ListingsBackend.defaultListingsPerKind)
-            board = FlightBoard { events.happened() }
-            serving.counter.onArrival { events.happened() }
             network = NetworkLayer(
-                name: "demo", transport: transport, clock: LayerClock(clock), sinks: [board],
+                name: "demo", transport: transport, clock: LayerClock(clock), sinks: [records],
                 randomness: SeededGenerator(seed: setting.seed))
             useBackend(for: SecondHandService.self)
             useBackend(for: RentalService.self)
@@ -127,10 +124,26 @@
 
         /// Creates a screen whose landings are counted.
         func makeScreen() -> Screen {
-            Screen { [weak self] flight in
-                self?.landings.append(flight)
-                self?.events.happened()
-            }
+            Screen { [weak self] flight in self?.landings.append(flight) }
+        }
+
+        /// The records of the calls, in the order in which the calls were made.
+        var calls: [FlightRecord] { records.records.filter { !$0.isEnvelope }.sorted { $0.id < $1.id } }
+
+        /// The records of the flights that carried several calls.
+        var envelopes: [FlightRecord] { records.records.filter(\.isEnvelope).sorted { $0.id < $1.id } }
+
+        /// Waits until a condition holds.
+        ///
+        /// - Throws: `ConditionTimedOut` if it does not hold in time, `CancellationError` when the task is cancelled.
+        func wait(for subject: String, until condition: () -> Bool) async throws {
+            try await waitUntil(subject, within: patience) { condition() }
+        }
+    }
+
+    extension FlightRecord {
+        fileprivate var isEnvelope: Bool {
+            decisions(of: MergeDecision.self).contains { if case .carries = $0 { true } else { false } }
         }
     }
 #endif

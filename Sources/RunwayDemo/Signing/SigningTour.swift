@@ -2,7 +2,7 @@
     import Crypto
     import Foundation
     import HTTPTypes
-    import Runway
+    package import Runway
     import RunwaySignatures
     import RunwaySigning
     import RunwayTesting
@@ -15,7 +15,8 @@
     package final class SigningTour {
         private let backend: SignedBackend
         private let way: SignedWay
-        private let device = DeviceKeys(in: HeldSecrets())
+        // An app has a FileTokenStore or a KeychainTokenStore.
+        private let device = DeviceKeys(in: MemoryTokenStore())
         private let records = RecordCollector()
         /// The layers of the app, and of attackers that pose as it.
         private var layers: [NetworkLayer] = []
@@ -76,7 +77,7 @@
 
         /// The device makes a key and has the server accept it; before that, its calls are refused.
         private func enrol(_ app: NetworkLayer) async -> String? {
-            let unsigned = await failure(of: app)
+            let unsigned = await app.failure(of: PlaceOrder())
             if unsigned == nil || way.takeReasons() != ["401 unsigned"] {
                 report.problems.append("a call without a signature was not refused as such")
             }
@@ -87,7 +88,7 @@
                 } catch {
                     return error
                 }
-                return await self.failure(of: app)
+                return await app.failure(of: PlaceOrder())
             }
             return id
         }
@@ -101,13 +102,15 @@
             let key = RequestKey(id: id, signer: SigningKey.p256(P256.Signing.PrivateKey()))
             let forger = layer("forger", HeldKey(key: key))
             await step("A forged call: signed with another key", ["401 invalid"], accepted: 0) {
-                await self.failure(of: forger)
+                await forger.failure(of: PlaceOrder())
             }
         }
 
         /// Somebody on the way sends a request again that was accepted.
         private func replay(of app: NetworkLayer) async {
-            if let error = await failure(of: app) { report.problems.append("the app's own call failed: \(error)") }
+            if let error = await app.failure(of: PlaceOrder()) {
+                report.problems.append("the app's own call failed: \(error)")
+            }
             let other = NetworkLayer(name: "other", transport: way, sinks: [records])
             layers.append(other)
             await step("A replayed call: the same request again", ["401 replayed"], accepted: 0) {
@@ -124,7 +127,9 @@
         /// Somebody on the way changes the body.
         private func tamper(with app: NetworkLayer) async {
             way.changeNextBody(to: Array(#"{"item":"yacht"}"#.utf8))
-            await step("A tampered call: another body", ["400 body"], accepted: 0) { await self.failure(of: app) }
+            await step("A tampered call: another body", ["400 body"], accepted: 0) {
+                await app.failure(of: PlaceOrder())
+            }
         }
 
         /// The device's clock is an hour slow: the refusal has the server's time, with which the stage signs once more.
@@ -132,7 +137,7 @@
             let clock = LayerClock(ContinuousClock()) { Date(timeIntervalSinceNow: -3_600) }
             let device = layer("slow", device, clock: clock)
             await step("A stale clock: an hour slow", ["401 tooOld"], accepted: 1) {
-                let error = await self.failure(of: device)
+                let error = await device.failure(of: PlaceOrder())
                 if let error { self.report.problems.append("the clock was not corrected: \(error)") }
                 return error
             }
@@ -148,7 +153,7 @@
                     group.addTask {
                         var failures: [NetworkError] = []
                         for call in 1...Self.callsOfEach {
-                            if let error = await Self.failure(of: app) { failures.append(error) }
+                            if let error = await app.failure(of: PlaceOrder()) { failures.append(error) }
                             guard worker == 0, call == Self.callsOfEach / 2 else { continue }
                             do throws(NetworkError) { _ = try await enrolment.rotate() } catch {
                                 failures.append(error)
@@ -194,17 +199,6 @@
             return refusals.isEmpty
                 ? "made after login, bound to account and device" : "signed again with the server's time"
         }
-
-        private func failure(of layer: NetworkLayer) async -> NetworkError? { await Self.failure(of: layer) }
-
-        private static func failure(of layer: NetworkLayer) async -> NetworkError? {
-            do throws(NetworkError) {
-                _ = try await layer.call(PlaceOrder())
-                return nil
-            } catch {
-                return error
-            }
-        }
     }
 
     /// One key, which signs for everybody.
@@ -212,15 +206,6 @@
         let key: RequestKey
 
         func key(for owner: KeyOwner) -> RequestKey? { key }
-    }
-
-    /// Holds the keys of the device in memory; an app has a `FileTokenStore` or a `KeychainTokenStore`.
-    private actor HeldSecrets: TokenStore {
-        private var tokens: [TokenKey: AccessToken] = [:]
-
-        func load(_ key: TokenKey) -> AccessToken? { tokens[key] }
-        func save(_ token: AccessToken, at key: TokenKey) { tokens[key] = token }
-        func remove(_ key: TokenKey) { tokens[key] = nil }
     }
 
     /// The service whose requests are signed.
@@ -235,5 +220,55 @@
         static let method = HTTPRequest.Method.post
         var path: EndpointPath { "orders" }
         var item = "bicycle"
+    }
+
+    /// The results of a ``SigningTour``: which calls the server accepted, and the reasons for its refusals.
+    package struct SigningTourReport: TourReport {
+        /// One attempt to be accepted by the server.
+        package struct Row: Sendable, Encodable {
+            /// The attempt in words: a short title, a colon, and details.
+            package var title: String
+            /// The refusals of requests: the status, and the reason in one word.
+            package var refusals: [String]
+            /// The number of requests that were accepted.
+            package var accepted: Int
+            /// The fact that the app learned, in words.
+            package var detail: String
+
+            /// The outcome in a few words.
+            package var outcome: String { text(of: refusals.map { "refused: \($0)" }) }
+
+            /// The outcome in fewer words: a refusal is its status and the problem.
+            package var briefOutcome: String { text(of: refusals.map { Self.briefTexts[$0] ?? $0 }) }
+
+            private static let briefTexts = [
+                "401 invalid": "401 wrong signature", "401 replayed": "401 seen before", "400 body": "400 body changed",
+                "401 tooOld": "401 too old",
+            ]
+
+            private func text(of refusals: [String]) -> String {
+                let accepted = accepted == 0 ? [] : [accepted == 1 ? "accepted" : "all \(accepted) accepted"]
+                return (refusals + accepted).joined(separator: ", then ")
+            }
+        }
+
+        /// The attempts in order.
+        package var rows: [Row] = []
+        /// Calls that the app and others made.
+        package var calls = 0
+        /// Requests that these calls sent.
+        package var requests = 0
+        /// The records of the calls, in the order of their ends.
+        package var flights: [FlightRecord] = []
+        /// Deviations from the expected results; empty if there are none.
+        package var problems: [String] = []
+
+        /// The table and the records as text.
+        package var description: String {
+            var lines = ["— Signed calls, and attempts to pass as the app"]
+            for row in rows { lines += ["    \(row.title): \(row.outcome)", "        \(row.detail)"] }
+            lines += ["", "— Every call of the app and of others, its decisions and its duration"]
+            return (lines + flights.map(\.description)).joined(separator: "\n")
+        }
     }
 #endif

@@ -58,7 +58,7 @@ struct SabotageTests {
     @Test func aMissingResponseIsAProblem() async throws {
         // What the backend puts off stays so, whatever the session does.
         let problems = try await problems(patience: .seconds(5)) { $0.gate = ResponseGate() }
-        #expect(problems.contains { $0.contains("waited 5.0 seconds in vain for every call to land") })
+        #expect(problems.contains { $0.contains("waited for every call to land") })
     }
 
     @Test func aBackendThatIsDownIsAProblem() async throws {

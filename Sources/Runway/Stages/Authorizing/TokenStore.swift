@@ -110,13 +110,15 @@ extension NetworkError {
 }
 
 /// Stores access tokens in memory, until the app ends: the store of a layer that is passed none.
-final class MemoryTokenStore: TokenStore {
+package final class MemoryTokenStore: TokenStore {
     /// Guards the tokens.
     private let tokens = Mutex<[TokenKey: AccessToken]>([:])
 
-    func load(_ key: TokenKey) -> AccessToken? { tokens.withLock { $0[key] } }
+    package init() {}
 
-    func save(_ token: AccessToken, at key: TokenKey) { tokens.withLock { $0[key] = token } }
+    package func load(_ key: TokenKey) -> AccessToken? { tokens.withLock { $0[key] } }
 
-    func remove(_ key: TokenKey) { tokens.withLock { _ = $0.removeValue(forKey: key) } }
+    package func save(_ token: AccessToken, at key: TokenKey) { tokens.withLock { $0[key] = token } }
+
+    package func remove(_ key: TokenKey) { tokens.withLock { _ = $0.removeValue(forKey: key) } }
 }

@@ -96,7 +96,7 @@
                 // When this later request has landed before, all eight have been made.
                 let another = makeLists()
                 call(another.newHomes.load(NewHomesList(city: "shenzhen", limit: 3)), shouldBe: "succeeded")
-                try await events.wait(for: "another list to land") { another.newHomes.rawData != nil }
+                try await wait(for: "another list to land") { another.newHomes.rawData != nil }
                 shouldShow(catalogue.first(3, of: .newHome, city: "shenzhen"))
                 for tab in tabs { shouldShow([], on: tab.screen) }
                 try await releaseResponses()
@@ -157,12 +157,12 @@
                 // The nine wait for each other however long the machine takes to make them.
                 try await clock.held {
                     for id in ids { call(showroom.parts.load(NewHomeDetail(id: id)), shouldBe: "succeeded") }
-                    try await events.wait(for: "nine homes to land") { screen.lines.count == homes.count }
+                    try await wait(for: "nine homes to land") { screen.lines.count == homes.count }
                 }
                 shouldShow(homes)
                 try await releaseResponses()
                 shouldShow(catalogue.first(3, of: .newHome, city: "shanghai"), on: lists.screen)
-                shouldBe(board.envelopes.count, 1, "requests that carried several calls")
+                shouldBe(envelopes.count, 1, "requests that carried several calls")
             }
         }
     }

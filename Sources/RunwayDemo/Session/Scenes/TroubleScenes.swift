@@ -66,7 +66,7 @@
                             lists.newHomes.load(NewHomesList(city: city.code), options: once), failsAs: "overloaded",
                             saying: "503")
                     }
-                    let decisions = board.calls.dropFirst(first).flatMap { $0.decisions(of: AdmissionDecision.self) }
+                    let decisions = calls.dropFirst(first).flatMap { $0.decisions(of: AdmissionDecision.self) }
                     let rests = decisions.compactMap { if case .opened(_, _, let time) = $0 { time } else { nil } }
                     shouldBe(rests.count, 1, "openings of the circuit")
                     rest = rests.first ?? .zero
@@ -90,7 +90,7 @@
                     try await call(
                         lists.rentals.load(RentalList(city: "beijing"), options: once),
                         shows: catalogue.first(5, of: .rental, city: "beijing"))
-                    let probes = board.calls.dropFirst(first).map { $0.decisions(of: AdmissionDecision.self).count }
+                    let probes = calls.dropFirst(first).map { $0.decisions(of: AdmissionDecision.self).count }
                     shouldBe(probes, [1, 0], "calls that test whether the host has recovered")
                 }
             }
