@@ -14,9 +14,11 @@ public struct EventID: Sendable, Hashable, CustomStringConvertible {
     public init(epoch: String, offset: Int64) {
         precondition(
             Self.isEpoch(epoch) && offset >= 0, "An epoch has letters and digits, and no offset is negative")
-        self.epoch = epoch
-        self.offset = offset
+        self.init(of: epoch, offset)
     }
+
+    /// Names the place of an event of a log, whose epoch is not checked.
+    package init(of epoch: String, _ offset: Int64) { (self.epoch, self.offset) = (epoch, offset) }
 
     /// Reads an id; `nil` if it is malformed.
     public init?(_ text: String) {

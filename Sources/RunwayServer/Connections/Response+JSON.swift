@@ -5,11 +5,11 @@ import RunwayFormats
 import RunwayJSON
 
 extension Response {
-    /// A response with JSON.
-    init(json: [UInt8], status: HTTPResponse.Status = .ok, isCacheable: Bool = false) {
-        var fields: HTTPFields = [.contentType: "application/json"]
-        if !isCacheable { fields[.cacheControl] = "no-store" }
-        self.init(status: status, headers: fields, body: ResponseBody(byteBuffer: ByteBuffer(bytes: json)))
+    /// A response with JSON that no cache stores.
+    init(json: [UInt8], status: HTTPResponse.Status = .ok) {
+        self.init(
+            status: status, headers: [.contentType: "application/json", .cacheControl: "no-store"],
+            body: ResponseBody(byteBuffer: ByteBuffer(bytes: json)))
     }
 
     /// A response with a problem that no cache stores.

@@ -1,5 +1,6 @@
 import Hummingbird
 import NIOCore
+import RunwayFormats
 import ServiceLifecycle
 
 /// The body of one stream: its opening, then the events that the client missed, and then new events.
@@ -77,7 +78,7 @@ struct EventBody: Sendable {
             place = connection.offset
         }
         guard connection.end == nil else { return }
-        try await write([EventFrame.control("live", id: "\(hub.epoch)-\(place)", [])], &writer)
+        try await write([EventFrame.control(StreamControl(.live), at: EventID(of: hub.epoch, place))], &writer)
         while let frames = await connection.next() { try await write(frames, &writer) }
     }
 
@@ -108,42 +109,37 @@ struct EventBody: Sendable {
             buffer.writeString("retry: \(Int64(time / .milliseconds(1)))\n\n")
         }
         let range = hub.range
-        let id = ("connection", connection.id)
-        let refusedTopics = connection.refusedTopics
+        var control = StreamControl(
+            .reset, connection: connection.id, refusedTopics: connection.refusedTopics)
+        var place = EventID(of: range.epoch, range.last)
         if let offset = lastEventID.flatMap({ offset($0, in: range) }) {
-            if offset + 1 >= range.first {
-                connection.offset = offset
-                let from = "\(range.epoch)-\(offset)"
-                buffer.writeImmutableBuffer(
-                    EventFrame.control("resumed", id: from, [id, ("from", from)], refused: refusedTopics))
-            } else {
-                buffer.writeImmutableBuffer(gap(after: offset, before: range.first, [id], refused: refusedTopics))
+            if offset + 1 < range.first {
+                buffer.writeImmutableBuffer(gap(after: offset, before: range.first, control))
+                return buffer
             }
-        } else {
-            connection.offset = range.last
-            buffer.writeImmutableBuffer(
-                EventFrame.control(
-                    "reset", id: "\(range.epoch)-\(range.last)", [id], refused: refusedTopics))
+            place = EventID(of: range.epoch, offset)
+            (control.kind, control.from) = (.resumed, place)
         }
+        connection.offset = place.offset
+        buffer.writeImmutableBuffer(EventFrame.control(control, at: place))
         return buffer
     }
 
     /// The offset that an id of this numbering names; `nil` for every other text, and for events that the log never
     /// had.
     private func offset(_ id: String, in range: EventLogRange) -> Int64? {
-        guard id.hasPrefix(range.epoch + "-"), let offset = Int64(id.dropFirst(range.epoch.count + 1)),
-            (0...range.last).contains(offset)
-        else { return nil }
-        return offset
+        guard let place = EventID(id), place.epoch == range.epoch, place.offset <= range.last else { return nil }
+        return place.offset
     }
 
     private func gap(
-        after offset: Int64, before first: Int64, _ members: [(String, String)], refused: Set<String> = []
+        after offset: Int64, before first: Int64, _ opening: StreamControl = StreamControl(.gap)
     ) -> ByteBuffer {
         connection.offset = first - 1
-        let to = "\(hub.epoch)-\(first - 1)"
-        return EventFrame.control(
-            "gap", id: to, members + [("from", "\(hub.epoch)-\(offset + 1)"), ("to", to)], refused: refused)
+        var control = opening
+        control.kind = .gap
+        (control.from, control.to) = (EventID(of: hub.epoch, offset + 1), EventID(of: hub.epoch, first - 1))
+        return EventFrame.control(control, at: EventID(of: hub.epoch, first - 1))
     }
 
     /// Writes a page of the stored events after the connection's place. For a page without any event for the client it
@@ -159,7 +155,7 @@ struct EventBody: Sendable {
         let topics = connection.topics
         // A connection that has ended since may have lost topics: its position stays before their events.
         guard connection.end == nil else { return }
-        if first > offset + 1 { frames.append(gap(after: offset, before: first, [])) }
+        if first > offset + 1 { frames.append(gap(after: offset, before: first)) }
         for (index, event) in page.events.enumerated() where topics?.contains(event.topic) ?? true {
             frames.append(EventFrame.event(event, hub.epoch, first + Int64(index)))
         }

@@ -1,5 +1,5 @@
 import NIOCore
-import RunwayJSON
+import RunwayFormats
 
 /// The bytes of events as they are sent (WHATWG HTML §9.2.6).
 enum EventFrame {
@@ -27,37 +27,13 @@ enum EventFrame {
         ByteBuffer(string: "id: \(epoch)-\(offset)\n\n")
     }
 
-    /// Returns a frame that states how a connection begins, or that events are missing in its middle.
-    ///
-    /// - Parameter refused: The topics that the client asked for, and that it may not follow.
-    static func control(
-        _ type: String, id: String, _ members: [(String, String)], refused: Set<String> = []
-    ) -> ByteBuffer {
-        var writer = JSONWriter()
-        writer.beginObject()
-        for (name, value) in members {
-            writer.name(name)
-            writer.string(value)
-        }
-        writer.refusedTopics(refused)
-        writer.endObject()
-        return ByteBuffer(
-            string: "id: \(id)\nevent: runway.\(type)\ndata: \(String(decoding: writer.bytes, as: UTF8.self))\n\n")
+    /// An event of the stream itself.
+    static func control(_ control: StreamControl, at place: EventID) -> ByteBuffer {
+        ByteBuffer(string: "id: \(place)\nevent: \(control.kind.rawValue)\ndata: \(control.data)\n\n")
     }
 
     private static func lines(of text: String) -> [Substring] {
         // "\r\n" is one character.
         text.split(omittingEmptySubsequences: false) { $0 == "\n" || $0 == "\r" || $0 == "\r\n" }
-    }
-}
-
-extension JSONWriter {
-    /// Adds the topics that a client may not follow to an object, if there are any.
-    mutating func refusedTopics(_ topics: Set<String>) {
-        guard !topics.isEmpty else { return }
-        name("refused")
-        beginArray()
-        for topic in topics.sorted() { string(topic) }
-        endArray()
     }
 }

@@ -1,4 +1,5 @@
 import Foundation
+import RunwayFormats
 
 /// An event as a server publishes it.
 public struct PublishedEvent: Sendable, Hashable {
@@ -34,7 +35,7 @@ public struct PublishedEvent: Sendable, Hashable {
     }
 
     var isValid: Bool {
-        Self.isTopic(topic) && !type.isEmpty && type.utf8.count <= 128 && !type.hasPrefix("runway.")
+        Self.isTopic(topic) && !type.isEmpty && type.utf8.count <= 128 && !type.hasPrefix(StreamControl.typePrefix)
             && !type.utf8.contains { $0 == 10 || $0 == 13 || $0 == 0 } && !data.utf8.contains(0)
     }
 }

@@ -167,17 +167,11 @@ public struct EventStreamRoute<Context: RequestContext>: Sendable {
     private func changed(
         _ status: HTTPResponse.Status = .ok, at offset: Int64? = nil, refused: Set<String> = []
     ) -> Response {
-        var writer = JSONWriter()
-        writer.beginObject()
-        if let offset {
-            writer.name("position")
-            writer.string("\(hub.epoch)-\(offset)")
+        let json = JSONWriter.object { writer in
+            writer.member("position", offset.map { EventID(of: hub.epoch, $0).description })
+            writer.refusedTopics(refused)
         }
-        writer.refusedTopics(refused)
-        writer.endObject()
-        return Response(
-            status: status, headers: [.contentType: "application/json"],
-            body: ResponseBody(byteBuffer: ByteBuffer(bytes: writer.bytes)))
+        return Response(json: json, status: status)
     }
 
     private func topics(_ names: [String]?) throws -> Set<String>? {

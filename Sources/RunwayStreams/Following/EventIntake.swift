@@ -72,7 +72,7 @@ struct EventIntake: Sendable {
                 lastEventID = Self.isUsable(event.id) ? event.id : ""
                 return [.event(event, id: lastEventID)]
             }
-            return event.type.hasPrefix("runway.") ? controlled(by: event) : received(event)
+            return event.type.hasPrefix(StreamControl.typePrefix) ? controlled(by: event) : received(event)
         }
     }
 
@@ -94,20 +94,19 @@ struct EventIntake: Sendable {
     /// The server stated how the connection continues the last one, that events are missing in its middle, or that all
     /// missed events were sent.
     private mutating func controlled(by event: ServerSentEvent) -> [Output] {
-        guard let kind = Control(rawValue: event.type) else { return [] }
-        if kind == .live { return caughtUp(at: event.id) }
-        let json = (try? JSONDocument(Array(event.data.utf8)))?.root
+        guard let control = StreamControl(type: event.type, data: event.data) else { return [] }
+        if control.kind == .live { return caughtUp(at: event.id) }
         let before = place
         let isOpening = awaitsOpening
         awaitsOpening = false
         var connection: [Output] = []
-        if isOpening, let json, let id = json["connection"].string {
-            connection = [.connection(id, refused: Set(json["refused"].elements.compactMap(\.string)))]
+        if isOpening, let id = control.connection {
+            connection = [.connection(id, refused: control.refusedTopics)]
         }
-        switch kind {
+        switch control.kind {
         case .resumed:
             guard isOpening else { return connection }
-            guard let before, let from = json?["from"].string.flatMap({ EventID($0) }), from.epoch == before.epoch
+            guard let before, let from = control.from, from.epoch == before.epoch
             else {
                 return connection + reset(.invalid, at: event.id)
             }
@@ -116,8 +115,8 @@ struct EventIntake: Sendable {
             }
             return connection + [.continuity(.resumed, id: lastEventID)]
         case .gap:
-            guard let before, let from = json?["from"].string.flatMap({ EventID($0) }),
-                let to = json?["to"].string.flatMap({ EventID($0) }), from.epoch == before.epoch,
+            guard let before, let from = control.from,
+                let to = control.to, from.epoch == before.epoch,
                 to.epoch == before.epoch,
                 from.offset <= to.offset, to.offset > before.offset
             else { return connection + reset(.invalid, at: event.id) }
@@ -133,13 +132,6 @@ struct EventIntake: Sendable {
         guard awaitsLive, !awaitsOpening else { return [] }
         awaitsLive = false
         return moved(to: id) + [.caughtUp(id: lastEventID)]
-    }
-
-    private enum Control: String {
-        case resumed = "runway.resumed"
-        case gap = "runway.gap"
-        case reset = "runway.reset"
-        case live = "runway.live"
     }
 
     private mutating func received(_ event: ServerSentEvent) -> [Output] {

@@ -1,4 +1,5 @@
 import Runway
+import RunwayFormats
 import RunwayJSON
 
 /// Opens the links of a stream, and changes the topics of an open link.
@@ -55,6 +56,6 @@ extension RawData {
     /// be such a response yields none.
     var refusedTopics: Set<String> {
         guard bytes.count <= 1 << 20 else { return [] }
-        return Set(json["refused"].elements.compactMap(\.string))
+        return json.refusedTopics
     }
 }
