@@ -1,4 +1,7 @@
+import Crypto
 public import Hummingbird
+import RunwayFormats
+import RunwaySignatures
 
 extension ActionLogRoute where Sink: ActionLogErasing {
     /// Adds the routes by which a client erases its records: `DELETE` at the path of the log for the records of its
@@ -56,10 +59,13 @@ extension ActionLogRoute where Sink: ActionLogErasing {
     }
 
     private func eraseAnonymousRecords(for request: Request) async throws -> Response {
-        let body = try await body(of: request, upTo: InstallationSecret.maximumBodyByteCount)
-        guard let installation = InstallationSecret.installation(of: body) else {
+        let body = try await body(of: request, upTo: ErasureRequest.maximumByteCount)
+        guard let secret = ErasureRequest.secret(in: body).flatMap({ Base64.decoded($0) }),
+            secret.count == ErasureRequest.secretByteCount
+        else {
             throw ActionLogProblem(.malformed, "secret is not 32 bytes in Base64.")
         }
+        let installation = ErasureRequest.installation(ofDigest: Array(SHA256.hash(data: secret)))
         return try await erase { try await sink.erase(anonymousRecordsOf: installation) }
     }
 

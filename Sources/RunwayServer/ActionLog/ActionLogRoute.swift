@@ -2,7 +2,7 @@ import Foundation
 import HTTPTypes
 public import Hummingbird
 import NIOCore
-import RunwayJSON
+import RunwayFormats
 import Synchronization
 
 /// Receives the batches of action logs; the format is in `docs/formats.md`.
@@ -150,26 +150,18 @@ public struct ActionLogRoute<Sink: ActionLogSink>: Sendable {
     private func response(
         to batch: ActionLogBatch, _ storage: ActionLogStorage, _ refused: [UUID: String], _ pace: ActionLogPace?
     ) -> Response {
-        var writer = JSONWriter()
-        writer.beginObject()
-        writer.name("stream")
-        writer.string(batch.stream.uuidString.lowercased())
-        writer.name("batch")
-        writer.integer(batch.number)
-        switch storage {
-        case .gap(let expected):
-            writer.name("expected")
-            writer.integer(expected)
-        case .stored(let duplicates): writer.verdicts(batch, refused) { duplicates.contains($0) }
-        case .known: writer.verdicts(batch, refused) { _ in true }
+        var response = BatchResponse(stream: batch.stream, number: batch.number)
+        response.wait = pace.map { Double(max(0, $0.wait.components.seconds)) }
+        response.sampleRate = pace?.sampleRate
+        if case .gap(let expected) = storage {
+            response.expected = expected
+            return Response(json: response.json, status: .conflict)
         }
-        if let pace { writer.pace(pace) }
-        writer.endObject()
-        var status = HTTPResponse.Status.ok
-        if case .gap = storage { status = .conflict }
-        return Response(
-            status: status, headers: [.contentType: "application/json"],
-            body: ResponseBody(byteBuffer: ByteBuffer(bytes: writer.bytes)))
+        response.verdicts = batch.records.map { record in
+            let isStored = if case .stored(let duplicates) = storage { !duplicates.contains(record.id) } else { false }
+            return (record.id, refused[record.id].map { .refused($0) } ?? (isStored ? .stored : .duplicate))
+        }
+        return Response(json: response.json)
     }
 }
 
@@ -209,41 +201,6 @@ final class RunningCount: Sendable {
     }
 
     func end() { count.withLock { $0 -= 1 } }
-}
-
-extension JSONWriter {
-    fileprivate mutating func verdicts(
-        _ batch: ActionLogBatch, _ refused: [UUID: String], isDuplicate: (UUID) -> Bool
-    ) {
-        name("records")
-        beginArray()
-        for record in batch.records {
-            beginObject()
-            name("id")
-            string(record.id.uuidString.lowercased())
-            name("verdict")
-            if let reason = refused[record.id] {
-                string("refused")
-                name("reason")
-                string(reason)
-            } else {
-                string(isDuplicate(record.id) ? "duplicate" : "stored")
-            }
-            endObject()
-        }
-        endArray()
-    }
-
-    fileprivate mutating func pace(_ pace: ActionLogPace) {
-        name("pace")
-        beginObject()
-        name("wait")
-        integer(max(0, pace.wait.components.seconds))
-        name("sample")
-        // A fraction that JSON can represent.
-        try? double(pace.sampleRate)
-        endObject()
-    }
 }
 
 extension RequestContext {

@@ -1,6 +1,7 @@
 import Foundation
 import HTTPTypes
 import Runway
+import RunwayFormats
 import RunwayJSON
 
 /// Whose records a batch has, which decides whether its request carries a token.
@@ -82,7 +83,7 @@ struct AnonymousErasure<Service: APIService>: LogErasure {
 
     var path: EndpointPath { EndpointPath(stringLiteral: log.percentEncoded + "/erasure") }
     /// Records of calls that have bodies redact a member of this name.
-    var content: RequestBody { .bytes(Array("{\"secret\":\"\(secret.text)\"}".utf8)) }
+    var content: RequestBody { .bytes(ErasureRequest.json(secret: secret.text)) }
 }
 
 /// The body of a batch.
@@ -134,24 +135,21 @@ struct ActionLogVerdicts: Equatable {
     var sampleRate = 1.0
 
     /// Reads a response; `nil` if it is not one to this batch, or has no verdict on any of its records.
-    init?(_ response: JSONValue, to batch: JournalBatch) {
-        guard response["stream"].string == batch.stream.text, response["batch"].int64 == batch.number else {
-            return nil
-        }
+    init?(_ json: JSONValue, to batch: JournalBatch) {
+        guard let response = BatchResponse(json), response.stream == batch.stream, response.number == batch.number
+        else { return nil }
         let sent = Set(batch.entries.map(\.entry.id))
-        for record in response["records"].elements {
-            // Verdicts on records that were not sent mean nothing.
-            guard let id = record["id"].string.flatMap({ UUID(uuidString: $0) }), sent.contains(id) else { continue }
-            switch record["verdict"].string {
-            case "stored", "duplicate": stored.insert(id)
-            case "refused": refused[id] = (record["reason"].string ?? "refused").cut(toByteCount: 800)
-            default: break
+        // Verdicts on records that were not sent mean nothing.
+        for (id, verdict) in response.verdicts where sent.contains(id) {
+            switch verdict {
+            case .stored, .duplicate: stored.insert(id)
+            case .refused(let reason): refused[id] = reason.cut(toByteCount: 800)
             }
         }
         // One that it has is not set aside, whatever it says beside that.
         for id in stored { refused[id] = nil }
         if stored.isEmpty, refused.isEmpty { return nil }
-        if let wait = response["pace"]["wait"].double, wait > 0 { gap = .seconds(min(wait, 86_400)) }
-        if let rate = response["pace"]["sample"].double { sampleRate = max(0, min(rate, 1)) }
+        if let wait = response.wait, wait > 0 { gap = .seconds(min(wait, 86_400)) }
+        if let rate = response.sampleRate { sampleRate = max(0, min(rate, 1)) }
     }
 }

@@ -1,6 +1,7 @@
 import Foundation
 import GRDB
 import Runway
+import RunwayFormats
 
 /// Proves to a server that the records of an installation are those of this file.
 ///
@@ -16,12 +17,12 @@ struct InstallationSecret: Sendable, Equatable {
     /// Creates another secret.
     init() {
         var generator = SystemRandomNumberGenerator()
-        self.init((0..<Self.byteCount).map { _ in UInt8.random(in: .min ... .max, using: &generator) })
+        self.init((0..<ErasureRequest.secretByteCount).map { _ in UInt8.random(in: .min ... .max, using: &generator) })
     }
 
     /// Reads a secret; `nil` if the text is malformed.
     init?(_ text: String) {
-        guard let bytes = Data(base64Encoded: text), bytes.count == Self.byteCount else { return nil }
+        guard let bytes = Data(base64Encoded: text), bytes.count == ErasureRequest.secretByteCount else { return nil }
         self.init(Array(bytes))
     }
 
@@ -30,13 +31,9 @@ struct InstallationSecret: Sendable, Equatable {
         // This hash hides neither its time nor its memory. It need not: the secret is in the file in clear, and nobody can choose what is hashed.
         var hash = SHA256Hash()
         hash.update(bytes)
-        var digest = hash.digest
-        digest[6] = digest[6] & 0x0F | 0x80
-        digest[8] = digest[8] & 0x3F | 0x80
-        installation = digest.withUnsafeBytes { UUID(uuid: $0.loadUnaligned(as: uuid_t.self)) }
+        installation = ErasureRequest.installation(ofDigest: hash.digest)
     }
 
-    private static let byteCount = 32
     /// The name of the setting that has the secret.
     static let settingName = "secret"
 
