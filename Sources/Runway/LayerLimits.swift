@@ -4,49 +4,49 @@
 /// let network = NetworkLayer(
 ///     transport: transport, limits: LayerLimits(cache: CacheLimits(maximumCount: 200), retrying: .none))
 /// ```
+///
+/// These are the same for every layer:
+///
+/// - The ``TokenStore`` has 10 s; calls that need a token fail then as ``NetworkError/Kind/storage``. The tokens of 100
+///   accounts are in memory; others are loaded again.
+/// - At most 1,000 calls wait for one renewal of an access token; one more fails as ``NetworkError/Kind/overloaded``.
+/// - A call can be resumed (``NeedsLogin/resume()``) for 10 minutes after its failure; of more than 100, the one that
+///   failed first can't.
 public struct LayerLimits: Sendable, Hashable {
-    /// How many responses are cached in memory, and how many requests are shared. The default is 1,000 responses of 32
+    /// The time after its failure for which a call can be resumed, see ``NeedsLogin/resume()``.
+    static let resumptionTime = Duration.seconds(600)
+    /// The most calls that can be resumed; the one that failed first is removed.
+    static let maximumResumableCalls = 100
+
+    /// The responses that are cached in memory, and the requests that are shared. The default is 1,000 responses of 32
     /// MiB together by the client's own rules, as many by those of HTTP caching, and 1,000 requests.
     public var cache: CacheLimits
-    /// How many calls are in flight at once, and which calls are refused. The default is 64 calls at once.
+    /// The calls that are in flight at once, and those that are refused. The default is 64 calls at once.
     public var admission: AdmissionLimits
-    /// How many retries are sent to a host. The default is one for every ten calls, and ten more.
+    /// The retries that are sent to a host. The default is one for every ten calls, and ten more.
     public var retrying: AttemptLimits
-    /// How many hedged requests are sent to a host. The default is one for every twenty reads, and five more.
+    /// The hedged requests that are sent to a host. The default is one for every twenty reads, and five more.
     public var hedging: AttemptLimits
-    /// The most calls that wait for one renewal of an access token; one more fails as ``NetworkError/Kind/overloaded``.
-    /// The default is 1,000; at least 1. Calls that share a request count once.
-    public var maximumCallsPerRenewal: Int
-    /// The most accounts whose access tokens are in memory at a time; other tokens are loaded again. The default is
-    /// 100; at least 1.
-    public var maximumAccounts: Int
-    /// The longest wait for the ``TokenStore``. The default is 10 s; a negative time counts as zero.
+
+    /// The longest wait for the ``TokenStore``.
     ///
     /// If the store has not loaded a token by then, the calls that need it fail as ``NetworkError/Kind/storage``. If it
     /// has not stored or removed one, the sign-in or sign-out throws that; a renewal continues, since the token in
     /// memory is the one that counts.
-    public var tokenStoreDeadline: Duration
-    /// How long after its failure a call can be resumed, see ``NeedsLogin/resume()``. The default is 10 minutes.
-    public var resumptionTime: Duration
-    /// The most calls that can be resumed; the one that failed first is removed. The default is 100; with 0 no call can
-    /// be resumed.
-    public var maximumResumableCalls: Int
+    package var tokenStoreDeadline = Duration.seconds(10)
+    /// The most calls that wait for one renewal of an access token; at least 1. Calls that share a request count once.
+    package var maximumCallsPerRenewal = 1000
+    /// The most accounts whose access tokens are in memory at a time; at least 1.
+    package var maximumAccounts = 100
 
     /// Bounds what the calls of a layer share; see the properties for the defaults.
     public init(
         cache: CacheLimits = CacheLimits(), admission: AdmissionLimits = AdmissionLimits(),
-        retrying: AttemptLimits = .retrying, hedging: AttemptLimits = .hedging, maximumCallsPerRenewal: Int = 1000,
-        maximumAccounts: Int = 100, tokenStoreDeadline: Duration = .seconds(10),
-        resumptionTime: Duration = .seconds(600), maximumResumableCalls: Int = 100
+        retrying: AttemptLimits = .retrying, hedging: AttemptLimits = .hedging
     ) {
         self.cache = cache
         self.admission = admission
         self.retrying = retrying
         self.hedging = hedging
-        self.maximumCallsPerRenewal = maximumCallsPerRenewal
-        self.maximumAccounts = maximumAccounts
-        self.tokenStoreDeadline = tokenStoreDeadline
-        self.resumptionTime = resumptionTime
-        self.maximumResumableCalls = maximumResumableCalls
     }
 }

@@ -14,13 +14,12 @@ extension NetworkLayer {
     /// attempts may have taken effect. An upload that is resumed only because it continues is sent no second time: if
     /// what is stored of it is gone, in use or of another request, the call fails as ``NetworkError/Kind/storage``.
     ///
-    /// A call can be resumed for ``LayerLimits/resumptionTime`` after it failed; of one layer, at most
-    /// ``LayerLimits/maximumResumableCalls``. It can't any more once its manager is released, has cancelled or cleared
-    /// its calls or, if its ``OverlapPolicy`` replaces calls, has made another one. A resumed call is a new one, with a
-    /// number and a record of its own; its parameters are completed, intercepted and checked again. It is never sent as
-    /// another account: if one is signed in by now, the call fails as ``NetworkError/Kind/loginCancelled``. Calls that
-    /// need a login wait for somebody to sign in. Those that no manager made, as by ``call(_:options:)``, have thrown,
-    /// and can't be resumed.
+    /// A call can be resumed for 10 minutes after it failed; of one layer, at most 100. It can't any more once its
+    /// manager is released, has cancelled or cleared its calls or, if its ``OverlapPolicy`` replaces calls, has made
+    /// another one. A resumed call is a new one, with a number and a record of its own; its parameters are completed,
+    /// intercepted and checked again. It is never sent as another account: if one is signed in by now, the call fails
+    /// as ``NetworkError/Kind/loginCancelled``. Calls that need a login wait for somebody to sign in. Those that no
+    /// manager made, as by ``call(_:options:)``, have thrown, and can't be resumed.
     ///
     /// - Returns: The numbers of the new calls.
     @MainActor @discardableResult

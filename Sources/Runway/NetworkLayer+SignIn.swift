@@ -8,9 +8,8 @@ extension NetworkLayer {
     /// any more.
     ///
     /// - Throws: ``NetworkError/Kind/invalidParameters`` if the token can't be sent; ``NetworkError/Kind/storage`` if
-    ///   it could not be stored, or not within ``LayerLimits/tokenStoreDeadline``; ``NetworkError/Kind/cancelled`` if
-    ///   the task is cancelled while it is being stored. In the latter two cases the token is in use all the same,
-    ///   until the app ends.
+    ///   it could not be stored, or not within 10 s; ``NetworkError/Kind/cancelled`` if the task is cancelled while it
+    ///   is being stored. In the latter two cases the token is in use all the same, until the app ends.
     public func signIn<Service: APIService>(
         _ token: AccessToken, to service: Service.Type
     ) async throws(NetworkError) {
@@ -57,9 +56,9 @@ extension NetworkLayer {
     ///     so do their streamed bodies. The default is `true`. With `false`, calls in flight continue and return to
     ///     their callers; they neither send nor store cookies any more, and a call that still needs the access token
     ///     fails as ``NetworkError/Kind/needsLogin``.
-    /// - Throws: ``NetworkError/Kind/storage`` if the token could not be removed from its store, or not within
-    ///   ``LayerLimits/tokenStoreDeadline``; ``NetworkError/Kind/cancelled`` if the task is cancelled while it is being
-    ///   removed. In both cases the token is not used again until the app ends.
+    /// - Throws: ``NetworkError/Kind/storage`` if the token could not be removed from its store, or not within 10 s;
+    ///   ``NetworkError/Kind/cancelled`` if the task is cancelled while it is being removed. In both cases the token is
+    ///   not used again until the app ends.
     public func signOut<Service: APIService>(
         of service: Service.Type, cancelling cancelsCalls: Bool = true
     ) async throws(NetworkError) {

@@ -97,7 +97,7 @@ public final class NetworkLayer: Sendable {
         self.clock = clock
         self.redaction = redaction
         resumable = ResumableCalls(
-            maximumCount: limits.maximumResumableCalls, lifetime: limits.resumptionTime)
+            maximumCount: LayerLimits.maximumResumableCalls, lifetime: LayerLimits.resumptionTime)
         let deadlines = DeadlineTimer(clock: clock)
         cache = ResponseCache(
             limits: limits.cache, tier: diskCache, clock: clock, timer: deadlines)

@@ -27,7 +27,7 @@ import HTTPTypes
 /// - A running task can't be paused: a reader of a streamed response that falls further behind than
 ///   ``Configuration/maximumBufferedByteCount`` gets an error.
 /// - The body of a redirect is delivered as a whole, after its last byte.
-/// - A body that is a stream is read into memory first, up to ``Configuration/maximumStreamedRequestByteCount``, and
+/// - A body that is a stream is read into memory first, up to 64 MiB, and
 ///   sent when it is complete.
 /// - Only HTTP/1.1 and only the system's certificate authorities are supported, without public-key pins, WebSockets and
 ///   measured times. The record names no version of HTTP.
@@ -42,15 +42,15 @@ public final class URLSessionTransport: Transport {
     public struct Configuration: Sendable {
         /// The longest time without a byte while connecting, waiting for a response or reading it. The default is 60 s.
         public var idleTimeout: Duration
-        /// The most HTTP/1.1 connections to one origin; further requests wait. The default is 8.
+        /// The most HTTP/1.1 connections to one origin; further requests wait. The default is 8. Lower it for servers
+        /// that refuse so many.
         public var maximumConnectionsPerOrigin: Int
         /// The most unread bytes of one streamed response. The default is 4 MiB; at least 64 KiB.
         ///
         /// Bytes that the system has read are not counted.
         public var maximumBufferedByteCount: Int
-        /// The most bytes of one streamed request on Linux, where it is read into memory before it is sent. The default
-        /// is 64 MiB.
-        public var maximumStreamedRequestByteCount: Int
+        /// The most bytes of one streamed request on Linux, where it is read into memory before it is sent.
+        package var maximumStreamedRequestByteCount = 64 << 20
 
         /// Whether requests may use networks whose bytes may cost money, such as mobile ones and hotspots. The default
         /// is `true`. It has an effect only on Apple's systems: a call that finds no other network fails with
@@ -67,12 +67,11 @@ public final class URLSessionTransport: Transport {
         /// Configures the session; see the properties for the defaults.
         public init(
             idleTimeout: Duration = .seconds(60), maximumConnectionsPerOrigin: Int = 8,
-            maximumBufferedByteCount: Int = 4 << 20, maximumStreamedRequestByteCount: Int = 64 << 20
+            maximumBufferedByteCount: Int = 4 << 20
         ) {
             self.idleTimeout = idleTimeout
             self.maximumConnectionsPerOrigin = maximumConnectionsPerOrigin
             self.maximumBufferedByteCount = maximumBufferedByteCount
-            self.maximumStreamedRequestByteCount = maximumStreamedRequestByteCount
         }
     }
 

@@ -23,22 +23,17 @@ import NIOTLS
 ///
 /// ``shutdown()`` cuts all connections. The deinit of an origin does the same.
 public final class ScriptedOrigin: Sendable {
-    /// Limits for the data that an origin stores.
-    ///
-    /// Negative limits count as zero.
-    public struct Limits: Sendable, Hashable {
-        /// The most stored requests; later ones get responses and are counted. The default is 1,000.
-        public var requests: Int
-        /// The most stored bytes of bodies over all requests, while later bytes are counted; default: 64 MiB.
-        public var bodyBytes: Int
-        /// The largest head of one request in bytes; a larger head is malformed. Default: 256 KiB.
-        public var headBytes: Int
+    /// Limits for the data that an origin stores. Negative limits count as zero.
+    package struct Limits: Sendable {
+        /// The most stored requests; later ones get responses and are counted.
+        var requests: Int
+        /// The most stored bytes of bodies over all requests, while later bytes are counted.
+        var bodyBytes: Int
+        /// The largest head of one request in bytes; a larger head is malformed.
+        var headBytes: Int
 
-        /// Creates limits; each limit has a default.
-        public init(requests: Int = 1000, bodyBytes: Int = 64 << 20, headBytes: Int = 256 << 10) {
-            self.requests = requests
-            self.bodyBytes = bodyBytes
-            self.headBytes = headBytes
+        package init(requests: Int = 1000, bodyBytes: Int = 64 << 20, headBytes: Int = 256 << 10) {
+            (self.requests, self.bodyBytes, self.headBytes) = (requests, bodyBytes, headBytes)
         }
     }
 
@@ -63,13 +58,12 @@ public final class ScriptedOrigin: Sendable {
     ///   - tls: the certificate for TLS; default: none, plain HTTP.
     ///   - hostname: the host in ``baseURL``; default: `127.0.0.1`, with TLS `localhost`, since certificates and the
     ///     server name of TLS need a name. It has to resolve to 127.0.0.1.
-    ///   - limits: how much is stored.
     /// - Throws: an `IOError` if no socket can be opened, an `NIOSSLError` if the certificate can't be used.
-    public static func start(
-        tls: OriginTLS? = nil,
-        hostname: String? = nil,
-        limits: Limits = Limits()
-    ) async throws -> ScriptedOrigin {
+    public static func start(tls: OriginTLS? = nil, hostname: String? = nil) async throws -> ScriptedOrigin {
+        try await start(tls: tls, hostname: hostname, limits: Limits())
+    }
+
+    package static func start(tls: OriginTLS?, hostname: String?, limits: Limits) async throws -> ScriptedOrigin {
         let script = OriginScript()
         let record = OriginRecord(limits: limits)
         let tlsContext = try tls.map { try NIOSSLContext(configuration: $0.configuration) }
@@ -158,11 +152,15 @@ extension ScriptedConnection {
 
 /// Runs `body` with a new ``ScriptedOrigin`` and shuts it down afterwards, however `body` ends.
 ///
-/// The parameters are those of ``ScriptedOrigin/start(tls:hostname:limits:)``. Rethrows the errors of `body`.
+/// The parameters are those of ``ScriptedOrigin/start(tls:hostname:)``. Rethrows the errors of `body`.
 public func withScriptedOrigin<Value>(
-    tls: OriginTLS? = nil,
-    hostname: String? = nil,
-    limits: ScriptedOrigin.Limits = ScriptedOrigin.Limits(),
+    tls: OriginTLS? = nil, hostname: String? = nil, _ body: (ScriptedOrigin) async throws -> Value
+) async throws -> Value {
+    try await withScriptedOrigin(tls: tls, hostname: hostname, limits: ScriptedOrigin.Limits(), body)
+}
+
+package func withScriptedOrigin<Value>(
+    tls: OriginTLS? = nil, hostname: String? = nil, limits: ScriptedOrigin.Limits,
     _ body: (ScriptedOrigin) async throws -> Value
 ) async throws -> Value {
     let origin = try await ScriptedOrigin.start(tls: tls, hostname: hostname, limits: limits)

@@ -50,7 +50,9 @@ struct CompressingTests {
         let (request, record) = try await send(.bytes(body))
         #expect(request.body == body && request["content-encoding"] == nil)
         #expect(decisions(record) == [.unchanged(.small(byteCount: 1023))])
-        let (coded, _) = try await send(.bytes(body), CompressionPolicy(minimumByteCount: 1000, level: 99))
+        var policy = CompressionPolicy(minimumByteCount: 1000)
+        policy.level = 99
+        let (coded, _) = try await send(.bytes(body), policy)
         #expect(try await Tool.run("/usr/bin/gzip", ["-dc"], coded.body) == body)
     }
 

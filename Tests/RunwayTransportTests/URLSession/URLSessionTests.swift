@@ -78,7 +78,9 @@ struct URLSessionTests {
         @Test func streamBeyondTheLimitIsRefusedUnsent() async throws {
             try await withScriptedOrigin { origin in
                 let endless = BodyStream { { [UInt8](repeating: 1, count: 1000) } }
-                let error = try await layer(origin, .init(maximumStreamedRequestByteCount: 10_000)).failure(
+                var configuration = URLSessionTransport.Configuration()
+                configuration.maximumStreamedRequestByteCount = 10_000
+                let error = try await layer(origin, configuration).failure(
                     of: Fetch<POST>("a", .stream(endless, byteCount: nil, isReplayable: false)))
                 #expect(error.kind == .invalidParameters && error.sending == .notSent)
                 #expect(origin.connectionCount == 0)

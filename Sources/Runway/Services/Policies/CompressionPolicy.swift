@@ -10,19 +10,18 @@
 /// }
 /// ```
 public struct CompressionPolicy: Sendable, Equatable {
-    /// Bodies of fewer bytes are sent as they are. The default is 1024, since less than a packet saves no packet.
+    /// The bytes from which on bodies are compressed. The default is 1024, since less than a packet saves no packet.
+    /// Raise it for bodies that hardly compress.
     public var minimumByteCount: Int
-    /// The effort of zlib: 1 is the fastest, 9 the smallest. The default is 6; other numbers count as the nearest of
-    /// these.
-    public var level: Int
     /// Whether streamed bodies are compressed too, while they are sent. The default is `false`: their contents are
     /// unknown, and compression makes a known length unknown.
     public var compressesStreams: Bool
+    /// The effort of zlib: 1 is the fastest, 9 the smallest. Other numbers count as the nearest of these.
+    package var level = 6
 
     /// Compresses the bodies of requests; see the properties for the defaults.
-    public init(minimumByteCount: Int = 1024, level: Int = 6, compressesStreams: Bool = false) {
+    public init(minimumByteCount: Int = 1024, compressesStreams: Bool = false) {
         self.minimumByteCount = minimumByteCount
-        self.level = level
         self.compressesStreams = compressesStreams
     }
 }

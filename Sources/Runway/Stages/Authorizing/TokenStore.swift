@@ -4,8 +4,8 @@ import Synchronization
 ///
 /// The layer has the token that it uses in memory: it loads once, saves at every sign-in and renewal, and removes at a
 /// sign-out and when a token was refused for good. It makes its changes one at a time. The implementation may be shared
-/// by several layers, and may be slow: no call waits for it beyond its own deadline, and nothing waits beyond
-/// ``LayerLimits/tokenStoreDeadline``.
+/// by several layers, and may be slow: no call waits for it beyond its own deadline, and nothing waits beyond 10
+/// s.
 ///
 /// A store that also implements ``signedInAccount(at:)`` and ``setSignedInAccount(_:at:)`` restores the signed-in
 /// account: it is the account of the first call after a launch, unless the app sets ``ServiceSettings/account`` itself.

@@ -152,7 +152,9 @@ struct AccountSessionTests {
     }
 
     @Test func signedOutTokenDoesNotReturnAfterEviction() async throws {
-        let house = ClubHouse(limits: LayerLimits(maximumAccounts: 1))
+        var limits = LayerLimits()
+        limits.maximumAccounts = 1
+        let house = ClubHouse(limits: limits)
         try await house.signIn()
         let (tokens, services) = (house.network.tokens, house.network.services)
         let identity = TokenIdentity(service: Club.self, environment: .release, account: "ann")

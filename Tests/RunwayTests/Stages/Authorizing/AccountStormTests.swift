@@ -86,13 +86,12 @@ private struct AccountStorm {
         var pipeline = RequestPipeline.tested
         // Above the cache it sees every call, below it memory is asked before requests are made.
         pipeline.insert(Witness(origin: origin), before: seed.isMultiple(of: 2) ? .reading : .admission)
+        var limits = LayerLimits(
+            admission: .none, retrying: .none, hedging: AttemptLimits(callsPerAttempt: 1, reserve: 5))
+        // Time passes faster here than a store writes.
+        limits.tokenStoreDeadline = .seconds(86_400)
         network = NetworkLayer(
-            transport: origin, pipeline: pipeline, clock: layerClock,
-            limits: LayerLimits(
-                admission: .none, retrying: .none, hedging: AttemptLimits(callsPerAttempt: 1, reserve: 5),
-                // Time passes faster here than a store writes.
-                tokenStoreDeadline: .seconds(86_400)),
-            tokens: store)
+            transport: origin, pipeline: pipeline, clock: layerClock, limits: limits, tokens: store)
         network.configure(Club.self) { settings in
             settings.cookies = .jar()
             settings.deadline = .seconds(1000)

@@ -223,7 +223,9 @@ struct AuthorizingTests {
 
     @Test func oneCallMoreThanMayWaitFails() async throws {
         let gate = ScriptedGate()
-        let house = ClubHouse(refreshGate: gate, limits: LayerLimits(maximumCallsPerRenewal: 2))
+        var limits = LayerLimits()
+        limits.maximumCallsPerRenewal = 2
+        let house = ClubHouse(refreshGate: gate, limits: limits)
         try await house.signIn()
         house.origin.revoke()
         let calls = house.calls(1...2)

@@ -86,7 +86,7 @@ struct ResumingTests {
     }
 
     @Test func callIsResumableOnlyForItsTime() async throws {
-        let limit = LayerLimits().resumptionTime
+        let limit = LayerLimits.resumptionTime
         for (wait, count) in [(limit - .seconds(1), 1), (limit, 0)] {
             let test = ResumingTests()
             let manager = test.manager()

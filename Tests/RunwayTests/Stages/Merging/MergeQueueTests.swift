@@ -62,7 +62,7 @@ struct MergeQueueTests {
     }
 
     @Test func requestThatDoesNotFitSendsTheOthers() {
-        var queue = MergeQueue(MergePolicy(maximumByteCount: 10))
+        var queue = MergeQueue(MergePolicy(maximumByteCount: 10, settling: .milliseconds(2)))
         _ = arrive(1, at: 0, byteCount: 10, in: &queue)
         _ = arrive(2, at: 0, byteCount: 6, in: &queue)
         _ = arrive(3, at: 0, byteCount: 4, in: &queue)
