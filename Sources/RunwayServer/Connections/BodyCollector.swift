@@ -54,8 +54,8 @@ public final class BodyCollector: Sendable {
 
     /// Receives a body to its end.
     ///
-    /// - Throws: `NIOTooManyBytesError` if it has more than `maximumByteCount` bytes, and ``BodyRefusal``, which is the
-    ///   response of a handler that does not catch it.
+    /// - Throws: `NIOTooManyBytesError` if it has more than `maximumByteCount` bytes, and an
+    ///   `HTTPResponseError` if it arrives too slowly (408) or too many bytes are being received (503).
     public func collect(_ body: RequestBody, upTo maximumByteCount: Int) async throws -> ByteBuffer {
         let collected = Collected()
         defer {
@@ -94,18 +94,17 @@ public final class BodyCollector: Sendable {
 }
 
 /// The reason why a body is not received. Hummingbird sends the response of a refusal that no handler catches.
-public struct BodyRefusal: Error, Sendable, Hashable, HTTPResponseError {
+struct BodyRefusal: Error, Hashable, HTTPResponseError {
     /// The body arrived too slowly: 408 (RFC 9110 §15.5.9).
-    public static let tooSlow = BodyRefusal(status: .requestTimeout)
+    static let tooSlow = BodyRefusal(status: .requestTimeout)
     /// Too many bytes are being received: 503, for a short time (RFC 9110 §15.6.4).
-    public static let tooManyBytes = BodyRefusal(status: .serviceUnavailable)
+    static let tooManyBytes = BodyRefusal(status: .serviceUnavailable)
 
-    /// The status of the response.
-    public let status: HTTPResponse.Status
+    let status: HTTPResponse.Status
 
     /// The response with a problem (RFC 9457) whose `type` is `urn:runway:body:` and the reason, and with
     /// `Retry-After`.
-    public func response(from request: Request, context: some RequestContext) throws -> Response {
+    func response(from request: Request, context: some RequestContext) throws -> Response {
         // Without `Connection`, which HTTP/2 does not allow (RFC 9113 §8.2.2). The rest of the body is read and
         // dropped.
         let (reason, title) =

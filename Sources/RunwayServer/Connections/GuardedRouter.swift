@@ -30,18 +30,17 @@ where Base.Responder.Context: RequestContext {
     }
 
     /// Builds the responder; called once by the application.
-    public func buildResponder() -> GuardedResponder<Base.Responder> {
+    public func buildResponder() -> some HTTPResponder<Base.Responder.Context> {
         GuardedResponder(base: base.buildResponder(), rules: rules)
     }
 }
 
 /// Responds like its router to requests that the rules accept.
-public struct GuardedResponder<Base: HTTPResponder>: HTTPResponder where Base.Context: RequestContext {
+struct GuardedResponder<Base: HTTPResponder>: HTTPResponder where Base.Context: RequestContext {
     let base: Base
     let rules: HostRules
 
-    /// Responds to a request.
-    public func respond(to request: Request, context: Base.Context) async throws -> Response {
+    func respond(to request: Request, context: Base.Context) async throws -> Response {
         if let refusal = rules.refusal(of: request.head) { return refusal.response }
         guard let origin = request.headers[.origin] else {
             return try await base.respond(to: request, context: context)

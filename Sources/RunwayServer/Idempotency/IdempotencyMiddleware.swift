@@ -24,11 +24,22 @@ import RunwaySignatures
 ///
 /// The first request with a key claims it in the store. A later request with the same method, target, content type and
 /// body receives the stored response, with `Idempotency-Replayed: true`, for ``IdempotencyRules/lifetime``. Others
-/// receive an ``IdempotencyProblem``: 409 while the first request is being executed, 422 if the requests differ.
+/// receive a problem (RFC 9457) whose `type` is `urn:runway:idempotency:` and the reason, and whose `lifetime` is the
+/// time for which responses are stored, in seconds:
 ///
-/// A response that precedes an execution (``IdempotencyRules``) is not stored, and releases the key.
-/// An error other than an `HTTPResponseError` may come after an effect: a response of status 500 is stored for it. If
-/// the process ends during an execution, a request with the key is executed again after ``IdempotencyRules/lease``.
+/// | status | reason |
+/// |---|---|
+/// | 400 | `missing`, `malformed`, `unusablePrincipal` |
+/// | 401 | `principal`, with `WWW-Authenticate`: its client renews the access token, and sends the request again |
+/// | 409 | `inFlight`, while the first request is being executed, with `Retry-After`; `notStored` |
+/// | 413 | `tooLarge` |
+/// | 422 | `mismatch`: the requests differ |
+/// | 429 | `full`, with `Retry-After` |
+/// | 503 | `store`, with `Retry-After` |
+///
+/// A response that precedes an execution (``IdempotencyRules``) is not stored, and releases the key. An error other
+/// than an `HTTPResponseError` may come after an effect: a response of status 500 is stored for it. If the process ends
+/// during an execution, a request with the key is executed again after ``IdempotencyRules/lease``.
 ///
 /// If the store fails to claim a key, the request is refused. If it fails to store a response, it is asked up to three
 /// times, with pauses of 50 and 500 ms, and each failure is logged. If all attempts fail, the client receives the

@@ -1,54 +1,41 @@
-public import HTTPTypes
-public import Hummingbird
+import HTTPTypes
+import Hummingbird
 import RunwayFormats
 
 /// The reason why ``IdempotencyMiddleware`` did not pass a request on, as a response of the type
 /// `application/problem+json` (RFC 9457).
-///
-/// Its members are `type` (`urn:runway:idempotency:` followed by the reason), `title`, `status`, and `lifetime`, the
-/// seconds for which responses are stored.
-///
-/// | status | reason |
-/// |---|---|
-/// | 400 | `missing`, `malformed`, `unusablePrincipal` |
-/// | 401 | `principal`, with `WWW-Authenticate`: its client renews the access token, and sends the request again |
-/// | 409 | `inFlight`, with `Retry-After`; `notStored` |
-/// | 413 | `tooLarge` |
-/// | 422 | `mismatch` |
-/// | 429 | `full`, with `Retry-After` |
-/// | 503 | `store`, with `Retry-After` |
-public struct IdempotencyProblem: HTTPResponseError, CustomStringConvertible {
+struct IdempotencyProblem: HTTPResponseError, CustomStringConvertible {
     /// The reason of a refusal.
-    public struct Reason: Sendable, Hashable, CustomStringConvertible {
+    struct Reason: Sendable, Hashable, CustomStringConvertible {
         /// The reason in one word, which is the same in all releases.
-        public let description: String
+        let description: String
         let status: HTTPResponse.Status
         let title: String
 
         /// The request must have a key, but has none.
-        public static let missing = Self("missing", .badRequest, "The request needs an Idempotency-Key.")
+        static let missing = Self("missing", .badRequest, "The request needs an Idempotency-Key.")
         /// The key is not a string of an allowed length, or there are several keys.
-        public static let malformed = Self("malformed", .badRequest, "The Idempotency-Key is malformed.")
+        static let malformed = Self("malformed", .badRequest, "The Idempotency-Key is malformed.")
         /// The sender is not known, so that the key has no owner: the access token is missing or has expired.
-        public static let principal = Self("principal", .unauthorized, "An Idempotency-Key needs a known sender.")
+        static let principal = Self("principal", .unauthorized, "An Idempotency-Key needs a known sender.")
         /// The name of the sender has the character U+0000.
-        public static let unusablePrincipal = Self(
+        static let unusablePrincipal = Self(
             "unusablePrincipal", .badRequest, "The sender has a name that can't own an Idempotency-Key.")
         /// A request with the key is being executed.
-        public static let inFlight = Self("inFlight", .conflict, "A request with this key is being executed.")
+        static let inFlight = Self("inFlight", .conflict, "A request with this key is being executed.")
         /// The request was executed, and its response is not stored: it was too large, another request took over its
         /// key, or the stored response is damaged.
-        public static let notStored = Self(
+        static let notStored = Self(
             "notStored", .conflict, "The request was executed; its response is not stored.")
         /// The body is too large.
-        public static let tooLarge = Self("tooLarge", .contentTooLarge, "The body is too large for an Idempotency-Key.")
+        static let tooLarge = Self("tooLarge", .contentTooLarge, "The body is too large for an Idempotency-Key.")
         /// The key was used with another request.
-        public static let mismatch = Self(
+        static let mismatch = Self(
             "mismatch", .unprocessableContent, "The Idempotency-Key was used with another request.")
         /// The store has no room.
-        public static let full = Self("full", .tooManyRequests, "Too many keys are stored.")
+        static let full = Self("full", .tooManyRequests, "Too many keys are stored.")
         /// The store failed.
-        public static let store = Self("store", .serviceUnavailable, "Keys can't be verified now.")
+        static let store = Self("store", .serviceUnavailable, "Keys can't be verified now.")
 
         private init(_ description: String, _ status: HTTPResponse.Status, _ title: String) {
             (self.description, self.status, self.title) = (description, status, title)
@@ -56,20 +43,20 @@ public struct IdempotencyProblem: HTTPResponseError, CustomStringConvertible {
     }
 
     /// The reason of the refusal.
-    public let reason: Reason
+    let reason: Reason
     let lifetime: Duration
     let retryAfter: Int
     /// The challenge that tells a sender how to authenticate, required with status 401 (RFC 9110 §15.5.2).
     var challenge: String?
 
     /// The status of the response.
-    public var status: HTTPResponse.Status { reason.status }
+    var status: HTTPResponse.Status { reason.status }
 
     /// The reason in a sentence.
-    public var description: String { reason.title }
+    var description: String { reason.title }
 
     /// Returns the response.
-    public func response(from request: Request, context: some RequestContext) -> Response { response }
+    func response(from request: Request, context: some RequestContext) -> Response { response }
 
     var response: Response {
         var fields = HTTPFields()

@@ -59,7 +59,7 @@ public struct MergingRouter<Context: RequestContext>: HTTPResponderBuilder {
     }
 
     /// Builds the responder; called once by the application.
-    public func buildResponder() -> MergingResponder<Context> {
+    public func buildResponder() -> some HTTPResponder<Context> {
         let responder = router.buildResponder()
         items.set(responder)
         return MergingResponder(base: responder, items: items)
@@ -67,13 +67,12 @@ public struct MergingRouter<Context: RequestContext>: HTTPResponderBuilder {
 }
 
 /// Responds to requests like its router, and to merged ones.
-public struct MergingResponder<Context: RequestContext>: HTTPResponder {
+struct MergingResponder<Context: RequestContext>: HTTPResponder {
     let base: RouterResponder<Context>
     /// The only strong reference, since the route holds it weakly.
     let items: ItemResponder<Context>
 
-    /// Responds to a request.
-    public func respond(to request: Request, context: Context) async throws -> Response {
+    func respond(to request: Request, context: Context) async throws -> Response {
         try await base.respond(to: request, context: context)
     }
 }

@@ -88,7 +88,7 @@ where Base.Responder.Context: InterimResponseContext {
     }
 
     /// Builds the responder; called once by the application.
-    public func buildResponder() -> UploadResponder<Base.Responder> {
+    public func buildResponder() -> some HTTPResponder<Base.Responder.Context> {
         UploadResponder(
             base: base.buildResponder(), resource: UploadResource(store: store, path: path, origin: origin),
             owner: owner, source: source, storedFields: storedFields)
@@ -96,15 +96,14 @@ where Base.Responder.Context: InterimResponseContext {
 }
 
 /// Responds to requests like its router, and to the requests of resumable uploads.
-public struct UploadResponder<Base: HTTPResponder>: HTTPResponder where Base.Context: InterimResponseContext {
+struct UploadResponder<Base: HTTPResponder>: HTTPResponder where Base.Context: InterimResponseContext {
     let base: Base
     let resource: UploadResource
     let owner: @Sendable (Request, Base.Context) async throws -> UploadOwner
     let source: @Sendable (Request, Base.Context) -> String?
     let storedFields: StoredFields
 
-    /// Responds to a request.
-    public func respond(to request: Request, context: Base.Context) async throws -> Response {
+    func respond(to request: Request, context: Base.Context) async throws -> Response {
         let fields = UploadFields(request: request.headers)
         let id = resource.id(of: request)
         guard id != nil || Self.isCreation(request, fields) else {

@@ -19,7 +19,7 @@ public import RunwayServer
 /// and a claim from before the clock was set back when there is no other room.
 ///
 /// Rows have checksums. A request whose row is damaged is not executed again: the response is 409
-/// (`IdempotencyProblem.Reason.notStored`). A row is found by its principal and key: if these are damaged, the row is
+/// (`notStored`). A row is found by its principal and key: if these are damaged, the row is
 /// not found, and the request is executed again. Removals verify no checksum: a row that looks expired because of
 /// damage, or looks like a claim from before the clock was set back when there is no room, is removed, and its request
 /// is executed again, too. `PRAGMA integrity_check` and the file system's own checksums detect more.

@@ -1,13 +1,13 @@
-public import HTTPTypes
+package import HTTPTypes
 import RunwayFormats
 
 /// A message in the text form of HTTP/1.1 (RFC 9112 §2.1), such as in a file or in the output of a tool.
 ///
 /// For tools and tests that sign or verify a message outside a connection. Lines end in CRLF or LF. The body begins
 /// after the empty line; a transfer coding is not undone.
-public struct MessageText: Sendable {
+package struct MessageText: Sendable {
     /// The request line or the status line.
-    public enum Start: Sendable, Hashable {
+    package enum Start: Sendable, Hashable {
         /// A method and a request target.
         case request(HTTPRequest.Method, target: String)
         /// A status.
@@ -15,14 +15,14 @@ public struct MessageText: Sendable {
     }
 
     /// The request line or the status line.
-    public let start: Start
+    package let start: Start
     /// The header fields, with folded lines unfolded (RFC 9112 §5.2).
-    public let headerFields: HTTPFields
+    package let headerFields: HTTPFields
     /// The body.
-    public let body: [UInt8]
+    package let body: [UInt8]
 
     /// Throws a ``SignatureError`` if the text is no message.
-    public init(_ bytes: some Collection<UInt8>) throws(SignatureError) {
+    package init(_ bytes: some Collection<UInt8>) throws(SignatureError) {
         var rest = Array(bytes)[...]
         start = try Self.start(of: Self.line(of: &rest))
         var lines: [[UInt8]] = []
@@ -45,7 +45,7 @@ public struct MessageText: Sendable {
     /// The request, with the authority that `Host` names. `nil` if the message is a response.
     ///
     /// - Parameter scheme: `https` by default, which the text does not have.
-    public func request(scheme: String = "https") -> HTTPRequest? {
+    package func request(scheme: String = "https") -> HTTPRequest? {
         guard case .request(let method, let target) = start else { return nil }
         var fields = headerFields
         let host = fields[Self.host]
@@ -57,7 +57,7 @@ public struct MessageText: Sendable {
     }
 
     /// The response. `nil` if the message is a request.
-    public var response: HTTPResponse? {
+    package var response: HTTPResponse? {
         guard case .response(let status) = start else { return nil }
         return HTTPResponse(status: status, headerFields: headerFields)
     }

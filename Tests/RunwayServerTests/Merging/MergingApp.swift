@@ -20,7 +20,7 @@ struct AppContext: RequestContext {
 
 /// Merged requests to an app in the process.
 struct MergingApp {
-    let responder: MergingResponder<AppContext>
+    let responder: any HTTPResponder<AppContext>
 
     init(
         base: String = "/v1", limits: MergingLimits = .standard, clock: any Clock<Duration> = ContinuousClock(),
