@@ -2,7 +2,6 @@ import ArgumentParser
 import Foundation
 import Runway
 import RunwayDemo
-import RunwayJSON
 import Synchronization
 
 /// `runway demo`: the listings app, played against its backend.
@@ -102,7 +101,9 @@ struct DemoCommand: AsyncParsableCommand {
                 "The session could not be played: \(error.redactedDescription).", status: ExitStatus.noResponse)
         }
         if json {
-            try Console.output.write(try JSONDocumentEncoder().encode(report) + [UInt8(ascii: "\n")])
+            let encoder = JSONEncoder()
+            encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+            try Console.output.write(Array(try encoder.encode(report)) + [UInt8(ascii: "\n")])
         } else if verbose {
             try Console.output.write("\(report)\n")
         } else {
