@@ -20,7 +20,7 @@ struct PublicTypeTests {
 
     /// The types that came with later features, by feature. See `docs/decisions/0027-names-of-types.md`.
     private static let typesOfLaterFeatures: [String: Set<String>] = [
-        "pins": ["Mode", "Outcome", "PinReport", "PublicKeyPin", "PublicKeyPins"],
+        "pins": ["Outcome", "PinReport", "PublicKeyPin", "PublicKeyPins"],
         "background transfers": ["BackgroundGrace", "BackgroundTransfer", "BackgroundTransfers", "Networks"],
         "managers of transfers": ["DownloadManager", "UploadManager", "UploadResumption"],
         "offline changes": ["ChangeQueue", "OfflinePolicy", "QueuedChange", "State", "UnsentChange"],
@@ -59,7 +59,7 @@ struct PublicTypeTests {
         let handled: Set = ["CacheScope", "CacheTierChange"]
         let onlyPassedToRunway: Set = [
             "Arrays", "AuthorizationPolicy", "CacheUse", "CookiePolicy", "DateStyle", "HedgingPolicy",
-            "ImmediateResponse", "Mode",
+            "ImmediateResponse",
             "OverlapPolicy",
             "PageStyle", "ParameterEncoding",
         ]

@@ -27,7 +27,7 @@ struct PinTests {
     ///
     /// - Parameter isSentBefore: Whether the body was sent over an earlier connection of the same task.
     private func network(
-        _ pins: PublicKeyPin..., expiry: Date? = nil, mode: PublicKeyPins.Mode = .enforced,
+        _ pins: PublicKeyPin..., expiry: Date? = nil, isEnforced: Bool = true,
         showing shown: [[UInt8]]? = nil, verified: [[UInt8]]?, isProxy: Bool = false, isSentBefore: Bool = false
     ) throws -> NetworkLayer {
         let (decided, reports) = (decided, reports)
@@ -50,7 +50,7 @@ struct PinTests {
             await exchange.send(Array("served".utf8))
             await exchange.complete()
         }
-        let set = try PublicKeyPins(host: name, pins: pins.map(\.description), expiry: expiry, mode: mode)
+        let set = try PublicKeyPins(host: name, pins: pins.map(\.description), expiry: expiry, isEnforced: isEnforced)
         let network = NetworkLayer(
             transport: try URLSessionTransport(pins: [set]) { reports.note($0) },
             limits: LayerLimits(admission: .none, retrying: .none), status: SettableNetworkStatus())
@@ -105,7 +105,7 @@ struct PinTests {
     }
 
     @Test func reportOnlyPinsReportAndLetTheCallGoOn() async throws {
-        let network = try network(backup, stranger, mode: .reportOnly, verified: verified())
+        let network = try network(backup, stranger, isEnforced: false, verified: verified())
         #expect(try await network.call(Get()).text == "served")
         #expect(reports.all.map(\.outcome) == [.wouldHaveRefused])
     }

@@ -20,8 +20,8 @@ package struct HostPins: Sendable, Equatable {
         if sets.isEmpty { return nil }
         self.host = HostPattern.normal(host)
         let active = sets.filter { !$0.hasExpired(at: date) }
-        enforced = active.filter { $0.mode == .enforced }.map(\.pins)
-        reportOnly = active.filter { $0.mode == .reportOnly }.map(\.pins)
+        enforced = active.filter { $0.isEnforced }.map(\.pins)
+        reportOnly = active.filter { !$0.isEnforced }.map(\.pins)
     }
 
     /// Whether all sets have expired. Then the host is verified as one without pins.

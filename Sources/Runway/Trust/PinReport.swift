@@ -6,8 +6,8 @@ public struct PinReport: Sendable, Hashable {
         case matched
         /// No key of the chain is pinned, and the connection was refused.
         case refused
-        /// No key of the chain is pinned, and the connection is used, because the mode is
-        /// ``PublicKeyPins/Mode/reportOnly``.
+        /// No key of the chain is pinned, and the connection is used, because the pins are not
+        /// ``PublicKeyPins/isEnforced``.
         case wouldHaveRefused
         /// The pins have expired, and were not compared.
         case expired

@@ -26,14 +26,6 @@ public import struct Foundation.Date
 /// verification, and the report is ``PinReport/Outcome/expired``. If all sets of a host have expired, the host is
 /// treated like one without pins.
 public struct PublicKeyPins: Sendable, Hashable {
-    /// The treatment of a connection whose chain contains none of the keys.
-    public enum Mode: Sendable, Hashable {
-        /// The connection is refused.
-        case enforced
-        /// The connection is used, and the report states that it would have been refused.
-        case reportOnly
-    }
-
     /// The host, in lower case.
     public let host: String
     /// Whether the pins apply to all subdomains of ``host``, too.
@@ -42,8 +34,9 @@ public struct PublicKeyPins: Sendable, Hashable {
     public let pins: Set<PublicKeyPin>
     /// The date at which the pins expire; `nil` means never.
     public let expiry: Date?
-    /// The treatment of a connection whose chain contains none of the keys.
-    public let mode: Mode
+    /// Whether a connection whose chain contains none of the keys is refused. If not, it is used, and the report states
+    /// that it would have been refused.
+    public let isEnforced: Bool
 
     /// Pins a host to a set of public keys, which is validated.
     ///
@@ -52,10 +45,11 @@ public struct PublicKeyPins: Sendable, Hashable {
     ///   - includesSubdomains: Whether the pins also apply to all subdomains of `host`. The default is `false`.
     ///   - pins: The keys, at least two and at most 32, in the form that ``PublicKeyPin/init(_:)`` reads.
     ///   - expiry: The date at which the pins expire. The default, `nil`, means never.
-    ///   - mode: The treatment of a chain that contains none of the keys. The default is ``Mode/enforced``.
+    ///   - isEnforced: Whether a chain that contains none of the keys is refused. The default is `true`; `false` only
+    ///     reports it, for example while new pins are tried.
     /// - Throws: `NetworkError.Kind.invalidConfiguration` that names the problem.
     public init(
-        host: String, includesSubdomains: Bool = false, pins: [String], expiry: Date? = nil, mode: Mode = .enforced
+        host: String, includesSubdomains: Bool = false, pins: [String], expiry: Date? = nil, isEnforced: Bool = true
     ) throws(NetworkError) {
         let name = HostPattern.normal(host)
         guard HostPattern.isHost(name) else {
@@ -74,7 +68,7 @@ public struct PublicKeyPins: Sendable, Hashable {
         self.includesSubdomains = includesSubdomains
         self.pins = read
         self.expiry = expiry
-        self.mode = mode
+        self.isEnforced = isEnforced
     }
 
     /// The most keys of one set.

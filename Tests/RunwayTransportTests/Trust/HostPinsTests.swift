@@ -27,10 +27,11 @@ struct HostPinsTests {
 
     private func set(
         _ pins: PublicKeyPin..., host: String = "localhost", subdomains: Bool = false, expiry: Date? = nil,
-        mode: PublicKeyPins.Mode = .enforced
+        isEnforced: Bool = true
     ) throws -> PublicKeyPins {
         try PublicKeyPins(
-            host: host, includesSubdomains: subdomains, pins: pins.map(\.description), expiry: expiry, mode: mode)
+            host: host, includesSubdomains: subdomains, pins: pins.map(\.description), expiry: expiry,
+            isEnforced: isEnforced)
     }
 
     private func outcome(
@@ -57,7 +58,7 @@ struct HostPinsTests {
         let interceptor = try TestAuthority("mitmproxy")
         let chain = try keys(interceptor.server(), below: interceptor)
         #expect(outcome([pins], chain) == .refused)
-        let reporting = try set(backup, stranger, mode: .reportOnly)
+        let reporting = try set(backup, stranger, isEnforced: false)
         #expect(outcome([reporting], chain) == .wouldHaveRefused)
         // The copy of a name is not a copy of a key.
         let namesake = try TestAuthority("root")
@@ -82,7 +83,7 @@ struct HostPinsTests {
         let chain = try keys(server, below: root)
         #expect(try outcome([set(chain[2], backup), set(backup, stranger)], chain) == .refused)
         #expect(try outcome([set(chain[2], backup), set(chain[0], stranger)], chain) == .matched)
-        let reporting = try set(backup, stranger, mode: .reportOnly)
+        let reporting = try set(backup, stranger, isEnforced: false)
         #expect(try outcome([set(chain[2], backup), reporting], chain) == .wouldHaveRefused)
         #expect(try outcome([set(backup, stranger), reporting], chain) == .refused)
     }

@@ -30,10 +30,12 @@ struct InterceptorTests {
 
         /// A client that trusts the interceptor as the device does.
         func client(
-            _ mode: PublicKeyPins.Mode?, _ report: @escaping @Sendable (PinReport) -> Void
+            isEnforced: Bool?, _ report: @escaping @Sendable (PinReport) -> Void
         ) throws -> TrustingClient {
             let pins = [serverPEM, serverAuthorityPEM].map { try? PublicKeyPin(certificatePEM: $0).description }
-            let set = try mode.map { try PublicKeyPins(host: "localhost", pins: pins.compactMap { $0 }, mode: $0) }
+            let set = try isEnforced.map {
+                try PublicKeyPins(host: "localhost", pins: pins.compactMap { $0 }, isEnforced: $0)
+            }
             return try TrustingClient(
                 TrustPolicy(
                     roots: .certificates(pem: [serverAuthorityPEM, authorityPEM]), pins: set.map { [$0] } ?? [],
@@ -45,13 +47,13 @@ struct InterceptorTests {
 
     @Test func withoutAPinTheInterceptorReadsAndResponds() async throws {
         let interceptor = try interceptor.get()
-        let response = try await interceptor.client(nil) { _ in }.ask(port: interceptor.port)
+        let response = try await interceptor.client(isEnforced: nil) { _ in }.ask(port: interceptor.port)
         #expect(response.contains("4217"))
     }
 
     @Test func pinRefusesTheInterceptorAndNotTheServer() async throws {
         let interceptor = try interceptor.get()
-        let client = try interceptor.client(.enforced) { _ in }
+        let client = try interceptor.client(isEnforced: true) { _ in }
         #expect(try await client.ask(port: interceptor.serverPort).contains("4217"))
         let error = await #expect(throws: NetworkError.self) { try await client.ask(port: interceptor.port) }
         #expect(error?.kind == .notTrusted && error?.sending == .notSent)
@@ -61,7 +63,7 @@ struct InterceptorTests {
     @Test func aPinThatOnlyReportsReportsTheInterceptor() async throws {
         let interceptor = try interceptor.get()
         let stored = Stored()
-        let client = try interceptor.client(.reportOnly) { stored.take($0.outcome) }
+        let client = try interceptor.client(isEnforced: false) { stored.take($0.outcome) }
         #expect(try await client.ask(port: interceptor.port).contains("4217"))
         #expect(stored.all == [.wouldHaveRefused])
     }

@@ -68,10 +68,11 @@ struct PinTests {
 
     private func set(
         _ pins: PublicKeyPin..., host: String = "localhost", subdomains: Bool = false, expiry: Date? = nil,
-        mode: PublicKeyPins.Mode = .enforced
+        isEnforced: Bool = true
     ) throws -> PublicKeyPins {
         try PublicKeyPins(
-            host: host, includesSubdomains: subdomains, pins: pins.map(\.description), expiry: expiry, mode: mode)
+            host: host, includesSubdomains: subdomains, pins: pins.map(\.description), expiry: expiry,
+            isEnforced: isEnforced)
     }
 
     @Test(arguments: 0...2) func anyKeyOfTheVerifiedChainWillDo(index: Int) async throws {
@@ -113,12 +114,12 @@ struct PinTests {
     }
 
     @Test func reportOnlyPinsReportAndLetRequestsPass() async throws {
-        try await expectServed([set(backup, stranger, mode: .reportOnly)])
+        try await expectServed([set(backup, stranger, isEnforced: false)])
         #expect(reports.all.map(\.outcome) == [.wouldHaveRefused])
     }
 
     @Test func reportOnlyPinsStillVerify() async throws {
-        try await expectRefused([set(backup, stranger, mode: .reportOnly)], TestAuthority("elsewhere").server())
+        try await expectRefused([set(backup, stranger, isEnforced: false)], TestAuthority("elsewhere").server())
     }
 
     @Test func expiredPinsAreReportedAndNotEnforced() async throws {

@@ -53,7 +53,7 @@ struct URLSessionTests {
         @Test func pinsWithoutAComparableChainAreRefused() throws {
             let pins = try ["a", "b"].map { try PublicKeyPin(certificatePEM: TestAuthority($0).pem).description }
             let error = #expect(throws: NetworkError.self) {
-                try URLSessionTransport(pins: [PublicKeyPins(host: "example.com", pins: pins, mode: .reportOnly)])
+                try URLSessionTransport(pins: [PublicKeyPins(host: "example.com", pins: pins, isEnforced: false)])
             }
             #expect(error?.kind == .invalidConfiguration && error?.detail.contains("NIOTransport") == true)
             _ = try URLSessionTransport(pins: [])
