@@ -36,12 +36,14 @@ struct CircuitBreaker {
     private var windowStart = Duration.zero
     private var outcomesInWindow = 0
     private var failuresInWindow = 0
-    /// The time for which the circuit was last opened, without `Retry-After`.
-    private var openTime: Duration
+    /// The probes that failed since the circuit was last closed.
+    private var failedProbes = 0
 
-    init(_ limits: CircuitLimits) {
-        self.limits = limits
-        openTime = limits.openTime
+    init(_ limits: CircuitLimits) { self.limits = limits }
+
+    /// The time for which the circuit was last opened, without `Retry-After`.
+    private var openTime: Duration {
+        Backoff(base: limits.openTime, longest: limits.maximumOpenTime).bound(after: failedProbes + 1)
     }
 
     /// Whether the state equals that of a host or endpoint that never failed.
@@ -78,7 +80,7 @@ struct CircuitBreaker {
             case .unknown: state = .open(until: now)
             case .failure(let retryAfter):
                 failuresInARow += 1
-                openTime = openTime >= limits.maximumOpenTime / 2 ? limits.maximumOpenTime : openTime * 2
+                failedProbes += 1
                 return open(retryAfter, at: now)
             }
             return nil

@@ -10,8 +10,8 @@ final class LayerRandomness: Sendable {
     /// 128 random bits.
     func bits() -> (UInt64, UInt64) { generator.withLock { ($0.next(), $0.next()) } }
 
-    /// A duration from zero to `ceiling`, uniformly distributed.
-    func duration(upTo ceiling: Duration) -> Duration {
-        generator.withLock { ceiling * Double.random(in: 0...1, using: &$0) }
+    /// Chooses the wait of a backoff after this many failures in a row.
+    func wait(_ backoff: Backoff, after failures: Int) -> Duration {
+        generator.withLock { backoff.wait(after: failures, using: &$0) }
     }
 }

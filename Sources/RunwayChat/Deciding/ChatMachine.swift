@@ -52,7 +52,7 @@ struct ChatMachine: Sendable {
     /// The last changes of presence since ``fetching`` began: the server may have read the page before them.
     private var presenceChanges: [PresenceEvent] = []
     private var wantsOlder = false
-    private var fetchPause = ChatPause()
+    private var fetchPause: Backoff = .ofChat
 
     init(
         member: String, options: ChatOptions = ChatOptions(),
@@ -118,7 +118,7 @@ extension ChatMachine {
     /// The server lets the member follow the conversation (`nil`), or not, for this reason. Pages that were refused are
     /// fetched without a pause.
     mutating func setExclusion(_ reason: String?) {
-        if pageRefusal != nil { (pageRefusal, fetchPause) = (nil, ChatPause()) }
+        if pageRefusal != nil { (pageRefusal, fetchPause) = (nil, .ofChat) }
         exclusion = reason
         if reason != nil { disconnected() }
     }
@@ -129,7 +129,7 @@ extension ChatMachine {
         if fetching != nil || outbox.awaitsStored { window.needsPage = true }
         outbox.stop()
         marks.stop()
-        (fetching, wantsOlder, fetchPause) = (nil, false, ChatPause())
+        (fetching, wantsOlder, fetchPause) = (nil, false, .ofChat)
     }
 
     /// A message came.
@@ -196,21 +196,21 @@ extension ChatMachine {
         switch range {
         case .latest:
             // Without the last messages it is not known yet whether the next page will bring them.
-            if let last = window.last, page.last <= last { fetchPause = ChatPause() }
+            if let last = window.last, page.last <= last { fetchPause.reset() }
         case .after:
             guard let last = window.last else {
                 let isFirst = fetchPause.failures == 0
-                fetchPause.fail(at: now, &random)
+                fetchPause.fail(at: now, using: &random)
                 // The screen has begun anew: the last messages are fetched at once, unless that did not help before.
                 if isFirst { fetchPause.end = now }
                 return
             }
             if last == before, page.last > last || window.hasEarly {
-                fetchPause.fail(at: now, &random)
+                fetchPause.fail(at: now, using: &random)
             } else {
-                fetchPause = ChatPause()
+                fetchPause.reset()
             }
-        case .before: fetchPause = ChatPause()
+        case .before: fetchPause.reset()
         }
     }
 
@@ -218,7 +218,7 @@ extension ChatMachine {
     mutating func fetchFailed(_ failure: Failure, at now: Duration) -> [Action] {
         guard let range = fetching else { return [] }
         fetching = nil
-        fetchPause.fail(at: now, &random)
+        fetchPause.fail(at: now, using: &random)
         if case .before = range { return next(at: now) }
         window.needsPage = true
         if case .refused(let reason) = failure {
@@ -326,4 +326,10 @@ extension ChatMachine {
         (state.epoch, state.place) = (epoch, place)
         return state
     }
+}
+
+extension Backoff {
+    /// Delays the calls of a conversation. A part is always waited: a call that fails at once would be made again at
+    /// once.
+    static let ofChat = Backoff(base: .seconds(1), longest: .seconds(32), certainPart: 0.25)
 }

@@ -1,3 +1,4 @@
+import Runway
 import RunwayFormats
 
 /// How far the members of a conversation have received and read it, and when the mark of this member is moved. Pure:
@@ -11,7 +12,7 @@ struct ChatMarks: Sendable {
     /// Why the server refuses the mark of the member: none is sent until the next connection. `nil` if it does not.
     private(set) var refusal: String?
     private var isMoving = false
-    private var pause = ChatPause()
+    private var pause = Backoff.ofChat
 
     init(of member: String, _ options: ChatOptions) { (self.member, self.options) = (member, options) }
 
@@ -65,7 +66,7 @@ extension ChatMarks {
     mutating func connected() { refusal = nil }
 
     /// The call in flight was cancelled.
-    mutating func stop() { (isMoving, pause) = (false, ChatPause()) }
+    mutating func stop() { (isMoving, pause) = (false, .ofChat) }
 
     /// The server has moved the mark.
     ///
@@ -78,9 +79,10 @@ extension ChatMarks {
         merge(mark)
         // A server that does not move the mark is not asked again at once.
         if wanted(last) == nil {
-            pause = ChatPause(end: now + options.markInterval)
+            pause.reset()
+            pause.end = now + options.markInterval
         } else {
-            pause.fail(at: now, &random)
+            pause.fail(at: now, using: &random)
         }
         return true
     }
@@ -94,7 +96,7 @@ extension ChatMarks {
         guard isMoving else { return false }
         if case .refused(let reason) = failure { refusal = reason }
         isMoving = false
-        pause.fail(at: now, &random)
+        pause.fail(at: now, using: &random)
         return true
     }
 }

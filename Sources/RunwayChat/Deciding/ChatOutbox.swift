@@ -1,4 +1,5 @@
 import Foundation
+import Runway
 
 /// The messages that a member has written and that are not shown as stored yet. Pure: times are passed to it.
 ///
@@ -12,7 +13,7 @@ struct ChatOutbox: Sendable {
     private var sending: UUID?
     /// Whether an earlier call may have sent the message that is being sent.
     private var wasMaybeSent = false
-    private var pause = ChatPause()
+    private var pause = Backoff.ofChat
 
     init(of member: String) { self.member = member }
 
@@ -41,7 +42,7 @@ struct ChatOutbox: Sendable {
     /// The calls in flight were cancelled.
     mutating func stop() {
         drafts = drafts.map(\.withoutCall)
-        (sending, proofDeadline, pause) = (nil, nil, ChatPause())
+        (sending, proofDeadline, pause) = (nil, nil, .ofChat)
     }
 
     /// Returns the message that is sent now; `nil` if none is.
@@ -79,7 +80,7 @@ extension ChatOutbox {
     mutating func sent(
         _ id: UUID, number: Int64, date: Date, after last: Int64?, at now: Duration, proofTime: Duration
     ) -> ShownMessage? {
-        pause = ChatPause()
+        pause.reset()
         guard let index = drafts.firstIndex(where: { $0.id == id }) else { return nil }
         if let last, number == last + 1 {
             return ShownMessage(number: number, sender: member, id: id, text: drafts[index].text, date: date)
@@ -107,7 +108,7 @@ extension ChatOutbox {
             case .transient: drafts[index].state = .waiting
             }
         }
-        if failure == .transient || failure == .notSent { pause.fail(at: now, &random) } else { pause = ChatPause() }
+        if failure == .transient || failure == .notSent { pause.fail(at: now, using: &random) } else { pause.reset() }
     }
 
     /// Sends a message again that was refused, or that the offline queue has; returns `false` if there is no such

@@ -24,8 +24,7 @@ struct ActionLogWriter: Sendable {
                 failures = 0
             } else {
                 failures += 1
-                let wait = Backoff.wait(
-                    after: failures, base: buffer.options.baseWait, longest: buffer.options.longestWait)
+                let wait = buffer.options.backoff.bound(after: failures)
                 alarm = Task { [buffer] in
                     try await buffer.clock.sleep(until: buffer.clock.now + wait)
                     buffer.wake()

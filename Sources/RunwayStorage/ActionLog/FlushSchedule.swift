@@ -1,4 +1,5 @@
 import Foundation
+import Runway
 
 /// Decides which scope's batch a log sends next, when, and how large it may be. A pure state machine;
 /// ``ActionLogSender`` performs.
@@ -276,7 +277,7 @@ struct FlushSchedule: Sendable {
     /// Half of the wait is certain, and half random, after the bound was applied: devices that failed together do not
     /// return together.
     private func wait(after failures: Int, _ jitter: Double) -> Duration {
-        let wait = Backoff.wait(after: failures, base: options.baseWait, longest: options.longestWait)
+        let wait = options.backoff.bound(after: failures)
         return wait / 2 + wait / 2 * jitter
     }
 
@@ -296,15 +297,5 @@ struct FlushSchedule: Sendable {
         let ready = starts.filter { $0.start <= now }.min { ($0.lane.turn, $0.scope) < ($1.lane.turn, $1.scope) }
         if let ready { return .send(scope: ready.scope, limit: ready.lane.suspect == nil ? ready.lane.limit : 1) }
         return .wait(until: starts.map(\.start).min())
-    }
-}
-
-/// Waits that double.
-enum Backoff {
-    /// The wait after so many failures in a row, at least one, before jitter.
-    static func wait(after failures: Int, base: Duration, longest: Duration) -> Duration {
-        var wait = min(base, longest)
-        for _ in 1..<max(1, min(failures, 64)) where wait < longest { wait = min(wait * 2, longest) }
-        return wait
     }
 }

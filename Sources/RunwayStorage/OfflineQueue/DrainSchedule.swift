@@ -125,8 +125,7 @@ struct DrainSchedule: Sendable {
     /// Half of the wait is certain and half random, after the bound was applied: devices that failed together do not
     /// return together.
     private func wait(after failures: Int, _ jitter: Double) -> Duration {
-        let wait = Backoff.wait(
-            after: failures, base: options.baseWait, longest: max(options.baseWait, options.longestWait))
+        let wait = options.backoff.bound(after: failures)
         return wait / 2 + wait / 2 * jitter
     }
 

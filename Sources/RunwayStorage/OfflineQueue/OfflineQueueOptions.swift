@@ -59,6 +59,9 @@ public struct OfflineQueueOptions: Sendable {
 }
 
 extension OfflineQueueOptions {
+    /// Half of each wait is certain: devices that failed together do not return together, nor at once.
+    var backoff: Backoff { Backoff(base: baseWait, longest: longestWait, certainPart: 0.5) }
+
     var limits: JournalLimits {
         JournalLimits(
             maximumCount: maximumCount, maximumByteCount: maximumByteCount, maximumAge: maximumAge,

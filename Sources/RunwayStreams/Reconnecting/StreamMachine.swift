@@ -71,7 +71,7 @@ struct StreamMachine: Sendable {
     private let options: StreamOptions
     private var random: any RandomNumberGenerator & Sendable
     private var phase = Phase.idle
-    private var failures = 0
+    private var backoff: Backoff
     /// The reconnection time that the server asked for.
     private var retry = Duration.zero
     private let heartbeats: HeartbeatMemory
@@ -86,6 +86,7 @@ struct StreamMachine: Sendable {
         random: any RandomNumberGenerator & Sendable = SystemRandomNumberGenerator()
     ) {
         self.options = options
+        backoff = Backoff(base: options.backoff, longest: options.maximumBackoff)
         self.heartbeats = heartbeats
         heartbeatBounds = HeartbeatLearner.Bounds(options)
         self.network = network
@@ -131,7 +132,7 @@ extension StreamMachine {
     mutating func start() -> [Action] {
         switch phase {
         case .idle, .ended:
-            failures = 0
+            backoff.reset()
             return connect()
         case .connecting, .offline, .paused, .open, .waiting: return []
         }
@@ -182,12 +183,12 @@ extension StreamMachine {
         case .offline where isReachable, .waiting where isElsewhere:
             // Failures on the last network are no evidence about this one. Devices that get a network together do not
             // connect together.
-            failures = 0
+            backoff.reset()
             phase = .waiting(until: now + jitter(upTo: options.backoff))
             return []
         case .connecting where isReachable && isElsewhere:
             // The attempt may use a network that is gone, and would only end at its deadline.
-            failures = 0
+            backoff.reset()
             phase = .waiting(until: now + jitter(upTo: options.backoff))
             return [.disconnect(.network)]
         case .open where isElsewhere: return probe(at: now)
@@ -290,7 +291,7 @@ extension StreamMachine {
                 if now - link.openTime < StreamOptions.stableAfter {
                     fail(at: now)
                 } else {
-                    failures = 0
+                    backoff.reset()
                     phase = .waiting(until: now + jitter(upTo: .milliseconds(100)))
                 }
                 return [.disconnect(.lifetime)]
@@ -358,15 +359,10 @@ extension StreamMachine {
     }
 
     private mutating func fail(at now: Duration, retryAfter: Duration? = nil) {
-        if case .open(let link) = phase, now - link.openTime >= StreamOptions.stableAfter { failures = 0 }
-        failures = min(failures + 1, 32)
-        guard isReachable else {
-            phase = .offline
-            return
-        }
-        let ceiling = min(options.backoff * (1 << min(failures - 1, 20)), options.maximumBackoff)
+        if case .open(let link) = phase, now - link.openTime >= StreamOptions.stableAfter { backoff.reset() }
         let asked = max(retry, min(max(.zero, retryAfter ?? .zero), StreamOptions.maximumRetryAfter))
-        phase = .waiting(until: now + asked + jitter(upTo: ceiling))
+        backoff.fail(at: now + asked, using: &random)
+        phase = isReachable ? .waiting(until: backoff.end) : .offline
     }
 
     private mutating func jitter(upTo ceiling: Duration) -> Duration {

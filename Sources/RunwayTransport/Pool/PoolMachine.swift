@@ -1,4 +1,5 @@
 import NIOCore
+import Runway
 
 /// Decides which request of one origin uses which connection: a state machine without I/O or a clock.
 ///
@@ -69,6 +70,9 @@ struct PoolMachine {
     /// The number of consecutive failed dials, and the instant of the next dial while waiting requests may use other
     /// connections.
     private var failedDials = 0
+    /// The delays of dials while there are other connections. They are not random, since a pool dials once at a time
+    /// then.
+    private static let dialDelays = Backoff(base: .milliseconds(100), longest: .milliseconds(3200), certainPart: 1)
     private var nextDial: NIODeadline?
     private(set) var isShutDown = false
 
@@ -211,8 +215,8 @@ extension PoolMachine {
         let isWanted = !connections.remove(at: index(of: connection)).isDraining
         guard connections.allSatisfy(\.isDraining) else {
             if isWanted {
-                nextDial = now + .milliseconds(100 << min(failedDials, 5))
                 failedDials += 1
+                nextDial = now + TimeAmount(Self.dialDelays.bound(after: failedDials))
             }
             return connectAsNeeded(now: now)
         }

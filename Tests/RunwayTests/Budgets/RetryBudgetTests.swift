@@ -90,7 +90,7 @@ struct RetryBudgetTests {
     @Test func jitterReachesItsCeilingAndFollowsItsSeed() {
         func waits(_ seed: UInt64) -> [Duration] {
             let control = RetryControl(limits: .retrying, randomness: LayerRandomness(SeededGenerator(seed: seed)))
-            return (0..<1000).map { _ in control.jitter(upTo: .seconds(1)) }
+            return (0..<1000).map { _ in control.backoff(after: 1, RetryPolicy(baseWait: .seconds(1))) }
         }
         let waits1 = waits(1)
         #expect(waits1.allSatisfy { (.zero)...(.seconds(1)) ~= $0 })
@@ -99,6 +99,6 @@ struct RetryBudgetTests {
         #expect(abs(mean.seconds - 0.5) < 0.05)
         #expect(waits1 == waits(1) && waits1 != waits(2))
         let control = RetryControl(limits: .retrying, randomness: LayerRandomness(SystemRandomNumberGenerator()))
-        #expect(control.jitter(upTo: .zero) == .zero)
+        #expect(control.backoff(after: 1, RetryPolicy(baseWait: .zero)) == .zero)
     }
 }

@@ -62,16 +62,8 @@ public struct RetryPolicy: Sendable, Hashable {
         self.isRepeatable = isRepeatable
     }
 
-    /// Returns the longest backoff after an attempt, counted from 1.
-    func ceiling(after attempt: Int) -> Duration {
-        var wait = max(.zero, min(baseWait, longestWait))
-        // Doubled step by step up to the limit, so that no sum overflows.
-        for _ in 1..<max(1, attempt) {
-            if wait >= longestWait || wait == .zero { break }
-            wait = wait > longestWait / 2 ? longestWait : wait * 2
-        }
-        return wait
-    }
+    /// The waits between attempts.
+    var backoff: Backoff { Backoff(base: baseWait, longest: longestWait) }
 
     /// Returns the cause of a further attempt after an error; `nil` if none follows.
     func cause(of error: NetworkError) -> RetryCause? {

@@ -6,10 +6,8 @@ import Synchronization
 /// the delay before the next one, so that refused calls can't cause one renewal each. ``EndpointBackoffs`` limits the
 /// renewals of endpoints that refuse tokens which other endpoints accept.
 struct RenewalBackoff: Sendable {
-    /// The delay after the first futile renewal.
-    static let firstDelay = Duration.seconds(1)
-    /// The longest delay.
-    static let maximumDelay = Duration.seconds(60)
+    /// The delays after futile renewals. They are not random, since no other client renews the token.
+    static let delays = Backoff(base: .seconds(1), longest: .seconds(60), certainPart: 1)
 
     /// The number of consecutive futile renewals.
     private var futileCount = 0
@@ -37,8 +35,7 @@ struct RenewalBackoff: Sendable {
     /// Returns the time for which the next renewal has to wait; `nil` if it need not wait.
     func delay(at now: Duration) -> Duration? {
         guard futileCount > 0, let lastRenewal else { return nil }
-        let delay = min(Self.firstDelay * (1 << min(futileCount - 1, 6)), Self.maximumDelay)
-        let end = lastRenewal + delay
+        let end = lastRenewal + Self.delays.bound(after: futileCount)
         return end > now ? end - now : nil
     }
 }

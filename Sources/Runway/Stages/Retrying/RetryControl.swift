@@ -39,7 +39,7 @@ final class RetryControl: Sendable {
         guard policy.allows(request, after: cause) else { throw .notRepeatable }
         guard request.body.isReplayable else { throw .bodyUsed }
         if isCircuitOpen { throw .circuitOpen }
-        let wait = (retryAfter ?? .zero) + jitter(upTo: policy.ceiling(after: attempt))
+        let wait = (retryAfter ?? .zero) + backoff(after: attempt, policy)
         guard flight.clock.now + wait < flight.deadline else { throw .deadline(wait: wait) }
         // Taken last, so that no attempt is taken that is not made.
         if let origin, !withdraw(for: origin) { throw .budgetSpent }
@@ -79,6 +79,8 @@ final class RetryControl: Sendable {
     /// Takes one retry from the budget of a host; returns `false` if none is left.
     func withdraw(for origin: Origin) -> Bool { budgets.withLock { $0.withdraw(for: origin) } }
 
-    /// Returns a backoff between zero and `ceiling`, uniformly distributed.
-    func jitter(upTo ceiling: Duration) -> Duration { randomness.duration(upTo: ceiling) }
+    /// Chooses the wait after an attempt, counted from 1.
+    func backoff(after attempt: Int, _ policy: RetryPolicy) -> Duration {
+        randomness.wait(policy.backoff, after: attempt)
+    }
 }

@@ -212,7 +212,7 @@ struct ResumableUpload: Sendable {
     ) async throws(NetworkError) {
         let policy = flight.retryPolicy
         // With jitter, since several uploads may have been interrupted at once, and only one of them passes first.
-        let wait = openTime + network.retries.jitter(upTo: policy.ceiling(after: attempt))
+        let wait = openTime + network.retries.backoff(after: attempt, policy)
         guard policy.maximumAttempts > 1, flight.clock.now + wait < flight.deadline else { throw error }
         flight.note(UploadDecision.heldByCircuit(at: plan.offset, wait: wait))
         let end = await network.admission.waitForCircuit(

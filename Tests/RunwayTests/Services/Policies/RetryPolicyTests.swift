@@ -12,18 +12,18 @@ struct RetryPolicyTests {
 
     @Test func waitsDoubleUpToTheirBound() {
         let policy = RetryPolicy.standard
-        let ceilings = (1...9).map { policy.ceiling(after: $0) }
+        let ceilings = (1...9).map { policy.backoff.bound(after: $0) }
         #expect(ceilings == [250, 500, 1000, 2000, 4000, 8000, 10_000, 10_000, 10_000].map { .milliseconds($0) })
-        #expect(policy.ceiling(after: .max) == .seconds(10))
+        #expect(policy.backoff.bound(after: .max) == .seconds(10))
     }
 
     @Test func waitsThatMakeNoSenseAreBounded() {
-        #expect(RetryPolicy(baseWait: .seconds(-1)).ceiling(after: 3) == .zero)
-        #expect(RetryPolicy(baseWait: .zero).ceiling(after: .max) == .zero)
-        #expect(RetryPolicy(longestWait: .seconds(-1)).ceiling(after: 3) == .zero)
-        #expect(RetryPolicy(baseWait: .seconds(20)).ceiling(after: 1) == .seconds(10))
+        #expect(RetryPolicy(baseWait: .seconds(-1)).backoff.bound(after: 3) == .zero)
+        #expect(RetryPolicy(baseWait: .zero).backoff.bound(after: .max) == .zero)
+        #expect(RetryPolicy(longestWait: .seconds(-1)).backoff.bound(after: 3) == .zero)
+        #expect(RetryPolicy(baseWait: .seconds(20)).backoff.bound(after: 1) == .seconds(10))
         let endless = RetryPolicy(baseWait: .seconds(1), longestWait: .seconds(Int64.max))
-        #expect(endless.ceiling(after: 200) <= .seconds(Int64.max))
+        #expect(endless.backoff.bound(after: 200) <= .seconds(Int64.max))
     }
 
     @Test(arguments: [

@@ -138,7 +138,7 @@ struct ResumingTests {
         refused.load(Members(page: 3))
         try await recorder.landings(count: 1)
         #expect(refused.error?.kind == .needsAccessToken)
-        house.clock.advance(by: RenewalBackoff.firstDelay)
+        house.clock.advance(by: RenewalBackoff.delays.bound(after: 1))
         house.origin.respondToRefreshes(.response(.json("{}", status: .badRequest)))
         later.load(Members(page: 4))
         try await recorder.landings(count: 2)
