@@ -37,7 +37,9 @@ package struct Backoff: Sendable, Equatable {
     }
 
     /// Chooses the wait after this many failures in a row, counted from 1.
-    package func wait(after failures: Int, using random: inout some RandomNumberGenerator) -> Duration {
+    package func wait(
+        after failures: Int, using random: inout any RandomNumberGenerator & Sendable
+    ) -> Duration {
         bound(after: failures) * Double.random(in: certainPart...1, using: &random)
     }
 

@@ -6,8 +6,8 @@ import Synchronization
 /// One attempt to send.
 extension ActionLogSender {
     func attempt(
-        _ scope: String, _ limit: Int, over link: Link
-    ) async throws(StorageError) -> FlushSchedule.Outcome {
+        _ scope: String, over link: Link
+    ) async throws(StorageError) -> SendOutcome {
         // Nothing of a scope is sent before the server has erased what came earlier, or it would erase the new records, too.
         if let (refusals, secret) = try await store.read({ journal throws(StorageError) in
             try journal.pendingErasure(of: scope).map { ($0, journal.secret) }
@@ -15,16 +15,21 @@ extension ActionLogSender {
             return try await erase(scope, after: refusals, secret, over: link)
         }
         let byteCount = options.maximumBatchByteCount
-        let skipped = state.withLock { $0.schedule.skipped(of: scope) }
+        let (skipped, limit) = loop.schedule {
+            ($0.skipped(in: scope), $0.isSuspected(scope) ? 1 : $0.policy.limit(scope))
+        }
         let claimed = try await store.run { journal throws(StorageError) in
             try journal.claimOpened(
                 scope, maximumCount: limit, maximumByteCount: byteCount, skipping: skipped
             ).map { ($0, journal.installation) }
         }
-        guard let (batch, installation) = claimed else { return .nothing }
+        guard let (batch, installation) = claimed else {
+            loop.schedule { $0.hasNoProbe(in: scope) }
+            return .stopped
+        }
         let body = try ActionLogBody.encode(batch, of: installation, sentAt: clock.date)
         // Nothing suspends between this comparison and the start of the call.
-        guard scope.isEmpty || scope == link.account(), !buffer.isOptedOut else { return .nothing }
+        guard scope.isEmpty || scope == link.account(), !buffer.isOptedOut else { return .stopped }
         let response: RawData
         do throws(NetworkError) {
             response = try await link.send(body, scope.isEmpty)
@@ -43,7 +48,7 @@ extension ActionLogSender {
     func storePause(_ wait: Duration) async throws(StorageError) {
         let (time, now) = (buffer.time, clock.now)
         var pace = buffer.pace
-        pace.pause = max(pace.pause, now + min(wait, FlushSchedule.longestServerWait))
+        pace.pause = max(pace.pause, now + min(wait, SendPace.longestPause))
         buffer.pace = pace
         try await store.run { [pace] journal throws(StorageError) in try journal.setPace(pace, at: time, now: now) }
     }
@@ -62,8 +67,8 @@ extension ActionLogSender {
 
     private func erase(
         _ scope: String, after refusals: Int, _ secret: InstallationSecret, over link: Link
-    ) async throws(StorageError) -> FlushSchedule.Outcome {
-        guard scope.isEmpty || scope == link.account() else { return .nothing }
+    ) async throws(StorageError) -> SendOutcome {
+        guard scope.isEmpty || scope == link.account() else { return .stopped }
         do throws(NetworkError) {
             if scope.isEmpty { try await link.eraseOfNobody(secret) } else { try await link.erase() }
         } catch {
@@ -85,7 +90,7 @@ extension ActionLogSender {
                     if isOver { self.noteEnd(of: 1, in: scope) }
                     return isOver
                 }
-                return isOver ? .accepted() : .failed(retryAfter: error.retryAfter)
+                return isOver ? .settled() : .failed(retryAfter: error.retryAfter)
             case (_, .failed(let retryAfter)), (_, .faulted(let retryAfter)): return .failed(retryAfter: retryAfter)
             case (_, .stopped), (_, .lost): return .failed()
             }
@@ -95,19 +100,20 @@ extension ActionLogSender {
             try journal.setErasurePending(scope, false)
             self.noteEnd(of: 1, in: scope)
         }
-        return .accepted()
+        return .settled()
     }
 
     private func accept(
         _ verdicts: ActionLogVerdicts, of batch: JournalBatch
-    ) async throws(StorageError) -> FlushSchedule.Outcome {
+    ) async throws(StorageError) -> SendOutcome {
         let (time, now, former) = (buffer.time, clock.now, buffer.pace)
         state.withLock { $0.problem = nil }
         let lifetime = verdicts.gap > .zero ? verdicts.gap : ActionLogPace.standardLifetime
         var pace = ActionLogPace()
         if verdicts.sampleRate < 1 { (pace.sampleRate, pace.end) = (verdicts.sampleRate, now + lifetime) }
         if verdicts.gap > .zero { pace.pause = now + verdicts.gap }
-        let isProbe = state.withLock { $0.schedule.isProbe(batch.entries[0].entry.id, of: batch.scope) }
+        let first = batch.entries[0].entry.id
+        let isProbe = loop.schedule { $0.isProbe(first, in: batch.scope) }
         let count = try await store.run { [pace] journal throws(StorageError) in
             // Otherwise a process that ends in between would send the number of the batch with fewer records.
             let (count, ended) = try journal.transaction { () throws(StorageError) -> (Int, Int) in
@@ -123,12 +129,13 @@ extension ActionLogSender {
         }
         buffer.pace = pace
         state.withLock { $0.sent += count }
-        return .accepted(gap: verdicts.gap)
+        loop.schedule { $0.end(first, in: batch.scope) }
+        return .settled(pause: verdicts.gap)
     }
 
     private func outcome(
         of error: NetworkError, _ batch: JournalBatch
-    ) async throws(StorageError) -> FlushSchedule.Outcome {
+    ) async throws(StorageError) -> SendOutcome {
         let status = error.status?.code
         switch status {
         case 401: return .unauthorized
@@ -165,42 +172,37 @@ extension ActionLogSender {
     private func treat(
         _ batch: JournalBatch, isFault: Bool, _ reason: String, inNewStream isNewStream: Bool = false,
         retryAfter: Duration? = nil
-    ) async throws(StorageError) -> FlushSchedule.Outcome {
-        let (treatment, isRefusingAll, refusals) = state.withLock { state in
-            (
-                state.schedule.treat(batch.scope, count: batch.entries.count, isFault: isFault),
-                state.schedule.isRefusingAll, state.schedule.refusals(of: batch.scope)
-            )
+    ) async throws(StorageError) -> SendOutcome {
+        let (scope, count, first) = (batch.scope, batch.entries.count, batch.entries[0].entry.id)
+        let treatment = loop.schedule { schedule in
+            let faults = isFault ? schedule.countFault(of: first, in: scope) : nil
+            return schedule.policy.treatment(scope, count: count, faults: faults)
         }
         if treatment == .repeat {
             if isNewStream { try await store.run { journal throws(StorageError) in try journal.refuse(batch) } }
             return .failed(retryAfter: retryAfter)
         }
-        return try await end(
-            batch, isSetAside: treatment == .setAside, isFault: isFault, reason, isRefusingAll, refusals, retryAfter)
+        return try await end(batch, isFault: isFault, reason, retryAfter)
     }
 
     /// Repeats or halves a batch to which no response came, or finds out whether the server fails on its only record.
     ///
     /// - Parameter outcome: What the schedule does before the batch, or another one, is sent. The default is a backoff.
     private func treatLoss(
-        of batch: JournalBatch, _ reason: String, repeating outcome: FlushSchedule.Outcome = .failed()
-    ) async throws(StorageError) -> FlushSchedule.Outcome {
-        let (scope, first, time) = (batch.scope, batch.entries[0].entry.id, buffer.time)
-        let isProbe = state.withLock { $0.schedule.isProbe(first, of: scope) }
+        of batch: JournalBatch, _ reason: String, repeating outcome: SendOutcome = .failed()
+    ) async throws(StorageError) -> SendOutcome {
+        let (scope, count, first, time) = (batch.scope, batch.entries.count, batch.entries[0].entry.id, buffer.time)
         var isDue = false
-        if !isProbe {
+        if !loop.schedule({ $0.isProbe(first, in: scope) }) {
             isDue = try await store.run { journal throws(StorageError) in
                 try journal.noteLoss(of: scope, first, at: time)
             }
         }
-        let (treatment, isRefusingAll, refusals) = state.withLock { [isDue] state in
-            (
-                state.schedule.treatLoss(scope, first, count: batch.entries.count, isDue: isDue),
-                state.schedule.isRefusingAll, state.schedule.refusals(of: scope)
-            )
+        if count > 1 {
+            guard isDue || loop.schedule({ $0.policy.isHalf(scope, count) }) else { return outcome }
+            return try await end(batch, isFault: true, reason)
         }
-        switch treatment {
+        switch loop.schedule({ [isDue] in $0.treatLoss(of: first, in: scope, isDue: isDue) }) {
         case .repeat: return outcome
         case .release(let serverIsDown):
             try await store.run { journal throws(StorageError) in
@@ -208,25 +210,24 @@ extension ActionLogSender {
                 if serverIsDown { try journal.removeLosses(of: scope) }
             }
             return outcome
-        case .halve, .setAside:
-            return try await end(
-                batch, isSetAside: treatment == .setAside, isFault: true, reason, isRefusingAll, refusals, nil)
+        case .setAside: return try await end(batch, isFault: true, reason)
         }
     }
 
     /// Ends a batch whose records are sent in smaller ones, or whose only record is set aside.
     private func end(
-        _ batch: JournalBatch, isSetAside: Bool, isFault: Bool, _ reason: String, _ isRefusingAll: Bool,
-        _ refusals: Int, _ retryAfter: Duration?
-    ) async throws(StorageError) -> FlushSchedule.Outcome {
-        let (id, limit) = (batch.entries[0].entry.id, options.maximumSetAsideCount)
+        _ batch: JournalBatch, isFault: Bool, _ reason: String, _ retryAfter: Duration? = nil
+    ) async throws(StorageError) -> SendOutcome {
+        let (scope, count, first) = (batch.scope, batch.entries.count, batch.entries[0].entry.id)
+        let limit = options.maximumSetAsideCount
+        let (isRefusingAll, refusals) = loop.schedule { ($0.policy.isRefusingAll, $0.policy.refusals(of: scope)) }
         let isOver = try await store.run { journal throws(StorageError) in
             try journal.transaction { () throws(StorageError) -> Bool in
-                if isSetAside {
+                if count == 1 {
                     // A failure that may be over some day must not evict what is set aside.
                     if isRefusingAll, try journal.counts().setAside >= limit { return false }
-                    try journal.setRefusals(of: batch.scope, refusals + 1)
-                    try journal.setAside([id: reason], of: batch, inSeries: true)
+                    try journal.setRefusals(of: scope, refusals + 1)
+                    try journal.setAside([first: reason], of: batch, inSeries: true)
                 }
                 // What was refused is sent in smaller batches, which have other numbers.
                 try journal.refuse(batch)
@@ -234,6 +235,9 @@ extension ActionLogSender {
             }
         }
         guard isOver else { return .failed(retryAfter: retryAfter) }
-        return .refused(count: batch.entries.count, isFault: isFault)
+        return loop.schedule { schedule in
+            schedule.end(first, in: scope)
+            return schedule.policy.refuse(scope, count: count, isFault: isFault)
+        }
     }
 }

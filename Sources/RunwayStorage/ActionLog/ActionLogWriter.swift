@@ -38,7 +38,7 @@ struct ActionLogWriter: Sendable {
     private enum Written {
         case nothing, failed
         /// - Parameter waiting: How much waits after that; `nil` if nothing was written.
-        case group(hasHigh: Bool, waiting: ActionLogSender.Waiting?)
+        case group(hasHigh: Bool, waiting: LogBatches.Reading?)
     }
 
     /// Writes group after group; returns `false` if the disk failed.
@@ -48,7 +48,7 @@ struct ActionLogWriter: Sendable {
             case .nothing: return true
             case .failed: return false
             case .group(let hasHigh, let waiting):
-                if let waiting { sender.note(waiting, isUrgent: hasHigh) }
+                if let waiting { sender.loop.change { $0.policy.note(waiting, isUrgent: hasHigh) } }
             }
         }
     }
@@ -69,12 +69,12 @@ struct ActionLogWriter: Sendable {
             }
         }
         let rejected = failed.count
-        let waiting: ActionLogSender.Waiting
+        let waiting: LogBatches.Reading
         do throws(StorageError) {
             let time = buffer.time
             // What waits is counted in the same operation, so that nothing is read beside it while the server asks to wait.
             let written = try await store.run {
-                [entries, buffer, sender] journal throws(StorageError) -> (Set<UUID>, ActionLogSender.Waiting)? in
+                [entries, buffer, sender] journal throws(StorageError) -> (Set<UUID>, LogBatches.Reading)? in
                 // An earlier run may have been opted out, which this one has not read before.
                 if try journal.isOptedOut() {
                     buffer.setOptedOut(true)
@@ -84,7 +84,7 @@ struct ActionLogWriter: Sendable {
                 if buffer.erasures != erasures { return nil }
                 // Before the records: of an account that has any, an opt-out must know.
                 try journal.noteAccounts(Set(entries.map(\.scope)))
-                return (try journal.append(entries, at: time), try sender.waiting(in: journal))
+                return (try journal.append(entries, at: time), try sender.reading(in: journal))
             }
             guard let written else {
                 // What was not erased is written by the next group.

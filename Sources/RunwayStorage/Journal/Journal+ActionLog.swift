@@ -84,7 +84,7 @@ extension Journal {
     func endRefusals(of scope: String, at time: JournalTime) throws(StorageError) -> Int {
         guard let count = try setting(Self.refusalsPrefix + scope).flatMap({ Int($0) }) else { return 0 }
         let returned = try endSeries(
-            of: scope, isSentAgain: count >= FlushSchedule.refusalLimit, at: time)
+            of: scope, isSentAgain: count >= LogBatches.refusalLimit, at: time)
         try setRefusals(of: scope, 0)
         return returned
     }
@@ -187,7 +187,7 @@ extension Journal {
         let moment = try write { try advance($0, to: time) }
         // What was stored may be damaged.
         func instant(_ stored: Int64) -> Duration {
-            now + min(.milliseconds(max(0, stored &- moment)), FlushSchedule.longestServerWait)
+            now + min(.milliseconds(max(0, stored &- moment)), SendPace.longestPause)
         }
         return ActionLogPace(sampleRate: rate, end: instant(end), pause: instant(pause))
     }

@@ -5,10 +5,10 @@ extension Journal {
     /// Followed by the scope.
     static let pausesPrefix = "pause "
 
-    /// Stores that nothing of a scope is to be sent for a while, at most for ``DrainSchedule/longestServerWait``.
+    /// Stores that nothing of a scope is to be sent for a while, at most for ``SendPace/longestPause``.
     func setPause(of scope: String, _ wait: Duration, at time: JournalTime) throws(StorageError) {
         let moment = try write { try advance($0, to: time) }
-        try set(Self.pausesPrefix + scope, "\(moment + min(wait, DrainSchedule.longestServerWait).milliseconds)")
+        try set(Self.pausesPrefix + scope, "\(moment + min(wait, SendPace.longestPause).milliseconds)")
     }
 
     /// The server has accepted something of the scope.
@@ -24,7 +24,7 @@ extension Journal {
             // What was stored may be damaged.
             guard let end = Int64(value) else { continue }
             let rest = Duration.milliseconds(max(0, end &- moment))
-            pauses[scope] = min(rest, DrainSchedule.longestServerWait)
+            pauses[scope] = min(rest, SendPace.longestPause)
         }
         return pauses
     }

@@ -2,38 +2,32 @@ import Foundation
 import Runway
 import Synchronization
 
-/// Sends what waits in the journal, one change at a time, when ``DrainSchedule`` decides so.
-final class ChangeDrainer: Sendable {
-    struct State {
-        var schedule: DrainSchedule
+/// Sends what waits in the journal, one change at a time, when the ``SendSchedule`` of ``ChangeDelays`` decides so.
+final class ChangeDrainer: SendWork {
+    private struct State {
         /// The change that is being sent, and its call.
         var current: (id: UUID, call: Task<RawData, any Error>)?
-        /// How often the server failed on a change by a fault of its own, in this run.
-        var faults: [UUID: Int] = [:]
-        /// The changes that are sent in turn with others, since no response comes to them, by scope.
-        var suspects: [String: SuspectedEntry] = [:]
         /// The changes whose success was handed over, or is being so, and that are not removed yet.
         var delivered: Set<UUID> = []
-        var flushes: [Race<Void>] = []
-        /// How many of them came before the last review, which the last decision followed.
-        var decidedFlushCount = 0
         /// Whether changes may have become readable.
         var isReviewDue = false
-        var isFinished = false
+        /// Whether the pauses of an earlier run were read.
+        var isOpen = false
+        /// Whether changes may have expired.
+        var isExpiryDue = true
     }
 
     /// The result that the present task hands over, or that the task which started it did; `nil` if there is none.
     @TaskLocal static var delivery: Delivery?
 
-    let journal: ChangeJournal
+    let loop: SendLoop<ChangeDelays>
+    private let journal: ChangeJournal
     private let link: ChangeLink
     private let options: OfflineQueueOptions
     /// The endpoints by service and name.
     private let endpoints: [String: [String: ReplayedEndpoint]]
-    private let events: AsyncStream<Void>
-    private let signal: AsyncStream<Void>.Continuation
-    /// Guards the schedule, the change that is being sent, and who waits for the end of a flush.
-    let state: Mutex<State>
+    /// Guards the change that is being sent, and what is due beside it.
+    private let state = Mutex(State())
 
     init(
         _ journal: ChangeJournal, _ link: ChangeLink, _ endpoints: [String: [String: ReplayedEndpoint]],
@@ -43,35 +37,31 @@ final class ChangeDrainer: Sendable {
         self.link = link
         self.endpoints = endpoints
         self.options = options
-        state = Mutex(
-            State(schedule: DrainSchedule(options, isNetworkAllowed: options.allowsNetwork(link.status()))))
-        (events, signal) = AsyncStream<Void>.makeStream(bufferingPolicy: .bufferingNewest(1))
+        let pace = SendPace(gap: options.gap, backoff: options.backoff, interval: options.interval)
+        loop = SendLoop(
+            ChangeDelays(), pace, isNetworkAllowed: options.allowsNetwork(link.status()), clock: link.clock)
     }
 
-    /// Changes the schedule, and has it decide anew.
-    func change(_ change: (inout DrainSchedule) -> Void = { _ in }) {
-        state.withLock { change(&$0.schedule) }
-        signal.yield()
+    func networkDidChange(to status: NetworkStatus) {
+        let isAllowed = options.allowsNetwork(status)
+        loop.change { $0.networkDidChange(isAllowed: isAllowed) }
     }
 
     /// Delays a scope, and has the schedule decide anew if that ends another delay: a new one makes nothing due.
     func delay(_ scope: String, owner: UUID, upTo limit: Duration?) {
-        if state.withLock({ $0.schedule.delay(scope, owner: owner, upTo: limit) }) { signal.yield() }
+        if loop.schedule({ $0.policy.delay(scope, owner: owner, upTo: limit) }) { loop.wake() }
     }
 
     /// Sends what waits, also what can be decrypted by now.
     func review() {
-        state.withLock { state in
-            state.schedule.flush()
-            state.isReviewDue = true
-        }
-        signal.yield()
+        state.withLock { $0.isReviewDue = true }
+        loop.change { $0.prompt() }
     }
 
     /// The first change of a scope was stored, after its call had failed.
     func didStoreFirst(in scope: String, retryAfter: Duration?) {
         let now = link.clock.now
-        change { $0.didStoreFirst(in: scope, retryAfter: retryAfter, at: now, jitter: .random(in: 0...1)) }
+        loop.change { $0.fail(scope, retryAfter: retryAfter, at: now) }
     }
 
     /// Cancels the call that sends one of these changes.
@@ -88,95 +78,51 @@ final class ChangeDrainer: Sendable {
     /// Sends what waits, without delays, and returns when nothing can be sent any more now, or when the waiting task is
     /// cancelled.
     func flush() async {
-        let end = Race<Void>()
-        let waits = state.withLock { state in
-            if state.isFinished { return false }
-            state.schedule.flush()
-            state.schedule.ignoresDelays = true
-            state.isReviewDue = true
-            // It would wait for itself: the next change is sent when the result is handed over.
-            if Self.delivery?.isOpen(of: journal) ?? false { return false }
-            state.flushes.append(end)
-            return true
-        }
-        signal.yield()
-        if waits { await end.wait(onCancel: ()) }
+        state.withLock { $0.isReviewDue = true }
+        // It would wait for itself: the next change is sent when the result is handed over.
+        await loop.flush(waits: !(Self.delivery?.isOpen(of: journal) ?? false))
     }
 
     /// Runs until the task is cancelled.
-    func run() async {
-        await withTaskCancellationHandler {
-            var iterator = events.makeAsyncIterator()
-            var (isOpen, isExpiryDue) = (false, true)
-            var grace: GraceHold?
-            defer { grace?.end() }
-            while !Task.isCancelled {
-                if !isOpen { isOpen = await restorePauses() }
-                let now = link.clock.now
-                // While servers have asked to wait in all scopes that can be sent, nothing is read to find what has expired, and that stays
-                // due. It takes no grace, since nothing is sent: an app that is suspended continues later.
-                if isOpen, isExpiryDue, !isPaused(at: now) {
-                    await expire()
-                    isExpiryDue = false
-                }
-                if takeReview() { try? await journal.reviewSealed() }
-                switch step(isOpen: isOpen, at: now) {
-                case .replay(let scope):
-                    // Before anything is read: the system may suspend the app at any time without it. The one of the last change may have
-                    // expired, and is held until the new one has begun.
-                    let former = grace
-                    grace = link.beginGrace("OfflineQueue")
-                    former?.end()
-                    await replay(scope)
-                case .wait(let instant):
-                    if !isGap(until: instant) {
-                        grace?.end()
-                        grace = nil
-                        resumeFlushes()
-                    }
-                    let alarm = instant.map { instant in
-                        Task { [link, signal] in
-                            try await link.clock.sleep(until: instant)
-                            signal.yield()
-                        }
-                    }
-                    defer { alarm?.cancel() }
-                    _ = await iterator.next()
-                    isExpiryDue = true
-                }
-            }
-        } onCancel: {
-            state.withLock { $0.current?.call }?.cancel()
-            signal.finish()
-        }
-        resumeFlushes(isFinished: true)
-    }
+    func run() async { await loop.run(self) }
 
-    /// Whether changes may have become readable. The flushes that came until now end after the next decision.
-    private func takeReview() -> Bool {
-        state.withLock { state in
-            state.decidedFlushCount = state.flushes.count
+    func beginGrace() -> GraceHold? { link.beginGrace("OfflineQueue") }
+
+    func decide() async -> SendStep {
+        let (isOpen, isExpiryDue) = state.withLock { ($0.isOpen, $0.isExpiryDue) }
+        let now = link.clock.now
+        // A file that can't be opened now may be later, such as after the device was unlocked.
+        if !isOpen, !(await restorePauses()) { return wait(until: now + options.interval) }
+        // While servers have asked to wait in all scopes that can be sent, nothing is read to find what has expired, and that stays due. It
+        // takes no grace, since nothing is sent: an app that is suspended continues later.
+        let sendable = journal.scopes.filter(isSendable)
+        if isExpiryDue, !loop.schedule({ $0.isPaused(sendable, at: now) }) {
+            await expire()
+            state.withLock { $0.isExpiryDue = false }
+        }
+        let isReviewDue = state.withLock { state in
             defer { state.isReviewDue = false }
             return state.isReviewDue
         }
+        if isReviewDue { try? await journal.reviewSealed() }
+        return step(at: now)
     }
 
-    /// Whether the server asked to wait with all changes that may be sent now.
-    private func isPaused(at now: Duration) -> Bool {
-        let sendable = journal.scopes.filter(isSendable)
-        return state.withLock { $0.schedule.isPaused(sendable, at: now) }
-    }
-
-    private func step(isOpen: Bool, at now: Duration) -> DrainSchedule.Step {
-        // A file that can't be opened now may be later, such as after the device was unlocked.
-        guard isOpen else { return .wait(until: now + options.interval) }
+    private func step(at now: Duration) -> SendStep {
         let isAllowed = options.allowsNetwork(link.status())
         let scopes = journal.scopes
         let sendable = scopes.filter(isSendable)
-        return state.withLock { state in
-            state.schedule.step(
+        let step = loop.schedule { schedule in
+            schedule.step(
                 sendable, hasOthers: sendable.count < scopes.count, isNetworkAllowed: isAllowed, at: now)
         }
+        if case .wait(let instant) = step { return wait(until: instant) }
+        return step
+    }
+
+    private func wait(until instant: Duration?) -> SendStep {
+        state.withLock { $0.isExpiryDue = true }
+        return .wait(until: instant)
     }
 
     /// Whether the account of a scope is signed in, in the environment of the scope.
@@ -188,34 +134,14 @@ final class ChangeDrainer: Sendable {
         return account == scope.account && environment.name == scope.environment
     }
 
-    /// Whether a wait is the pause between two changes, which ends neither a flush nor the system's time in the
-    /// background.
-    private func isGap(until instant: Duration?) -> Bool {
-        instant.map { $0 <= link.clock.now + options.gap } ?? false
-    }
-
-    /// Ends the flushes that came before the last decision, or all.
-    private func resumeFlushes(isFinished: Bool = false) {
-        let flushes = state.withLock { state in
-            if isFinished { state.isFinished = true }
-            let count = isFinished ? state.flushes.count : state.decidedFlushCount
-            defer {
-                state.flushes.removeFirst(count)
-                state.decidedFlushCount = 0
-                state.schedule.ignoresDelays = !state.flushes.isEmpty
-            }
-            return state.flushes.prefix(count)
-        }
-        for flush in flushes { flush.finish(()) }
-    }
-
     /// Reads what servers asked for in an earlier run; returns `false` if the file can't be read now.
     private func restorePauses() async -> Bool {
         guard let pauses = try? await journal.pauses() else { return false }
         let now = link.clock.now
-        state.withLock { state in
-            for (scope, wait) in pauses { state.schedule.pause(scope, until: now + wait) }
+        loop.schedule { schedule in
+            for (scope, wait) in pauses { schedule.pause(scope, until: now + wait) }
         }
+        state.withLock { $0.isOpen = true }
         return true
     }
 
@@ -242,10 +168,11 @@ final class ChangeDrainer: Sendable {
     }
 }
 
+// One attempt to send.
 extension ChangeDrainer {
-    private func replay(_ scope: String) async {
+    func send(_ scope: String) async {
         journal.setSending(true)
-        let outcome: DrainSchedule.Outcome
+        let outcome: SendOutcome
         do throws(StorageError) {
             outcome = try await attempt(scope)
         } catch {
@@ -255,16 +182,14 @@ extension ChangeDrainer {
         // If the disk fails, only this run knows.
         if case .failed(let wait?) = outcome { try? await journal.setPause(of: scope, wait) }
         let now = link.clock.now
-        state.withLock { $0.schedule.didReplay(scope, outcome, at: now, jitter: .random(in: 0...1)) }
+        loop.schedule { $0.didSend(scope, outcome, at: now) }
         journal.setSending(false)
     }
 
-    private func attempt(_ scope: String) async throws(StorageError) -> DrainSchedule.Outcome {
-        let passed = state.withLock { $0.suspects[scope]?.skipped ?? [] }
-        guard let claim = try await journal.claim(scope, passing: passed) else {
-            state.withLock { state in
-                if state.suspects[scope]?.isProbing == true { state.suspects[scope]?.hasNoProbe() }
-            }
+    private func attempt(_ scope: String) async throws(StorageError) -> SendOutcome {
+        let skipped = loop.schedule { $0.skipped(in: scope) }
+        guard let claim = try await journal.claim(scope, passing: skipped) else {
+            loop.schedule { $0.hasNoProbe(in: scope) }
             return .stopped
         }
         if isDelivered(claim.id) { return try await acknowledge(claim) }
@@ -272,7 +197,7 @@ extension ChangeDrainer {
         guard let endpoint, let unsent = claim.change.unsent(as: endpoint) else {
             let reason = "The app has no endpoint \(claim.change.endpoint) any more."
             _ = try await journal.setAside(claim, SetAsideReason(.refused, reason), claim.effectBefore)
-            return .settled
+            return .settled()
         }
         if claim.isTooOld {
             let sentence =
@@ -280,7 +205,7 @@ extension ChangeDrainer {
                 ? "It may have been sent, and the server may have forgotten its key." : "It waited too long."
             let change = try await journal.setAside(claim, SetAsideReason(.expired, sentence), claim.effectBefore)
             if let change { await report(change) }
-            return .settled
+            return .settled()
         }
         switch await send(unsent, claim) {
         case .success(let rawData): return try await finish(claim, rawData)
@@ -300,21 +225,18 @@ extension ChangeDrainer {
             return call
         }
         defer { state.withLock { $0.current = nil } }
-        if Task.isCancelled { call.cancel() }
-        do {
-            return .success(try await call.value)
-        } catch let error as NetworkError {
-            return .failure(error)
-        } catch {
-            return .failure(NetworkError(.cancelled, in: .offlineQueue, "The call was cancelled."))
+        switch await withTaskCancellationHandler(operation: { await call.result }, onCancel: { call.cancel() }) {
+        case .success(let rawData): return .success(rawData)
+        case .failure(let error as NetworkError): return .failure(error)
+        case .failure: return .failure(NetworkError(.cancelled, in: .offlineQueue, "The call was cancelled."))
         }
     }
 
-    private func finish(_ claim: ChangeJournal.Claim, _ rawData: RawData) async throws(StorageError)
-        -> DrainSchedule.Outcome
-    {
+    private func finish(
+        _ claim: ChangeJournal.Claim, _ rawData: RawData
+    ) async throws(StorageError) -> SendOutcome {
         // The account may have been erased meanwhile.
-        guard try await journal.has(claim) else { return .settled }
+        guard try await journal.has(claim) else { return .settled() }
         // Before the change is removed: an app that ends in between is notified in its next run, since the server responds to the same key
         // with the same response.
         state.withLock { _ = $0.delivered.insert(claim.id) }
@@ -322,18 +244,19 @@ extension ChangeDrainer {
         return try await acknowledge(claim)
     }
 
-    /// Removes a change whose success was handed over. If the disk fails, the change is claimed again, and this alone
-    /// is repeated.
-    private func acknowledge(_ claim: ChangeJournal.Claim) async throws(StorageError) -> DrainSchedule.Outcome {
-        try await journal.finish(claim, isProbe: isProbe(claim))
-        state.withLock { _ = $0.delivered.remove(claim.id) }
-        noteSettled(claim)
-        return .settled
+    /// Removes a change whose success was handed over. If the disk fails, the change is claimed again, and only this is
+    /// repeated.
+    private func acknowledge(_ claim: ChangeJournal.Claim) async throws(StorageError) -> SendOutcome {
+        let (id, scope) = (claim.id, claim.batch.scope)
+        try await journal.finish(claim, isProbe: loop.schedule { $0.isProbe(id, in: scope) })
+        state.withLock { _ = $0.delivered.remove(id) }
+        loop.schedule { $0.end(id, in: scope) }
+        return .settled()
     }
 
-    private func fail(_ claim: ChangeJournal.Claim, _ error: NetworkError) async throws(StorageError)
-        -> DrainSchedule.Outcome
-    {
+    private func fail(
+        _ claim: ChangeJournal.Claim, _ error: NetworkError
+    ) async throws(StorageError) -> SendOutcome {
         let verdict = ReplayVerdict(error)
         // The server has certainly not taken it, so that it can be edited (401: RFC 9110 §15.5.2).
         if !claim.mayHaveBeenSent, !error.followsProcessedRequest,
@@ -351,27 +274,42 @@ extension ChangeDrainer {
         case .conflicting: return try await setAside(claim, .conflicting, error)
         case .refused: return try await setAside(claim, .refused, error)
         case .faulted(let retryAfter):
-            let faults = state.withLock { state in
-                state.faults[claim.id, default: 0] += 1
-                return state.faults[claim.id] ?? 0
-            }
+            let faults = loop.schedule { $0.countFault(of: claim.id, in: claim.batch.scope) }
             guard faults >= options.maximumServerFaults else { return .failed(retryAfter: retryAfter) }
             return try await setAside(claim, .refused, error)
         }
     }
 
-    func setAside(
+    /// Decides what follows a change to which no response came: it is sent again, others are sent before it, or it is
+    /// set aside.
+    private func treatLoss(
+        of claim: ChangeJournal.Claim, _ error: NetworkError
+    ) async throws(StorageError) -> SendOutcome {
+        let (id, scope) = (claim.id, claim.batch.scope)
+        var isDue = false
+        if !loop.schedule({ $0.isProbe(id, in: scope) }) { isDue = try await journal.noteLoss(claim) }
+        switch loop.schedule({ [isDue] in $0.treatLoss(of: id, in: scope, isDue: isDue) }) {
+        case .repeat: return .failed()
+        // Another change can be claimed only when none is.
+        case .release(let serverIsDown):
+            try await journal.postpone(claim, forgetsLosses: serverIsDown)
+            return .failed()
+        case .setAside: return try await setAside(claim, .unanswered, error)
+        }
+    }
+
+    private func setAside(
         _ claim: ChangeJournal.Claim, _ word: SetAsideReason.Word, _ error: NetworkError
-    ) async throws(StorageError) -> DrainSchedule.Outcome {
+    ) async throws(StorageError) -> SendOutcome {
         let sentence =
             word == .unanswered
             ? "The server took other changes, and no response came to this one."
             : (error.serviceError?.description ?? error.detail).cut(toByteCount: 2000)
         let change = try await journal.setAside(claim, SetAsideReason(word, sentence), claim.effect(after: error))
-        noteSettled(claim)
+        loop.schedule { $0.end(claim.id, in: claim.batch.scope) }
         // It is stored as refused first: an app that ends in between finds it in the list.
         if let change { await deliver(change, .failure(error), isOver: false) }
-        return .settled
+        return .settled()
     }
 }
 

@@ -80,7 +80,7 @@ extension OfflineQueue {
             throw StorageError(.rejected, error.detail)
         }
         try await journal.replace(id, with: change, at: link.clock.date)
-        drainer.change()
+        drainer.loop.wake()
     }
 
     /// Sends changes again that the server refused, or that expired. Each has its place in the order.
@@ -96,7 +96,7 @@ extension OfflineQueue {
     public func retry(_ ids: Set<UUID>) async throws(StorageError) {
         let (journal, drainer, _) = try parts()
         try await journal.retry(ids)
-        drainer.change { $0.flush() }
+        drainer.loop.change { $0.prompt() }
     }
 
     /// Removes changes, such as those that the server refused.
@@ -130,7 +130,7 @@ extension OfflineQueue {
         try await journal.erase(account: account) { erased in
             drainer.cancel(erased)
             for id in erased { link.forget(id) }
-            drainer.change()
+            drainer.loop.wake()
         }
     }
 
@@ -140,7 +140,7 @@ extension OfflineQueue {
         let removed = try await journal.remove(ids)
         drainer.cancel(ids)
         for id in ids { link.forget(id) }
-        drainer.change()
+        drainer.loop.wake()
         return removed
     }
 }

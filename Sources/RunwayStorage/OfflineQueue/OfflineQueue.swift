@@ -165,12 +165,7 @@ extension OfflineQueue {
         let drainer = ChangeDrainer(journal, link, endpoints, options)
         let tasks = [
             Task { await drainer.run() },
-            Task { [options] in
-                for await status in link.statuses {
-                    let isAllowed = options.allowsNetwork(status)
-                    drainer.change { $0.networkDidChange(isAllowed: isAllowed) }
-                }
-            },
+            Task { for await status in link.statuses { drainer.networkDidChange(to: status) } },
         ]
         state.withLock { state in
             precondition(state.link == nil, "an offline queue belongs to one layer")
@@ -221,7 +216,7 @@ extension OfflineQueue {
     public func settle(_ change: UUID, isQueued: Bool) async {
         guard let (journal, drainer, _) = try? parts() else { return }
         await journal.settle(change, isQueued: isQueued)
-        drainer.change()
+        drainer.loop.wake()
     }
 
     /// Sends what waits for an account that is signed in by now.

@@ -81,7 +81,7 @@ struct LogFaultTests {
         try await log.erase(account: "")
         try await log.record("later", priority: .high).committed()
         try await waitUntil("the cause to send it") {
-            log.sender.state.withLock { $0.reading?.counts[""] == 1 }
+            log.sender.loop.schedule { $0.policy.reading?.counts[""] == 1 }
         }
         gate.open()
         try await waitUntil("the later record") { fixture.server.names == ["later"] }

@@ -23,17 +23,6 @@ struct LogTriggerTests {
         }
     }
 
-    @Test func olderReadingReplacesNoNewerOne() {
-        var state = ActionLogSender.State(schedule: FlushSchedule(ActionLogOptions(), isNetworkAllowed: true))
-        state.note(ActionLogSender.Waiting(counts: ["ada": 1], age: .zero, instant: .zero, number: 2), isUrgent: true)
-        // It was read before ada signed in, and arrives after that.
-        state.note(ActionLogSender.Waiting(counts: [:], age: .zero, instant: .zero, number: 1))
-        guard case .send("ada", _) = state.schedule.step(isNetworkAllowed: true, at: .zero) else {
-            Issue.record("What waits for ada is not sent.")
-            return
-        }
-    }
-
     @Test func signInSendsWhatWaits() async throws {
         let fixture = LogFixture()
         fixture.signIn("ada")
@@ -80,7 +69,7 @@ struct LogTriggerTests {
         // Its only timer: the file was tried, and is locked.
         try await second.clock.waitForSleepers()
         await holder.close()
-        second.clock.advance(by: FlushSchedule.checkInterval)
+        second.clock.advance(by: SendPace.checkInterval)
         try await waitUntil("the record") { second.server.names == ["left"] }
         await log.close()
     }

@@ -10,7 +10,7 @@ struct BackoffTests {
     }
 
     @Test(arguments: [0.0, 0.25, 1.0]) func certainPartIsAlwaysWaited(_ part: Double) {
-        var random = SeededGenerator(seed: 1)
+        var random: any RandomNumberGenerator & Sendable = SeededGenerator(seed: 1)
         let backoff = Backoff(base: .seconds(4), longest: .seconds(4), certainPart: part)
         let waits = (0..<1000).map { _ in backoff.wait(after: 1, using: &random) / .seconds(4) }
         #expect(waits.allSatisfy { (part...1).contains($0) })

@@ -6,105 +6,57 @@ import Testing
 
 @testable import RunwayStorage
 
-struct DrainScheduleTests {
-    private func schedule(gap: Duration = .zero) -> DrainSchedule {
-        var options = OfflineQueueOptions()
-        options.gap = gap
-        return DrainSchedule(options, isNetworkAllowed: true)
+struct ChangeDelaysTests {
+    private typealias Schedule = SendSchedule<ChangeDelays>
+
+    private func schedule() -> Schedule {
+        let options = OfflineQueueOptions()
+        return Schedule(
+            ChangeDelays(), SendPace(gap: .zero, backoff: options.backoff, interval: options.interval),
+            isNetworkAllowed: true, random: ExtremeGenerator(isGreatest: true))
     }
 
     private func step(
-        _ schedule: inout DrainSchedule, _ scopes: [String] = ["a"], others: Bool = false, network: Bool = true,
+        _ schedule: inout Schedule, _ scopes: [String] = ["a"], others: Bool = false, network: Bool = true,
         at now: Duration = .zero
-    ) -> DrainSchedule.Step {
+    ) -> SendStep {
         schedule.step(scopes, hasOthers: others, isNetworkAllowed: network, at: now)
-    }
-
-    @Test func whatWaitsIsSentAtOnce() {
-        var schedule = schedule()
-        #expect(step(&schedule) == .replay("a"))
-        #expect(step(&schedule, []) == .wait(until: nil))
-    }
-
-    @Test func timerLooksAgainWithoutANetwork() {
-        var schedule = schedule()
-        #expect(step(&schedule, network: false, at: .seconds(5)) == .wait(until: .seconds(305)))
-        #expect(step(&schedule, [], others: true, at: .seconds(5)) == .wait(until: .seconds(305)))
-    }
-
-    @Test func backoffDoublesUpToAJitteredBound() {
-        for (jitter, last) in [(0.0, Duration.seconds(300)), (1.0, .seconds(600))] {
-            var schedule = schedule()
-            var waits: [Duration] = []
-            for _ in 0..<14 {
-                schedule.didReplay("a", .failed(), at: .zero, jitter: jitter)
-                if case .wait(let instant?) = schedule.step(["a"], hasOthers: false, isNetworkAllowed: true, at: .zero)
-                {
-                    waits.append(instant)
-                }
-            }
-            #expect(waits.first == .milliseconds(jitter == 0 ? 500 : 1000))
-            // The timer looks sooner than the longest backoff, and nothing is sent then.
-            #expect(waits.last == .seconds(300))
-            #expect(schedule.step(["a"], hasOthers: false, isNetworkAllowed: true, at: last) == .replay("a"))
-            let before = schedule.step(["a"], hasOthers: false, isNetworkAllowed: true, at: last - .seconds(1))
-            #expect(before == .wait(until: last))
-        }
-    }
-
-    @Test func onlyServerPausesOfAllScopesCount() {
-        var schedule = schedule()
-        schedule.didReplay("a", .failed(retryAfter: .seconds(100)), at: .zero, jitter: 1)
-        schedule.didReplay("b", .failed(), at: .zero, jitter: 1)
-        #expect(schedule.isPaused(["a"], at: .seconds(99)) && !schedule.isPaused(["a"], at: .seconds(100)))
-        #expect(!schedule.isPaused(["a", "b"], at: .zero) && !schedule.isPaused(["a", "c"], at: .zero))
-        #expect(!schedule.isPaused([], at: .zero))
-    }
-
-    @Test func serverPauseOutlastsAFlush() {
-        var schedule = schedule()
-        schedule.didReplay("a", .failed(retryAfter: .seconds(100)), at: .zero, jitter: 1)
-        schedule.flush()
-        schedule.networkDidChange(isAllowed: false)
-        schedule.networkDidChange(isAllowed: true)
-        #expect(step(&schedule, at: .seconds(99)) == .wait(until: .seconds(100)))
-        #expect(step(&schedule, at: .seconds(100)) == .replay("a"))
     }
 
     @Test func delayedScopeSendsAfterTheLimit() {
         var schedule = schedule()
         let owner = UUID()
-        schedule.delay("a", owner: owner, upTo: .seconds(10))
+        schedule.policy.delay("a", owner: owner, upTo: .seconds(10))
         // It could not send before.
         #expect(step(&schedule, network: false, at: .seconds(5)) == .wait(until: .seconds(305)))
-        #expect(step(&schedule, ["a", "b"], at: .seconds(20)) == .replay("b"))
+        #expect(step(&schedule, ["a", "b"], at: .seconds(20)) == .send("b"))
         #expect(step(&schedule, at: .seconds(25)) == .wait(until: .seconds(30)))
-        #expect(step(&schedule, at: .seconds(30)) == .replay("a"))
-        schedule.didReplay("a", .settled, at: .seconds(30), jitter: 1)
-        schedule.delay("a", owner: owner, upTo: .seconds(10))
-        #expect(step(&schedule, at: .seconds(30)) == .replay("a"), "one delay for all that waits")
+        #expect(step(&schedule, at: .seconds(30)) == .send("a"))
+        schedule.didSend("a", .settled(), at: .seconds(30))
+        schedule.policy.delay("a", owner: owner, upTo: .seconds(10))
+        #expect(step(&schedule, at: .seconds(30)) == .send("a"), "one delay for all that waits")
     }
 
     @Test func scopeWaitsForAllOwnersOfDelays() {
         var schedule = schedule()
         let owners = [UUID(), UUID()]
         for (owner, limit) in zip(owners, [Duration.seconds(10), .seconds(20)]) {
-            schedule.delay("a", owner: owner, upTo: limit)
+            schedule.policy.delay("a", owner: owner, upTo: limit)
         }
         #expect(step(&schedule) == .wait(until: .seconds(20)))
-        schedule.delay("a", owner: owners[1], upTo: nil)
+        schedule.policy.delay("a", owner: owners[1], upTo: nil)
         #expect(step(&schedule) == .wait(until: .seconds(10)))
         // The account of the owner may have changed since.
-        schedule.delay("b", owner: owners[0], upTo: nil)
-        #expect(step(&schedule) == .replay("a"))
+        schedule.policy.delay("b", owner: owners[0], upTo: nil)
+        #expect(step(&schedule) == .send("a"))
     }
 
     @Test func ownerDelaysOneScopeAtATime() {
         var schedule = schedule()
         let owner = UUID()
-        schedule.delay("a", owner: owner, upTo: .seconds(10))
-        schedule.delay("b", owner: owner, upTo: .seconds(10))
-        #expect(step(&schedule, ["a", "b"]) == .replay("a"))
+        schedule.policy.delay("a", owner: owner, upTo: .seconds(10))
+        schedule.policy.delay("b", owner: owner, upTo: .seconds(10))
+        #expect(step(&schedule, ["a", "b"]) == .send("a"))
         #expect(step(&schedule, ["b"]) == .wait(until: .seconds(10)))
     }
 
@@ -114,17 +66,17 @@ struct DrainScheduleTests {
         }
         var schedule = schedule()
         let owner = UUID()
-        schedule.delay(scope(nil), owner: owner, upTo: .seconds(10))
+        schedule.policy.delay(scope(nil), owner: owner, upTo: .seconds(10))
         #expect(step(&schedule, [scope("ada")]) == .wait(until: .seconds(10)))
         // The owner is notified of the sign-in later, and the wait does not begin anew.
-        schedule.delay(scope("ada"), owner: owner, upTo: .seconds(10))
+        schedule.policy.delay(scope("ada"), owner: owner, upTo: .seconds(10))
         #expect(step(&schedule, [scope("ada")], at: .seconds(5)) == .wait(until: .seconds(10)))
-        #expect(step(&schedule, [scope("bob")], at: .seconds(5)) == .replay(scope("bob")))
+        #expect(step(&schedule, [scope("bob")], at: .seconds(5)) == .send(scope("bob")))
     }
 
     @Test func delayRestartsBeforeTheNetworkIsReported() {
         var schedule = schedule()
-        schedule.delay("a", owner: UUID(), upTo: .seconds(10))
+        schedule.policy.delay("a", owner: UUID(), upTo: .seconds(10))
         #expect(step(&schedule) == .wait(until: .seconds(10)))
         #expect(step(&schedule, network: false, at: .seconds(20)) == .wait(until: .seconds(320)))
         #expect(step(&schedule, at: .seconds(30)) == .wait(until: .seconds(40)))
@@ -136,61 +88,31 @@ struct DrainScheduleTests {
         let steps: [(scope: String, limit: Duration?)] = [
             ("a", nil), ("a", .seconds(10)), ("a", .seconds(10)), ("b", .seconds(10)), ("b", nil), ("b", nil),
         ]
-        let ends = steps.map { schedule.delay($0.scope, owner: owner, upTo: $0.limit) }
+        let ends = steps.map { schedule.policy.delay($0.scope, owner: owner, upTo: $0.limit) }
         #expect(ends == [false, false, false, true, true, false])
     }
 
     @Test func flushIgnoresDelays() {
         var schedule = schedule()
-        schedule.delay("a", owner: UUID(), upTo: .seconds(10))
-        schedule.ignoresDelays = true
-        #expect(step(&schedule) == .replay("a"))
-        schedule.ignoresDelays = false
+        schedule.policy.delay("a", owner: UUID(), upTo: .seconds(10))
+        schedule.policy.note(.flushing(true))
+        #expect(step(&schedule) == .send("a"))
+        schedule.policy.note(.flushing(false))
         #expect(step(&schedule) == .wait(until: .seconds(10)))
     }
 
     @Test(arguments: [false, true]) func delayBeginsAnew(_ afterFailure: Bool) {
         var schedule = schedule()
-        schedule.delay("a", owner: UUID(), upTo: .seconds(10))
+        schedule.policy.delay("a", owner: UUID(), upTo: .seconds(10))
         #expect(step(&schedule) == .wait(until: .seconds(10)))
-        #expect(step(&schedule, at: .seconds(10)) == .replay("a"))
+        #expect(step(&schedule, at: .seconds(10)) == .send("a"))
         if afterFailure {
-            schedule.didReplay("a", .failed(), at: .seconds(10), jitter: 1)
+            schedule.didSend("a", .failed(), at: .seconds(10))
         } else {
             schedule.networkDidChange(isAllowed: false)
             schedule.networkDidChange(isAllowed: true)
         }
         #expect(step(&schedule, at: .seconds(20)) == .wait(until: .seconds(30)))
-    }
-
-    @Test func networkThatReturnsEndsTheBackoff() {
-        var schedule = schedule()
-        schedule.didReplay("a", .failed(), at: .zero, jitter: 1)
-        schedule.networkDidChange(isAllowed: false)
-        schedule.networkDidChange(isAllowed: true)
-        #expect(step(&schedule) == .replay("a"))
-    }
-
-    @Test func scopesTakeTurnsWithoutBlockingEachOther() {
-        var schedule = schedule()
-        schedule.didReplay("a", .settled, at: .zero, jitter: 1)
-        #expect(step(&schedule, ["a", "b"]) == .replay("b"))
-        schedule.didReplay("b", .failed(retryAfter: .seconds(60)), at: .zero, jitter: 1)
-        #expect(step(&schedule, ["a", "b"]) == .replay("a"))
-    }
-
-    @Test func missingLoginPausesUntilSomebodySignsIn() {
-        var schedule = schedule()
-        schedule.didReplay("a", .unauthorized, at: .zero, jitter: 1)
-        #expect(step(&schedule, at: .seconds(299)) == .wait(until: .seconds(300)))
-        schedule.flush()
-        #expect(step(&schedule, at: .seconds(1)) == .replay("a"))
-    }
-
-    @Test func gapSeparatesTwoChanges() {
-        var schedule = schedule(gap: .milliseconds(50))
-        schedule.didReplay("a", .settled, at: .zero, jitter: 1)
-        #expect(step(&schedule) == .wait(until: .milliseconds(50)))
     }
 
     // MARK: What depends on what

@@ -1,0 +1,119 @@
+import Runway
+import Synchronization
+
+/// Performs what a ``SendSchedule`` decides, one attempt at a time, and resumes who waits until all is sent.
+final class SendLoop<Policy: SendPolicy>: Sendable {
+    private struct State {
+        var schedule: SendSchedule<Policy>
+        var flushes: [Race<Void>] = []
+        /// How many of them came before the last decision.
+        var decidedFlushCount = 0
+        var isFinished = false
+    }
+
+    private let clock: LayerClock
+    private let gap: Duration
+    private let events: AsyncStream<Void>
+    private let signal: AsyncStream<Void>.Continuation
+    /// Guards the schedule, and who waits for the end of a flush.
+    private let state: Mutex<State>
+
+    init(_ policy: Policy, _ pace: SendPace, isNetworkAllowed: Bool, clock: LayerClock) {
+        self.clock = clock
+        gap = pace.gap
+        state = Mutex(State(schedule: SendSchedule(policy, pace, isNetworkAllowed: isNetworkAllowed)))
+        (events, signal) = AsyncStream<Void>.makeStream(bufferingPolicy: .bufferingNewest(1))
+    }
+
+    /// Reads or changes the schedule. It decides anew only after ``wake()``.
+    func schedule<Value: Sendable>(_ use: (inout SendSchedule<Policy>) -> Value) -> Value {
+        state.withLock { use(&$0.schedule) }
+    }
+
+    /// Has the schedule decide anew.
+    func wake() { signal.yield() }
+
+    /// Changes the schedule, and has it decide anew.
+    func change(_ change: (inout SendSchedule<Policy>) -> Void) {
+        schedule(change)
+        wake()
+    }
+
+    /// Sends what waits, and returns when nothing can be sent any more now: all is sent, or an attempt failed. If the
+    /// task is cancelled it does not wait for that, and sending goes on.
+    ///
+    /// - Parameter waits: Whether it waits at all. The default is `true`.
+    func flush(waits: Bool = true) async {
+        let end = Race<Void>()
+        let isFinished = state.withLock { state in
+            if state.isFinished { return true }
+            state.schedule.prompt()
+            state.schedule.policy.note(.flushing(true))
+            if waits { state.flushes.append(end) }
+            return false
+        }
+        if isFinished { return }
+        wake()
+        if waits { await end.wait(onCancel: ()) }
+    }
+
+    /// Runs until the task is cancelled.
+    func run(_ work: some SendWork) async {
+        var iterator = events.makeAsyncIterator()
+        var grace: GraceHold?
+        defer { grace?.end() }
+        while !Task.isCancelled {
+            state.withLock { $0.decidedFlushCount = $0.flushes.count }
+            switch await work.decide() {
+            case .send(let scope):
+                // Before anything is read: the system may suspend the app at any time without it. The one of the last attempt may have
+                // expired, and is held until the new one has begun.
+                let former = grace
+                grace = work.beginGrace()
+                former?.end()
+                await work.send(scope)
+            case .wait(let instant):
+                // The gap between two attempts ends neither a flush nor the system's time in the background.
+                if instant.map({ $0 > clock.now + gap }) ?? true {
+                    grace?.end()
+                    grace = nil
+                    resumeFlushes()
+                }
+                let alarm = instant.map { instant in
+                    Task { [clock, signal] in
+                        try await clock.sleep(until: instant)
+                        signal.yield()
+                    }
+                }
+                defer { alarm?.cancel() }
+                _ = await iterator.next()
+            }
+        }
+        resumeFlushes(isFinished: true)
+    }
+
+    /// Ends the flushes that came before the last decision, or all.
+    private func resumeFlushes(isFinished: Bool = false) {
+        let flushes = state.withLock { state in
+            if isFinished { state.isFinished = true }
+            let count = isFinished ? state.flushes.count : state.decidedFlushCount
+            defer {
+                state.flushes.removeFirst(count)
+                state.decidedFlushCount = 0
+                if state.flushes.isEmpty { state.schedule.policy.note(.flushing(false)) }
+            }
+            return state.flushes.prefix(count)
+        }
+        for flush in flushes { flush.finish(()) }
+    }
+}
+
+/// Decides and sends for a ``SendLoop``.
+protocol SendWork: Sendable {
+    /// Asks the system for time in the background; `nil` if the app can't.
+    func beginGrace() -> GraceHold?
+    /// Reads what it has to, and returns the decision of the schedule.
+    func decide() async -> SendStep
+    /// Sends what is first in a scope, and records the outcome in the schedule.
+    func send(_ scope: String) async
+}

@@ -1,0 +1,265 @@
+import Foundation
+import Runway
+
+/// Decides which scope sends next, and when. Pure: times and events are passed to it, and a ``SendLoop`` performs.
+///
+/// A *scope* is sent in order, apart from others: an account of the action log, or an account of a service. Scopes take
+/// turns, with a gap between two attempts. Each has
+/// - a backoff of its own, so that a server that refuses one account does not hold up the others. A network that
+///   returns, a sign-in and the app end it;
+/// - a pause that its server asked for, which only time ends;
+/// - an entry to which no response comes, and which is sent in turn with others (``SuspectedEntry``).
+///
+/// Its ``SendPolicy`` knows which scopes are due.
+struct SendSchedule<Policy: SendPolicy>: Sendable {
+    private struct Lane: Sendable {
+        /// Nothing is sent before its end, unless an event makes success likely.
+        var backoff: Backoff
+        /// How often the server failed on what begins with an entry.
+        var faults: [UUID: Int] = [:]
+        /// The entry that is sent in turn with others, since no response comes to it.
+        var suspect: SuspectedEntry?
+        /// When it sent last, counted in attempts.
+        var turn: UInt64 = 0
+    }
+
+    var policy: Policy
+    private let pace: SendPace
+    private var random: any RandomNumberGenerator & Sendable
+    private var lanes: [String: Lane] = [:]
+    /// What servers asked for, by ``SendPolicy/server(of:)``: nothing is sent before.
+    private var pauses: [String: Duration] = [:]
+    private var turn: UInt64 = 0
+    /// The end of the gap after the last attempt.
+    private var gapEnd = Duration.zero
+    private var wasNetworkAllowed: Bool
+
+    init(
+        _ policy: Policy, _ pace: SendPace, isNetworkAllowed: Bool,
+        random: any RandomNumberGenerator & Sendable = SystemRandomNumberGenerator()
+    ) {
+        (self.policy, self.pace, self.random, wasNetworkAllowed) = (policy, pace, random, isNetworkAllowed)
+    }
+
+    /// Ends the backoffs: the app asks to send what waits, or somebody signed in. Pauses of servers still hold.
+    mutating func prompt() {
+        for scope in lanes.keys { lanes[scope]?.backoff.end = .zero }
+        policy.note(.prompted)
+    }
+
+    /// Records whether what waits may be sent over the network that the device has. One that returns ends the backoffs.
+    mutating func networkDidChange(isAllowed: Bool) {
+        if isAllowed, !wasNetworkAllowed {
+            prompt()
+            policy.note(.networkReturned)
+        }
+        wasNetworkAllowed = isAllowed
+    }
+
+    /// Pauses a scope, and all others of its server, as the server asked in this run or an earlier one.
+    mutating func pause(_ scope: String, until instant: Duration) {
+        let server = policy.server(of: scope)
+        pauses[server] = max(pauses[server] ?? .zero, instant)
+    }
+
+    /// The end of the pause that the server of a scope asked for.
+    func pauseEnd(of scope: String) -> Duration { pauses[policy.server(of: scope)] ?? .zero }
+
+    /// Whether servers asked to wait in each of some scopes; `false` if there are none.
+    func isPaused(_ scopes: [String], at now: Duration) -> Bool {
+        !scopes.isEmpty && scopes.allSatisfy { pauseEnd(of: $0) > now }
+    }
+
+    /// Returns what happens next.
+    ///
+    /// - Parameters:
+    ///   - scopes: The scopes in which something waits that may be sent as the account that is signed in.
+    ///   - hasOthers: Whether something waits that may not. The default is `false`.
+    mutating func step(
+        _ scopes: [String], hasOthers: Bool = false, isNetworkAllowed: Bool, at now: Duration
+    ) -> SendStep {
+        let isIdle = scopes.isEmpty && !hasOthers
+        if isIdle || lanes.count > SendPace.maximumLaneCount { forget(besides: scopes, at: now) }
+        if isIdle { return .wait(until: nil) }
+        // A network that has returned may be read here before its change is reported.
+        networkDidChange(isAllowed: isNetworkAllowed)
+        // The status is read again then: its source may have missed a change.
+        let check = now + (pace.interval ?? SendPace.checkInterval)
+        guard isNetworkAllowed, !scopes.isEmpty else { return .wait(until: check) }
+        let starts = scopes.compactMap { scope in
+            let lane = lanes[scope]
+            let earliest = max(gapEnd, pauseEnd(of: scope), lane?.backoff.end ?? .zero)
+            let start = policy.start(of: scope, from: earliest, isSuspected: lane?.suspect != nil, at: now)
+            return start.map { (scope: scope, start: $0, turn: lane?.turn ?? 0) }
+        }
+        let ready = starts.filter { $0.start <= now }.min { ($0.turn, $0.scope) < ($1.turn, $1.scope) }
+        if let ready { return .send(ready.scope) }
+        let start = starts.map(\.start).min()
+        return .wait(until: pace.interval == nil ? start : min(check, start ?? check))
+    }
+
+    /// Forgets what is over, of accounts that have left or have nothing that waits.
+    private mutating func forget(besides scopes: [String], at now: Duration) {
+        pauses = pauses.filter { $0.value > now }
+        lanes = lanes.filter { scope, lane in
+            scopes.contains(scope) || lane.backoff.end > now || lane.suspect != nil || !lane.faults.isEmpty
+        }
+    }
+
+    /// Records what became of the last step.
+    mutating func didSend(_ scope: String, _ outcome: SendOutcome, at now: Duration) {
+        turn += 1
+        gapEnd = now + pace.gap
+        self[scope].turn = turn
+        switch outcome {
+        case .settled(let pause):
+            self[scope].backoff.reset()
+            if pause > .zero { self.pause(scope, until: now + min(pause, SendPace.longestPause)) }
+        case .refused(let count):
+            self[scope].backoff.reset()
+            if count > 1 { self[scope].backoff.end = now + pace.backoff.wait(after: count - 1, using: &random) }
+        case .failed(let retryAfter): return fail(scope, retryAfter: retryAfter, at: now)
+        case .unauthorized: self[scope].backoff.end = now + SendPace.credentialsWait
+        case .stopped: self[scope].backoff.end = max(self[scope].backoff.end, now + pace.backoff.bound(after: 1))
+        }
+        policy.note(.ended(scope, outcome))
+    }
+
+    /// Records an attempt that failed, such as a call that was stored since it could not be sent.
+    mutating func fail(_ scope: String, retryAfter: Duration?, at now: Duration) {
+        var lane = self[scope]
+        lane.backoff.fail(at: now, using: &random)
+        self[scope] = lane
+        if let retryAfter { pause(scope, until: now + min(retryAfter, SendPace.longestPause)) }
+        policy.note(.ended(scope, .failed(retryAfter: retryAfter)))
+    }
+
+    private subscript(scope: String) -> Lane {
+        get { lanes[scope] ?? Lane(backoff: pace.backoff) }
+        set { lanes[scope] = newValue }
+    }
+}
+
+// The entry that an attempt begins with.
+extension SendSchedule {
+    /// How many attempts a server may fail on it, in this run.
+    mutating func countFault(of first: UUID, in scope: String) -> Int {
+        self[scope].faults[first, default: 0] += 1
+        return self[scope].faults[first] ?? 0
+    }
+
+    /// The entries of a scope that the next attempt passes over.
+    func skipped(in scope: String) -> Set<UUID> { lanes[scope]?.suspect?.skipped ?? [] }
+
+    /// Whether no response comes to an entry of a scope, so that single ones are sent.
+    func isSuspected(_ scope: String) -> Bool { lanes[scope]?.suspect != nil }
+
+    /// Whether an entry was sent to find out whether the server is down.
+    func isProbe(_ first: UUID, in scope: String) -> Bool {
+        lanes[scope]?.suspect.map { $0.isProbing && $0.id != first } ?? false
+    }
+
+    /// Records that an entry is over: the server responded to it, or it is sent with others.
+    mutating func end(_ first: UUID, in scope: String) {
+        self[scope].faults[first] = nil
+        if isProbe(first, in: scope) { self[scope].suspect?.didProbe() } else { self[scope].suspect = nil }
+    }
+
+    /// Records that no other entry waits by which the suspected one could be judged.
+    mutating func hasNoProbe(in scope: String) {
+        if lanes[scope]?.suspect?.isProbing == true { lanes[scope]?.suspect?.hasNoProbe() }
+    }
+
+    /// Decides what becomes of a single entry to which no response came.
+    ///
+    /// - Parameter isDue: Whether that happened so often, and for so long, that the entry itself is suspected.
+    mutating func treatLoss(of first: UUID, in scope: String, isDue: Bool) -> LossTreatment {
+        guard var suspect = lanes[scope]?.suspect, suspect.isProbing || suspect.id == first else {
+            self[scope].suspect = isDue ? SuspectedEntry(first) : nil
+            return isDue ? .release(serverIsDown: false) : .repeat
+        }
+        let conclusion = suspect.didLose(first, isDue: isDue)
+        self[scope].suspect = suspect
+        switch conclusion {
+        case .serverFailsOnIt: return .setAside
+        case .serverIsDown: return .release(serverIsDown: true)
+        case .open: return suspect.isProbing ? .release(serverIsDown: false) : .repeat
+        }
+    }
+}
+
+/// Knows which of the scopes of a ``SendSchedule`` are due. Pure.
+protocol SendPolicy: Sendable {
+    /// The name of the server that takes a scope: the pause that it asks for holds for all scopes of it.
+    func server(of scope: String) -> String
+    /// Returns when a scope is sent that could be from `earliest` on; `nil` if it waits for an event.
+    ///
+    /// - Parameter isSuspected: Whether no response comes to one of its entries, which is sent in turn with others.
+    mutating func start(of scope: String, from earliest: Duration, isSuspected: Bool, at now: Duration) -> Duration?
+    /// Takes note of an event.
+    mutating func note(_ event: SendEvent)
+}
+
+/// An event of a ``SendSchedule`` that may make a scope due.
+enum SendEvent: Sendable {
+    /// The app asks to send what waits, somebody signed in, or a network came back.
+    case prompted
+    /// A network came back, after ``prompted``.
+    case networkReturned
+    /// Somebody waits until what waits is sent, or nobody does any more.
+    case flushing(Bool)
+    /// An attempt has ended.
+    case ended(String, SendOutcome)
+}
+
+/// A decision of a ``SendSchedule``.
+enum SendStep: Equatable, Sendable {
+    /// Send what is first in this scope.
+    case send(String)
+    /// Do nothing until an event or, if there is one, this instant.
+    case wait(until: Duration?)
+}
+
+/// The end of an attempt to send.
+enum SendOutcome: Equatable, Sendable {
+    /// The server has it, or it is set aside: the next one follows. The server may ask for a pause before.
+    case settled(pause: Duration = .zero)
+    /// The server refused it. So many single entries in a row were set aside: from the second on it may refuse
+    /// everything, and the wait doubles.
+    case refused(inRow: Int)
+    /// The same may succeed later, not before the wait that the server asks for.
+    case failed(retryAfter: Duration? = nil)
+    /// The server asks for a login, or for another token.
+    case unauthorized
+    /// Nothing was there to send, or the call was cancelled.
+    case stopped
+}
+
+/// What is done with an entry to which no response came.
+enum LossTreatment: Equatable, Sendable {
+    /// It is sent again.
+    case `repeat`
+    /// It waits, and another one is sent.
+    case release(serverIsDown: Bool)
+    /// It is set aside.
+    case setAside
+}
+
+/// How fast a ``SendSchedule`` sends.
+struct SendPace: Sendable {
+    /// How long nothing of a scope is sent after the server asked for a login, unless somebody signs in or the app asks.
+    static let credentialsWait = Duration.seconds(300)
+    /// The longest wait that a server can ask for.
+    static let longestPause = Duration.seconds(86_400)
+    /// After how long the status of the network, or a file that can't be read, is checked again without another cause.
+    static let checkInterval = Duration.seconds(300)
+    /// How many scopes are remembered that may have nothing that waits.
+    static let maximumLaneCount = 64
+
+    /// The pause between two attempts.
+    var gap: Duration
+    var backoff: Backoff
+    /// After how long the schedule decides anew without another cause. `nil` is never, but for ``checkInterval``
+    /// without a network.
+    var interval: Duration?
+}
