@@ -268,7 +268,7 @@ struct SealingTests {
         // A process that ended while it sent the change.
         let journal = try Journal(
             at: first.folder.file, durability: .normal, sealing: sealing, time: .seconds(0))
-        let scope = try #require(try journal.entries().first?.entry.scope)
+        let scope = try #require(try journal.entries().first?.scope)
         _ = try #require(try journal.claim(scope))
         try journal.close()
         let wrong = QueueFixture(first.server, in: first.folder) { $0.sealing = other }

@@ -110,6 +110,15 @@ private func restoredCallExample(_ change: QueuedChange) -> RenameNote? {
     return rename
 }
 
+private func submissionExample(on network: NetworkLayer) async throws -> String {
+    let status: String
+    switch try await network.submit(RenameNote(id: 7, title: "Bread")) {
+    case .response: status = "Saved"
+    case .queued(let change): status = "Saved on this device, as \(change.id)"
+    }
+    return status
+}
+
 private func offlineQueueOptionsExample() -> OfflineQueueOptions {
     var options = OfflineQueueOptions()
     options.maximumAge = .seconds(7 * 86_400)

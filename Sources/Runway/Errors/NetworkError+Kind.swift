@@ -87,8 +87,8 @@ extension NetworkError {
         /// The device could not store or read what the call needs: the disk is full, a file or a key can't be used or
         /// has changed, or what is stored of an upload is gone.
         public static let storage = Kind(.storage)
-        /// The call is stored, and sent when that is possible: this is no failure. ``NetworkError/queuedChange``
-        /// identifies it; see ``OfflinePolicy``.
+        /// There is no response to return, since the call is stored, and is sent when that is possible:
+        /// ``NetworkError/queuedChange``. ``NetworkLayer/submit(_:options:)`` returns that as an outcome.
         public static let queued = Kind(.queued)
     }
 }

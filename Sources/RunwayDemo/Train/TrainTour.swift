@@ -97,13 +97,7 @@
                 await network.cache.flush()
                 let text = screen.lines.joined(separator: "\n")
                 if run == .atHome { return try await ChildProcess.waitForKill(saying: text) }
-                for price in prices {
-                    do throws(NetworkError) {
-                        _ = try await network.call(SecondHandOffer(id: id, price: price))
-                    } catch {
-                        guard error.kind == .queued else { throw error }
-                    }
-                }
+                for price in prices { _ = try await network.submit(SecondHandOffer(id: id, price: price)) }
                 status.set(.wifi)
                 try await ChildProcess.waitForKill(saying: text)
             }

@@ -206,12 +206,10 @@ extension ActionLog {
     public func refusedRecords() async throws(StorageError) -> [RefusedAction] {
         try await store.read { journal throws(StorageError) in
             let sealedReason = "The record can't be decrypted: its key can't be read, or is another one."
-            let sealed = try journal.entriesSealed().map { EntrySetAside(entry: $0, reason: sealedReason) }
-            return (try journal.entriesSetAside() + sealed).map { found in
-                let entry = found.entry.entry
-                return RefusedAction(
+            return (try journal.entriesSetAside() + journal.entriesSealed()).map { entry in
+                RefusedAction(
                     id: entry.id, account: entry.scope, json: entry.payload, isSealed: entry.isSealed,
-                    reason: found.reason)
+                    reason: entry.state == .sealed ? sealedReason : entry.reason)
             }
         }
     }
@@ -238,11 +236,11 @@ extension ActionLog {
     ) async throws(StorageError) {
         let (options, time) = (buffer.options, buffer.time)
         try await store.run { journal throws(StorageError) in
-            guard let placed = try journal.entry(record), placed.state == .setAside, !placed.entry.isSealed else {
+            guard let placed = try journal.entry(record), placed.state == .setAside, !placed.isSealed else {
                 throw StorageError(.rejected, "The log has no such record that is set aside and can be read.")
             }
             let payload = try ActionRecord.edited(
-                placed.entry.payload, name, properties, redaction: options.redaction,
+                placed.payload, name, properties, redaction: options.redaction,
                 maximumByteCount: options.maximumRecordByteCount)
             try journal.replace(placed, with: payload, time)
         }

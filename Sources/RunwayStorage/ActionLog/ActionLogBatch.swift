@@ -102,7 +102,7 @@ enum ActionLogBody {
             if index > 0 { bytes.append(UInt8(ascii: ",")) }
             // The payload is an object that is never empty.
             bytes += Array("{\"seq\":\(entry.sequence),".utf8)
-            bytes += entry.entry.payload.dropFirst()
+            bytes += entry.payload.dropFirst()
         }
         bytes += Array("]}".utf8)
         guard let coded = GzipEncoder(level: 6)?.encode(bytes, isLast: true) else {
@@ -138,7 +138,7 @@ struct ActionLogVerdicts: Equatable {
     init?(_ json: JSONValue, to batch: JournalBatch) {
         guard let response = BatchResponse(json), response.stream == batch.stream, response.number == batch.number
         else { return nil }
-        let sent = Set(batch.entries.map(\.entry.id))
+        let sent = Set(batch.entries.map(\.id))
         // Verdicts on records that were not sent mean nothing.
         for (id, verdict) in response.verdicts where sent.contains(id) {
             switch verdict {

@@ -112,7 +112,7 @@ extension ActionLogSender {
         var pace = ActionLogPace()
         if verdicts.sampleRate < 1 { (pace.sampleRate, pace.end) = (verdicts.sampleRate, now + lifetime) }
         if verdicts.gap > .zero { pace.pause = now + verdicts.gap }
-        let first = batch.entries[0].entry.id
+        let first = batch.entries[0].id
         let isProbe = loop.schedule { $0.isProbe(first, in: batch.scope) }
         let count = try await store.run { [pace] journal throws(StorageError) in
             // Otherwise a process that ends in between would send the number of the batch with fewer records.
@@ -173,7 +173,7 @@ extension ActionLogSender {
         _ batch: JournalBatch, isFault: Bool, _ reason: String, inNewStream isNewStream: Bool = false,
         retryAfter: Duration? = nil
     ) async throws(StorageError) -> SendOutcome {
-        let (scope, count, first) = (batch.scope, batch.entries.count, batch.entries[0].entry.id)
+        let (scope, count, first) = (batch.scope, batch.entries.count, batch.entries[0].id)
         let treatment = loop.schedule { schedule in
             let faults = isFault ? schedule.countFault(of: first, in: scope) : nil
             return schedule.policy.treatment(scope, count: count, faults: faults)
@@ -191,7 +191,7 @@ extension ActionLogSender {
     private func treatLoss(
         of batch: JournalBatch, _ reason: String, repeating outcome: SendOutcome = .failed()
     ) async throws(StorageError) -> SendOutcome {
-        let (scope, count, first, time) = (batch.scope, batch.entries.count, batch.entries[0].entry.id, buffer.time)
+        let (scope, count, first, time) = (batch.scope, batch.entries.count, batch.entries[0].id, buffer.time)
         var isDue = false
         if !loop.schedule({ $0.isProbe(first, in: scope) }) {
             isDue = try await store.run { journal throws(StorageError) in
@@ -218,7 +218,7 @@ extension ActionLogSender {
     private func end(
         _ batch: JournalBatch, isFault: Bool, _ reason: String, _ retryAfter: Duration? = nil
     ) async throws(StorageError) -> SendOutcome {
-        let (scope, count, first) = (batch.scope, batch.entries.count, batch.entries[0].entry.id)
+        let (scope, count, first) = (batch.scope, batch.entries.count, batch.entries[0].id)
         let limit = options.maximumSetAsideCount
         let (isRefusingAll, refusals) = loop.schedule { ($0.policy.isRefusingAll, $0.policy.refusals(of: scope)) }
         let isOver = try await store.run { journal throws(StorageError) in

@@ -209,7 +209,7 @@ extension Journal {
         while let batch = try claim(
             scope, maximumCount: maximumCount, maximumByteCount: maximumByteCount, skipping: skipped)
         {
-            let sealed = batch.entries.filter(\.entry.isSealed)
+            let sealed = batch.entries.filter(\.isSealed)
             if sealed.isEmpty { return batch }
             try coder.checkKey()
             try refuse(batch)

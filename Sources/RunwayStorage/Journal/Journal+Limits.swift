@@ -2,12 +2,6 @@ import Foundation
 import GRDB
 import RunwaySQLite
 
-/// An entry that is set aside, and why.
-struct EntrySetAside: Sendable, Equatable {
-    var entry: SequencedEntry
-    var reason: String
-}
-
 extension Journal {
     // Every append runs the first and often the last of these, so that they name their indices: SQLite would choose `entry_by_scope`, and
     // sort all entries that wait.
@@ -75,7 +69,7 @@ extension Journal {
         try write { database in
             var setAsideCount = 0
             for entry in batch.entries {
-                guard let reason = reasons[entry.entry.id] else { continue }
+                guard let reason = reasons[entry.id] else { continue }
                 try database.execute(
                     sql: """
                         UPDATE entry SET state = 2, reason = CASE WHEN reason IS ? THEN '' ELSE ? END || ?
@@ -98,13 +92,13 @@ extension Journal {
         }
     }
 
-    /// The entries that are set aside, oldest first.
-    func entriesSetAside() throws(StorageError) -> [EntrySetAside] {
+    /// The entries that are set aside, oldest first, with the reasons.
+    func entriesSetAside() throws(StorageError) -> [JournalEntry] {
         try write { database in
-            try sound(database, nil, state: 2, limit: -1).map { entry in
-                let reason = try String.fetchOne(
-                    database, sql: "SELECT reason FROM entry WHERE sequence = ?", arguments: [entry.sequence])
-                return EntrySetAside(entry: entry, reason: String((reason ?? "").trimmingPrefix(Self.seriesMark)))
+            try sound(database, nil, state: .setAside).map { entry in
+                var entry = entry
+                entry.reason = String(entry.reason.trimmingPrefix(Self.seriesMark))
+                return entry
             }
         }
     }
@@ -146,18 +140,18 @@ extension Journal {
     ) throws -> Int {
         let rows = try Row.fetchAll(
             database.cachedStatement(
-                sql: "SELECT \(SequencedEntry.columns) FROM entry WHERE state = 2 AND \(condition)"),
+                sql: "SELECT \(JournalEntry.columns) FROM entry WHERE state = 2 AND \(condition)"),
             arguments: arguments)
         var count = 0
         for row in rows {
-            guard let found = SequencedEntry(row) else {
+            guard let found = JournalEntry(row) else {
                 try removeDamaged(database, row)
                 continue
             }
             try database.cachedStatement(
                 sql: "UPDATE entry SET state = 0, reason = ?, moment = ?, checksum = ? WHERE sequence = ?"
             ).execute(arguments: [
-                reason, moment, RowChecksum.of(found.entry, found.sequence, at: moment), found.sequence,
+                reason, moment, RowChecksum.of(found, at: moment), found.sequence,
             ])
             count += 1
         }

@@ -2,29 +2,6 @@ import Foundation
 import GRDB
 import RunwaySQLite
 
-/// An entry with what its place in the file says of it.
-struct PlacedEntry: Sendable, Equatable {
-    /// What an entry waits for. The raw values are stored.
-    enum State: Int, Sendable {
-        /// It was never claimed, or its last claim was released.
-        case waiting = 0
-        /// It was claimed, and that is not over.
-        case claimed = 1
-        /// It is set aside.
-        case setAside = 2
-        /// It waits for the key with which it was encrypted.
-        case sealed = 3
-        /// It was stored before its owner did what it stands for, and that is not over. No claim returns it.
-        case ahead = 4
-    }
-
-    var sequence: Int64
-    var entry: JournalEntry
-    var state: State
-    /// Why it is set aside; empty otherwise.
-    var reason: String
-}
-
 /// For an owner whose entries have an order of their own, and are changed in their places: the offline queue.
 extension Journal {
     /// The greatest place that was ever used.
@@ -44,15 +21,16 @@ extension Journal {
     /// - Throws: ``StorageError/Kind/full`` if there would be more entries or bytes than allowed, those that are set
     ///   aside included.
     func insert(
-        _ entry: JournalEntry, at sequence: Int64, _ time: JournalTime, as state: PlacedEntry.State = .waiting
+        _ entry: JournalEntry, at sequence: Int64, _ time: JournalTime, as state: JournalEntry.State = .waiting
     ) throws(StorageError) -> Int64 {
         try write { database in
             let moment = try advance(database, to: time)
-            let stored = try coder.sealed(entry)
+            var stored = try coder.sealed(entry)
             try checkRoom(database, count: 1, byteCount: stored.payload.count)
             var sequence = sequence
             let search = try database.cachedStatement(sql: "SELECT 1 FROM entry WHERE sequence = ?")
             while try Bool.fetchOne(search, arguments: [sequence]) != nil { sequence &+= 1 }
+            stored.sequence = sequence
             try database.execute(
                 sql: """
                     INSERT INTO entry (sequence, id, scope, priority, moment, payload, checksum, state)
@@ -60,7 +38,7 @@ extension Journal {
                     """,
                 arguments: [
                     sequence, Data(entry.id.bytes), entry.scope, entry.priority, moment, Data(stored.payload),
-                    RowChecksum.of(stored, sequence, at: moment), state.rawValue,
+                    RowChecksum.of(stored, at: moment), state.rawValue,
                 ])
             return sequence
         }
@@ -77,37 +55,13 @@ extension Journal {
     }
 
     /// The entries in their order, of one scope or, with `nil`, of all. Those that are damaged are removed and counted.
-    func entries(of scope: String? = nil) throws(StorageError) -> [PlacedEntry] {
-        try entries(scope == nil ? "?1 IS NULL" : "scope = ?1", scope)
+    func entries(of scope: String? = nil) throws(StorageError) -> [JournalEntry] {
+        try write { try sound($0, scope == nil ? "?1 IS NULL" : "scope = ?1", [scope]) }
     }
 
     /// One entry; `nil` if there is none with this id, or it is damaged.
-    func entry(_ id: UUID) throws(StorageError) -> PlacedEntry? {
-        try entries("id = ?1", Data(id.bytes)).first
-    }
-
-    private func entries(
-        _ condition: String, _ value: (any DatabaseValueConvertible)?
-    ) throws(StorageError) -> [PlacedEntry] {
-        try write { database in
-            let rows = try Row.fetchAll(
-                database,
-                sql: """
-                    SELECT \(SequencedEntry.columns), state, reason FROM entry
-                    WHERE \(condition) ORDER BY sequence
-                    """, arguments: [value])
-            return try rows.compactMap { row in
-                if let entry = SequencedEntry(row), let number = Int.fromDatabaseValue(row[7]),
-                    let state = PlacedEntry.State(rawValue: number)
-                {
-                    return PlacedEntry(
-                        sequence: entry.sequence, entry: coder.opened(entry.entry), state: state,
-                        reason: String.fromDatabaseValue(row[8]) ?? "")
-                }
-                try removeDamaged(database, row)
-                return nil
-            }
-        }
+    func entry(_ id: UUID) throws(StorageError) -> JournalEntry? {
+        try write { try sound($0, "id = ?", [Data(id.bytes)]).first }
     }
 
     /// Whether there are entries of a scope or, with `nil`, of any, whatever their state.
@@ -119,14 +73,25 @@ extension Journal {
         }
     }
 
-    /// The id of the first entry of a scope that is claimed or waits; `nil` if there is none.
-    func first(of scope: String) throws(StorageError) -> UUID? {
+    /// The first entry of a scope that is claimed or waits; `nil` if there is none. Damaged ones are removed and counted.
+    func first(of scope: String) throws(StorageError) -> JournalEntry? {
         try write { database in
-            let row = try Row.fetchOne(
-                database,
-                sql: "SELECT id FROM entry WHERE scope = ? AND state < 2 ORDER BY state DESC, sequence LIMIT 1",
-                arguments: [scope])
-            return row.flatMap { UUID.fromDatabaseValue($0[0]) }
+            let statement = """
+                SELECT \(JournalEntry.columns) FROM entry WHERE scope = ? AND state < 2 ORDER BY state DESC, sequence LIMIT 1
+                """
+            while let row = try Row.fetchOne(database, sql: statement, arguments: [scope]) {
+                if let entry = JournalEntry(row) { return coder.opened(entry) }
+                try removeDamaged(database, row)
+            }
+            return nil
+        }
+    }
+
+    /// Claims an entry that waits, for an owner that sends one at a time.
+    func claim(_ id: UUID) throws(StorageError) {
+        try write { database in
+            try database.cachedStatement(sql: "UPDATE entry SET state = 1 WHERE id = ? AND state = 0")
+                .execute(arguments: [Data(id.bytes)])
         }
     }
 
@@ -137,7 +102,7 @@ extension Journal {
     ///   - keepsAge: Whether it waits since it was first stored. The default is `false`: since now.
     /// - Throws: As ``insert(_:at:_:as:)``.
     func replace(
-        _ placed: PlacedEntry, with payload: [UInt8], _ time: JournalTime, isLimited: Bool = true,
+        _ placed: JournalEntry, with payload: [UInt8], _ time: JournalTime, isLimited: Bool = true,
         keepsAge: Bool = false
     ) throws(StorageError) {
         try write { database in
@@ -147,7 +112,7 @@ extension Journal {
                     database, sql: "SELECT moment FROM entry WHERE sequence = ?", arguments: [placed.sequence])
                 moment = former ?? moment
             }
-            var entry = placed.entry
+            var entry = placed
             entry.payload = payload
             entry = try coder.sealed(entry)
             // A file may have more than allowed, since entries that are set aside are not evicted for those that wait.
@@ -160,7 +125,7 @@ extension Journal {
                     "INSERT INTO entry (sequence, id, scope, priority, moment, payload, checksum) VALUES (?, ?, ?, ?, ?, ?, ?)",
                 arguments: [
                     placed.sequence, Data(entry.id.bytes), entry.scope, entry.priority, moment, Data(entry.payload),
-                    RowChecksum.of(entry, placed.sequence, at: moment),
+                    RowChecksum.of(entry, at: moment),
                 ])
         }
     }

@@ -23,8 +23,8 @@ extension Journal {
     }
 
     /// The sealed entries, oldest first.
-    func entriesSealed() throws(StorageError) -> [SequencedEntry] {
-        try write { try sound($0, nil, state: PlacedEntry.State.sealed.rawValue, limit: -1) }
+    func entriesSealed() throws(StorageError) -> [JournalEntry] {
+        try write { try sound($0, nil, state: .sealed) }
     }
 
     /// Marks one entry as sealed, and stores a word as its reason.
@@ -32,20 +32,20 @@ extension Journal {
         try write { database in
             try database.execute(
                 sql: "UPDATE entry SET state = ?, reason = ? WHERE id = ?",
-                arguments: [PlacedEntry.State.sealed.rawValue, word, Data(id.bytes)])
+                arguments: [JournalEntry.State.sealed.rawValue, word, Data(id.bytes)])
         }
     }
 
     private func change(
-        state: PlacedEntry.State, of scope: String?, to target: (JournalEntry) -> PlacedEntry.State?
+        state: JournalEntry.State, of scope: String?, to target: (JournalEntry) -> JournalEntry.State?
     ) throws(StorageError) {
         var last: Int64? = 0
         while let start = last {
             last = try write { database in
                 let found = try sound(
-                    database, scope, state: state.rawValue, limit: Self.sealingGroupSize, after: start)
+                    database, scope, state: state, limit: Self.sealingGroupSize, after: start)
                 for entry in found {
-                    guard let target = target(entry.entry) else { continue }
+                    guard let target = target(entry) else { continue }
                     try database.cachedStatement(sql: "UPDATE entry SET state = ? WHERE sequence = ?")
                         .execute(arguments: [target.rawValue, entry.sequence])
                 }

@@ -56,11 +56,11 @@ final class Journal: Sendable {
                     try JournalSchema.migrate(database)
                     try JournalSchema.recount(database)
                     try JournalSetting.check(database)
-                    if let row = try JournalFileRow.read(database) {
+                    if let row = try JournalClock.read(database) {
                         secret = try Self.secret(of: row, in: database)
                     } else {
                         try secret.write(to: database)
-                        try JournalFileRow(secret.installation, 0, time).insert(database)
+                        try JournalClock(secret.installation, 0, time).insert(database)
                     }
                     return .commit
                 }
@@ -73,7 +73,7 @@ final class Journal: Sendable {
     }
 
     /// - Throws: `SQLITE_CORRUPT` if the file does not have the secret from which its id was computed.
-    private static func secret(of row: JournalFileRow, in database: Database) throws -> InstallationSecret {
+    private static func secret(of row: JournalClock, in database: Database) throws -> InstallationSecret {
         guard let secret = try InstallationSecret.read(database), secret.installation == row.installation else {
             throw DatabaseError(resultCode: .SQLITE_CORRUPT)
         }
@@ -162,10 +162,11 @@ final class Journal: Sendable {
                     """)
             for entry in entries {
                 sequence &+= 1
-                let stored = try coder.sealed(entry)
+                var stored = try coder.sealed(entry)
+                stored.sequence = sequence
                 try insert.execute(arguments: [
                     sequence, Data(entry.id.bytes), entry.scope, entry.priority, moment, Data(stored.payload),
-                    RowChecksum.of(stored, sequence, at: moment),
+                    RowChecksum.of(stored, at: moment),
                 ])
             }
             let evicted = try evict(database, at: moment)
@@ -178,7 +179,7 @@ final class Journal: Sendable {
         let (moment, stored) = try moments(database, time)
         // Otherwise nothing has to be written, and who only looks at the ages writes nothing.
         guard moment != stored.moment || stored.boot != time.boot || time.boot.isEmpty else { return moment }
-        try JournalFileRow(installation, moment, time).update(database)
+        try JournalClock(installation, moment, time).update(database)
         return moment
     }
 
@@ -197,8 +198,8 @@ final class Journal: Sendable {
     }
 
     /// The present moment, and what is stored of the last one.
-    private func moments(_ database: Database, _ time: JournalTime) throws -> (now: Int64, stored: JournalFileRow) {
-        guard let stored = try JournalFileRow.read(database) else {
+    private func moments(_ database: Database, _ time: JournalTime) throws -> (now: Int64, stored: JournalClock) {
+        guard let stored = try JournalClock.read(database) else {
             throw StorageError(.corrupted, "\(url.lastPathComponent) has no row of its own.")
         }
         return (time.moment(after: stored.moment, at: stored.time), stored)
@@ -219,7 +220,7 @@ extension Journal {
         return try write { database in
             // Every round removes damaged entries, or ends; a damaged index must not let it go on for ever.
             for _ in 0..<max(1000, limits.maximumCount) {
-                let claimed = try sound(database, scope, state: 1, limit: -1)
+                let claimed = try sound(database, scope, state: .claimed)
                 if !claimed.isEmpty {
                     if let (stream, number) = try stream(database, scope) {
                         return JournalBatch(stream: stream, number: number, scope: scope, entries: claimed)
@@ -227,8 +228,8 @@ extension Journal {
                     // Its number is damaged. In a new stream, the server recognises the entries by their ids.
                     try release(database, scope)
                 }
-                let found = try sound(database, scope, state: 0, limit: maximumCount + skipped.count)
-                var waiting = found.filter { !skipped.contains($0.entry.id) }
+                let found = try sound(database, scope, state: .waiting, limit: maximumCount + skipped.count)
+                var waiting = found.filter { !skipped.contains($0.id) }
                 waiting.removeLast(max(0, waiting.count - maximumCount))
                 guard let first = waiting.first else {
                     if !found.isEmpty { return nil }
@@ -244,16 +245,18 @@ extension Journal {
                     if isCounted == true { throw DatabaseError(resultCode: .SQLITE_CORRUPT) }
                     return nil
                 }
-                var byteCount = first.entry.payload.count
+                var byteCount = first.payload.count
                 let end =
                     waiting.dropFirst().firstIndex { entry in
-                        byteCount += entry.entry.payload.count
+                        byteCount += entry.payload.count
                         return byteCount > maximumByteCount
                     } ?? waiting.endIndex
                 waiting.removeSubrange(end...)
-                for entry in waiting {
+                for index in waiting.indices {
                     try changeOne(
-                        database, "UPDATE entry SET state = 1 WHERE sequence = ? AND state = 0", entry.sequence)
+                        database, "UPDATE entry SET state = 1 WHERE sequence = ? AND state = 0",
+                        waiting[index].sequence)
+                    waiting[index].state = .claimed
                 }
                 let last = try stream(database, scope) ?? (UUID(), 0)
                 let next = (stream: last.stream, number: last.number + 1)
@@ -276,7 +279,7 @@ extension Journal {
     func acknowledge(_ batch: JournalBatch, _ ids: Set<UUID>) throws(StorageError) -> Int {
         try write { database in
             guard try isOpen(database, batch) else { return 0 }
-            let acknowledged = batch.entries.filter { ids.contains($0.entry.id) }
+            let acknowledged = batch.entries.filter { ids.contains($0.id) }
             for entry in acknowledged {
                 try changeOne(database, "DELETE FROM entry WHERE sequence = ? AND state = 1", entry.sequence)
             }
@@ -341,24 +344,26 @@ extension Journal {
 
     /// The entries of a scope in a state that are not damaged, in their order. Those that are damaged are removed.
     func sound(
-        _ database: Database, _ scope: String?, state: Int, limit: Int, after sequence: Int64 = .min
-    ) throws -> [SequencedEntry] {
+        _ database: Database, _ scope: String?, state: JournalEntry.State, limit: Int = -1, after sequence: Int64 = .min
+    ) throws -> [JournalEntry] {
+        try sound(
+            database, "state = ? AND \(scope == nil ? "?2 IS NULL" : "scope = ?") AND sequence > ?",
+            [state.rawValue, scope, sequence], limit: limit)
+    }
+
+    /// The entries for which a condition holds that are not damaged, in their order. Those that are damaged are removed.
+    func sound(
+        _ database: Database, _ condition: String, _ arguments: StatementArguments, limit: Int = -1
+    ) throws -> [JournalEntry] {
         let rows = try Row.fetchAll(
             database,
-            sql: """
-                SELECT \(SequencedEntry.columns) FROM entry
-                WHERE state = ? AND \(scope == nil ? "?2 IS NULL" : "scope = ?") AND sequence > ? ORDER BY sequence LIMIT ?
-                """,
-            arguments: [state, scope, sequence, limit])
-        var entries: [SequencedEntry] = []
-        for row in rows {
-            if let entry = SequencedEntry(row) {
-                entries.append(SequencedEntry(sequence: entry.sequence, entry: coder.opened(entry.entry)))
-            } else {
-                try removeDamaged(database, row)
-            }
+            sql: "SELECT \(JournalEntry.columns) FROM entry WHERE \(condition) ORDER BY sequence LIMIT \(limit)",
+            arguments: arguments)
+        return try rows.compactMap { row in
+            if let entry = JournalEntry(row) { return coder.opened(entry) }
+            try removeDamaged(database, row)
+            return nil
         }
-        return entries
     }
 
     /// Removes the entry of a row that is damaged and begins with its sequence, and counts it.
@@ -372,25 +377,5 @@ extension Journal {
         try database.execute(
             sql: "INSERT INTO lost VALUES (?, ?) ON CONFLICT DO UPDATE SET count = count + excluded.count",
             arguments: [reason.rawValue, number])
-    }
-}
-
-extension SequencedEntry {
-    static let columns = "sequence, id, scope, priority, payload, checksum, moment"
-
-    /// Reads a row that begins with these columns, as it is stored; `nil` if it is damaged.
-    init?(_ row: Row) {
-        guard let sequence = Int64.fromDatabaseValue(row[0]), let id = UUID.fromDatabaseValue(row[1]),
-            let scope = String.fromDatabaseValue(row[2]), let priority = Int.fromDatabaseValue(row[3]),
-            let payload = Data.fromDatabaseValue(row[4]), let checksum = Int64.fromDatabaseValue(row[5]),
-            let moment = Int64.fromDatabaseValue(row[6])
-        else { return nil }
-        let entry = JournalEntry(id: id, scope: scope, priority: priority, payload: Array(payload))
-        guard
-            checksum == RowChecksum.of(entry, sequence, at: moment)
-                // As the first versions of the schema stored it.
-                || checksum == RowChecksum.of(entry, sequence)
-        else { return nil }
-        self.init(sequence: sequence, entry: entry)
     }
 }

@@ -1,8 +1,23 @@
 import Foundation
+import GRDB
 import RunwaySQLite
 
-/// What an owner of a ``Journal`` asks it to store.
+/// What an owner of a ``Journal`` asks it to store, and what its place in the file says of it.
 struct JournalEntry: Sendable, Equatable {
+    /// What an entry waits for. The raw values are stored.
+    enum State: Int, Sendable {
+        /// It was never claimed, or its last claim was released.
+        case waiting = 0
+        /// It was claimed, and that is not over.
+        case claimed = 1
+        /// It is set aside.
+        case setAside = 2
+        /// It waits for the key with which it was encrypted.
+        case sealed = 3
+        /// It was stored before its owner did what it stands for, and that is not over. No claim returns it.
+        case ahead = 4
+    }
+
     /// Identifies the entry for ever. An entry whose id is stored already is not stored again.
     var id: UUID
     /// What is sent in order, apart from other scopes: an account, or a resource.
@@ -13,18 +28,38 @@ struct JournalEntry: Sendable, Equatable {
     var payload: [UInt8]
     /// Whether what is stored can't be opened with the owner's sealing. The payload is empty then.
     var isSealed = false
+    /// The place in the order of all entries of the file; 0 before it is stored.
+    var sequence: Int64 = 0
+    var state = State.waiting
+    /// Why it is set aside; empty otherwise.
+    var reason = ""
+}
+
+extension JournalEntry {
+    static let columns = "sequence, id, scope, priority, payload, checksum, moment, state, reason"
+
+    /// Reads a row that begins with these columns, as it is stored; `nil` if it is damaged.
+    ///
+    /// - Parameter state: The state of an entry whose own is unknown. The default is that it is damaged.
+    init?(_ row: Row, orIn state: State? = nil) {
+        guard let sequence = Int64.fromDatabaseValue(row[0]), let id = UUID.fromDatabaseValue(row[1]),
+            let scope = String.fromDatabaseValue(row[2]), let priority = Int.fromDatabaseValue(row[3]),
+            let payload = Data.fromDatabaseValue(row[4]), let checksum = Int64.fromDatabaseValue(row[5]),
+            let moment = Int64.fromDatabaseValue(row[6]),
+            let state = Int.fromDatabaseValue(row[7]).flatMap({ State(rawValue: $0) }) ?? state
+        else { return nil }
+        self.init(
+            id: id, scope: scope, priority: priority, payload: Array(payload), sequence: sequence, state: state,
+            reason: String.fromDatabaseValue(row[8]) ?? "")
+        // The second sum is that of the first versions of the schema.
+        guard checksum == RowChecksum.of(self, at: moment) || checksum == RowChecksum.of(self) else { return nil }
+    }
 }
 
 extension String {
     /// Whether the text can be the scope of an entry. SQLite cuts a text at the character U+0000, and would store
     /// another scope.
     var isScope: Bool { !utf8.contains(0) }
-}
-
-/// A stored entry and its place in the order of all entries of the file.
-struct SequencedEntry: Sendable, Equatable {
-    var sequence: Int64
-    var entry: JournalEntry
 }
 
 /// Entries of one scope that are sent together.
@@ -36,7 +71,7 @@ struct JournalBatch: Sendable, Equatable {
     var number: Int64
     var scope: String
     /// In the order in which they were appended; never empty.
-    var entries: [SequencedEntry]
+    var entries: [JournalEntry]
 }
 
 /// Why an entry was removed before it was acknowledged.
@@ -83,9 +118,9 @@ extension RowChecksum {
     ///
     /// - Parameter moment: When it was stored. The default, `nil`, is the sum of rows of the first three versions of
     ///   the schema.
-    static func of(_ entry: JournalEntry, _ sequence: Int64, at moment: Int64? = nil) -> Int64 {
+    static func of(_ entry: JournalEntry, at moment: Int64? = nil) -> Int64 {
         var sum = RowChecksum()
-        sum.add(sequence)
+        sum.add(entry.sequence)
         sum.add(entry.id.bytes)
         sum.add(entry.scope)
         sum.add(Int64(entry.priority))

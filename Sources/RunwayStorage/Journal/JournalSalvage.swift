@@ -14,17 +14,11 @@ import RunwaySQLite
 enum JournalSalvage {
     /// What was read of a damaged file.
     struct Contents {
-        fileprivate struct Entry {
-            var entry: SequencedEntry
-            var state: PlacedEntry.State
-            var reason: String?
-            var moment: Int64
-        }
-
-        fileprivate var entries: [Int64: Entry] = [:]
+        /// The entries and their moments, by their places.
+        fileprivate var entries: [Int64: (entry: JournalEntry, moment: Int64)] = [:]
         fileprivate var settings: [JournalSetting] = []
         fileprivate var losses: [JournalLoss: Int] = [:]
-        fileprivate var clocks: JournalFileRow?
+        fileprivate var clocks: JournalClock?
         /// How many entries the file had; `nil` if that can't be read.
         fileprivate var total: Int?
         /// How many rows were read that are not sound entries. On a damaged page SQLite may find rows that were never
@@ -61,7 +55,7 @@ enum JournalSalvage {
                 // Each of them may be damaged without the others.
                 contents.total =
                     try readUnlessDamaged { try Int.fetchOne(database, sql: "SELECT sum(count) FROM tally") } ?? nil
-                contents.clocks = try readUnlessDamaged { try JournalFileRow.read(database) } ?? nil
+                contents.clocks = try readUnlessDamaged { try JournalClock.read(database) } ?? nil
                 let settings = try readUnlessDamaged {
                     try Row.fetchAll(database, sql: "SELECT \(JournalSetting.columns) FROM setting")
                 }
@@ -106,21 +100,22 @@ enum JournalSalvage {
     /// Writes what was read to a new file, and counts what was lost.
     static func write(_ contents: Contents, to journal: Journal) throws(StorageError) {
         try journal.write { database in
-            guard var row = try contents.clocks ?? JournalFileRow.read(database) else { return }
+            guard var row = try contents.clocks ?? JournalClock.read(database) else { return }
             if contents.clocks == nil { row.moment = contents.entries.values.map(\.moment).max() ?? 0 }
             // The counted time is preserved, so that entries have the ages that they had.
             (row.installation, row.moment) = (journal.installation, max(0, min(row.moment, Int64(1) << 52)))
             try row.update(database)
             let insert = try database.cachedStatement(
                 sql: """
-                    INSERT OR IGNORE INTO entry (\(SequencedEntry.columns), state, reason)
+                    INSERT OR IGNORE INTO entry (\(JournalEntry.columns))
                     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
                     """)
             for (sequence, found) in contents.entries.sorted(by: { $0.key < $1.key }) {
-                let (entry, moment) = (found.entry.entry, max(0, min(found.moment, row.moment)))
+                let (entry, moment) = (found.entry, max(0, min(found.moment, row.moment)))
                 try insert.execute(arguments: [
                     sequence, Data(entry.id.bytes), entry.scope, entry.priority, Data(entry.payload),
-                    RowChecksum.of(entry, sequence, at: moment), moment, found.state.rawValue, found.reason,
+                    RowChecksum.of(entry, at: moment), moment, entry.state.rawValue,
+                    entry.reason.isEmpty ? nil : entry.reason,
                 ])
             }
             for setting in contents.settings where !Journal.installationSettings.contains(setting.name) {
@@ -140,17 +135,15 @@ extension JournalSalvage.Contents {
         // What was read before an error is sound.
         _ = try JournalSalvage.readUnlessDamaged {
             let rows = try Row.fetchCursor(
-                database, sql: "SELECT \(SequencedEntry.columns), state, reason FROM entry ORDER BY sequence \(order)")
+                database, sql: "SELECT \(JournalEntry.columns) FROM entry ORDER BY sequence \(order)")
             while entries.count < maximumCount, let row = try rows.next() {
-                guard let entry = SequencedEntry(row), let moment = Int64.fromDatabaseValue(row[6]) else {
+                guard let entry = JournalEntry(row, orIn: .waiting), let moment = Int64.fromDatabaseValue(row[6]) else {
                     damagedCount += 1
                     continue
                 }
                 // The rest was read from the other end.
                 if entries[entry.sequence] != nil { break }
-                let state = Int.fromDatabaseValue(row[7]).flatMap { PlacedEntry.State(rawValue: $0) } ?? .waiting
-                entries[entry.sequence] = Entry(
-                    entry: entry, state: state, reason: String.fromDatabaseValue(row[8]), moment: moment)
+                entries[entry.sequence] = (entry, moment)
             }
         }
         damaged = max(damaged, damagedCount)

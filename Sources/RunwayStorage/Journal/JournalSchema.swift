@@ -97,7 +97,7 @@ enum JournalSchema {
         }
         let columns = "installation, moment, boot, uptime, date, checksum"
         guard let row = try Row.fetchOne(database, sql: "SELECT \(columns) FROM file") else { return }
-        let (stored, checksum): (JournalFileRow, Int64) = (try JournalFileRow(row), try row.value(5))
+        let (stored, checksum): (JournalClock, Int64) = (try JournalClock(row), try row.value(5))
         guard checksum == RowChecksum.of(stored.installation, 0, "") else {
             throw DatabaseError(resultCode: .SQLITE_CORRUPT)
         }
@@ -108,7 +108,7 @@ enum JournalSchema {
     /// batches are sent in new streams, in which a server recognises by their ids the entries that it has. Only a batch
     /// that is not over stays in its stream, until it ends or the server refuses its number.
     private static func addSecret(_ database: Database) throws {
-        guard var row = try JournalFileRow.read(database) else { return }
+        guard var row = try JournalClock.read(database) else { return }
         let secret = InstallationSecret()
         try secret.write(to: database)
         row.installation = secret.installation
@@ -139,7 +139,7 @@ enum JournalSchema {
                 SELECT state, scope, count(*) AS count FROM entry INDEXED BY entry_by_scope
                 GROUP BY state, scope ORDER BY state, scope
                 """)
-        let areStatesKnown = try counted.allSatisfy { PlacedEntry.State(rawValue: try $0.value(0)) != nil }
+        let areStatesKnown = try counted.allSatisfy { JournalEntry.State(rawValue: try $0.value(0)) != nil }
         guard counted == indexed, areStatesKnown else { throw DatabaseError(resultCode: .SQLITE_CORRUPT) }
     }
 }

@@ -188,40 +188,40 @@ extension ChangeDrainer {
 
     private func attempt(_ scope: String) async throws(StorageError) -> SendOutcome {
         let skipped = loop.schedule { $0.skipped(in: scope) }
-        guard let claim = try await journal.claim(scope, passing: skipped) else {
+        guard let change = try await journal.claim(scope, passing: skipped) else {
             loop.schedule { $0.hasNoProbe(in: scope) }
             return .stopped
         }
-        if isDelivered(claim.id) { return try await acknowledge(claim) }
-        let endpoint = endpoints[claim.change.service]?[claim.change.endpoint]?.endpoint
-        guard let endpoint, let unsent = claim.change.unsent(as: endpoint) else {
-            let reason = "The app has no endpoint \(claim.change.endpoint) any more."
-            _ = try await journal.setAside(claim, SetAsideReason(.refused, reason), claim.effectBefore)
+        if isDelivered(change.id) { return try await acknowledge(change) }
+        let endpoint = endpoints[change.service]?[change.endpoint]?.endpoint
+        guard let endpoint, let unsent = change.unsent(as: endpoint) else {
+            let reason = "The app has no endpoint \(change.endpoint) any more."
+            _ = try await journal.setAside(change, SetAsideReason(.refused, reason), change.effectBefore)
             return .settled()
         }
-        if claim.isTooOld {
+        if change.isTooOld {
             let sentence =
-                claim.mayHaveBeenSent
+                change.mayHaveBeenSent
                 ? "It may have been sent, and the server may have forgotten its key." : "It waited too long."
-            let change = try await journal.setAside(claim, SetAsideReason(.expired, sentence), claim.effectBefore)
-            if let change { await report(change) }
+            let expired = try await journal.setAside(change, SetAsideReason(.expired, sentence), change.effectBefore)
+            if let expired { await report(expired) }
             return .settled()
         }
-        switch await send(unsent, claim) {
-        case .success(let rawData): return try await finish(claim, rawData)
-        case .failure(let error): return try await fail(claim, error)
+        switch await send(unsent, change) {
+        case .success(let rawData): return try await finish(change, rawData)
+        case .failure(let error): return try await fail(change, error)
         }
     }
 
     /// Sends a change, unless the app has removed it since it was claimed.
-    func send(_ change: UnsentChange, _ claim: ChangeJournal.Claim) async -> Result<RawData, NetworkError> {
+    func send(_ unsent: UnsentChange, _ change: StoredChange) async -> Result<RawData, NetworkError> {
         let call = state.withLock { state in
             let call = Task { [link, journal] () async throws -> RawData in
                 // Who removed the change before it was the current one cancelled no call.
-                guard try await journal.has(claim) else { throw CancellationError() }
-                return try await link.replay(change, claim.id)
+                guard journal.has(change) else { throw CancellationError() }
+                return try await link.replay(unsent, change.id)
             }
-            state.current = (claim.id, call)
+            state.current = (change.id, call)
             return call
         }
         defer { state.withLock { $0.current = nil } }
@@ -233,82 +233,82 @@ extension ChangeDrainer {
     }
 
     private func finish(
-        _ claim: ChangeJournal.Claim, _ rawData: RawData
+        _ change: StoredChange, _ rawData: RawData
     ) async throws(StorageError) -> SendOutcome {
         // The account may have been erased meanwhile.
-        guard try await journal.has(claim) else { return .settled() }
+        guard journal.has(change) else { return .settled() }
         // Before the change is removed: an app that ends in between is notified in its next run, since the server responds to the same key
         // with the same response.
-        state.withLock { _ = $0.delivered.insert(claim.id) }
-        await deliver(claim.queuedChange, .success(rawData), isOver: true)
-        return try await acknowledge(claim)
+        state.withLock { _ = $0.delivered.insert(change.id) }
+        await deliver(QueuedChange(change), .success(rawData), isOver: true)
+        return try await acknowledge(change)
     }
 
     /// Removes a change whose success was handed over. If the disk fails, the change is claimed again, and only this is
     /// repeated.
-    private func acknowledge(_ claim: ChangeJournal.Claim) async throws(StorageError) -> SendOutcome {
-        let (id, scope) = (claim.id, claim.batch.scope)
-        try await journal.finish(claim, isProbe: loop.schedule { $0.isProbe(id, in: scope) })
+    private func acknowledge(_ change: StoredChange) async throws(StorageError) -> SendOutcome {
+        let (id, scope) = (change.id, change.row.scope)
+        try await journal.finish(change, isProbe: loop.schedule { $0.isProbe(id, in: scope) })
         state.withLock { _ = $0.delivered.remove(id) }
         loop.schedule { $0.end(id, in: scope) }
         return .settled()
     }
 
     private func fail(
-        _ claim: ChangeJournal.Claim, _ error: NetworkError
+        _ change: StoredChange, _ error: NetworkError
     ) async throws(StorageError) -> SendOutcome {
         let verdict = ReplayVerdict(error)
         // The server has certainly not taken it, so that it can be edited (401: RFC 9110 §15.5.2).
-        if !claim.mayHaveBeenSent, !error.followsProcessedRequest,
+        if !change.mayHaveBeenSent, !error.followsProcessedRequest,
             error.sending == .notSent || verdict == .unauthorized
         {
-            try await journal.release(claim)
+            try await journal.release(change)
         }
         switch verdict {
         case .failed(let retryAfter): return .failed(retryAfter: retryAfter)
         case .unauthorized: return .unauthorized
         case .stopped: return .stopped
-        case .lost: return try await treatLoss(of: claim, error)
+        case .lost: return try await treatLoss(of: change, error)
         // What it responded is lost, and the app gets what it says about that.
-        case .executed: return try await finish(claim, error.rawData ?? RawData([]))
-        case .conflicting: return try await setAside(claim, .conflicting, error)
-        case .refused: return try await setAside(claim, .refused, error)
+        case .executed: return try await finish(change, error.rawData ?? RawData([]))
+        case .conflicting: return try await setAside(change, .conflicting, error)
+        case .refused: return try await setAside(change, .refused, error)
         case .faulted(let retryAfter):
-            let faults = loop.schedule { $0.countFault(of: claim.id, in: claim.batch.scope) }
+            let faults = loop.schedule { $0.countFault(of: change.id, in: change.row.scope) }
             guard faults >= options.maximumServerFaults else { return .failed(retryAfter: retryAfter) }
-            return try await setAside(claim, .refused, error)
+            return try await setAside(change, .refused, error)
         }
     }
 
     /// Decides what follows a change to which no response came: it is sent again, others are sent before it, or it is
     /// set aside.
     private func treatLoss(
-        of claim: ChangeJournal.Claim, _ error: NetworkError
+        of change: StoredChange, _ error: NetworkError
     ) async throws(StorageError) -> SendOutcome {
-        let (id, scope) = (claim.id, claim.batch.scope)
+        let (id, scope) = (change.id, change.row.scope)
         var isDue = false
-        if !loop.schedule({ $0.isProbe(id, in: scope) }) { isDue = try await journal.noteLoss(claim) }
+        if !loop.schedule({ $0.isProbe(id, in: scope) }) { isDue = try await journal.noteLoss(change) }
         switch loop.schedule({ [isDue] in $0.treatLoss(of: id, in: scope, isDue: isDue) }) {
         case .repeat: return .failed()
         // Another change can be claimed only when none is.
         case .release(let serverIsDown):
-            try await journal.postpone(claim, forgetsLosses: serverIsDown)
+            try await journal.postpone(change, forgetsLosses: serverIsDown)
             return .failed()
-        case .setAside: return try await setAside(claim, .unanswered, error)
+        case .setAside: return try await setAside(change, .unanswered, error)
         }
     }
 
     private func setAside(
-        _ claim: ChangeJournal.Claim, _ word: SetAsideReason.Word, _ error: NetworkError
+        _ change: StoredChange, _ word: SetAsideReason.Word, _ error: NetworkError
     ) async throws(StorageError) -> SendOutcome {
         let sentence =
             word == .unanswered
             ? "The server took other changes, and no response came to this one."
             : (error.serviceError?.description ?? error.detail).cut(toByteCount: 2000)
-        let change = try await journal.setAside(claim, SetAsideReason(word, sentence), claim.effect(after: error))
-        loop.schedule { $0.end(claim.id, in: claim.batch.scope) }
+        let refused = try await journal.setAside(change, SetAsideReason(word, sentence), change.effect(after: error))
+        loop.schedule { $0.end(change.id, in: change.row.scope) }
         // It is stored as refused first: an app that ends in between finds it in the list.
-        if let change { await deliver(change, .failure(error), isOver: false) }
+        if let refused { await deliver(refused, .failure(error), isOver: false) }
         return .settled()
     }
 }

@@ -10,8 +10,7 @@ extension ChangeJournal {
     /// - Returns: Identifies the change.
     func writeAhead(_ change: UnsentChange, _ flight: FlightID, at date: Date) async throws(StorageError) -> UUID {
         let time = time()
-        let (_, payload) = try encoded(change, at: date, time)
-        let entry = JournalEntry(id: UUID(), scope: ChangeScope(change).text, priority: 0, payload: payload)
+        let entry = try stored(change, at: date, time).row
         state.withLock { _ = $0.ahead.insert(entry.id) }
         do throws(StorageError) {
             try await run { journal throws(StorageError) in
@@ -54,30 +53,28 @@ extension ChangeJournal {
     func store(
         _ change: UnsentChange, _ flight: FlightID, at date: Date
     ) async throws(StorageError) -> (change: QueuedChange, isFirst: Bool) {
-        let (scope, time) = (ChangeScope(change).text, time())
-        let (stored, payload) = try encoded(change, at: date, time)
-        let id = change.id ?? UUID()
+        let time = time()
+        let stored = try stored(change, at: date, time)
+        let (id, scope) = (stored.id, stored.row.scope)
         do throws(StorageError) {
             let result = try await run(changes: true) { journal throws(StorageError) in
                 let isFirst = self.state.withLock { state in
                     state.unsettled[id] = scope
                     return state.waiting?[scope] == nil
                 }
-                let entry = JournalEntry(id: id, scope: scope, priority: 0, payload: payload)
                 if change.id != nil, !self.state.withLock({ $0.ahead.contains(id) }) {
                     throw StorageError(.rejected, "The change was erased during its call.")
                 }
-                let place: Int64
-                if let written = try journal.entry(id) {
-                    place = written.sequence
-                    try journal.replace(written, with: payload, time, isLimited: false, keepsAge: true)
-                } else {
-                    place = try journal.insert(entry, at: self.place(of: flight), time)
+                return try journal.transaction { () throws(StorageError) in
+                    if let written = try journal.entry(id) {
+                        try journal.replace(written, with: stored.row.payload, time, isLimited: false, keepsAge: true)
+                    } else {
+                        _ = try journal.insert(stored.row, at: self.place(of: flight), time)
+                    }
+                    if isFirst, let wait = change.retryAfter { try journal.setPause(of: scope, wait, at: time) }
+                    try Self.updateHolds(journal, scope)
+                    return (QueuedChange(try journal.entry(id) ?? stored.row), isFirst)
                 }
-                if isFirst, let wait = change.retryAfter { try journal.setPause(of: scope, wait, at: time) }
-                try Self.updateHolds(journal, scope)
-                let placed = PlacedEntry(sequence: place, entry: entry, state: .waiting, reason: "")
-                return (QueuedChange(stored, try journal.entry(id) ?? placed), isFirst)
             }
             state.withLock { _ = $0.ahead.remove(id) }
             return result
@@ -101,22 +98,21 @@ extension ChangeJournal {
         }
     }
 
-    /// Returns a change as it is stored, and its bytes. The call, which only the app reads, is left out if the change
-    /// is too large with it.
-    func encoded(
-        _ change: UnsentChange, at date: Date, _ time: JournalTime
-    ) throws(StorageError) -> (stored: StoredChange, payload: [UInt8]) {
+    /// Returns a change as it is stored. The call, which only the app reads, is left out if the change is too large with
+    /// it.
+    func stored(_ change: UnsentChange, at date: Date, _ time: JournalTime) throws(StorageError) -> StoredChange {
         var stored = StoredChange(change, at: date, boot: time.boot)
-        var payload = try stored.bytes()
-        if payload.count > options.maximumChangeByteCount, stored.call != nil {
+        stored.row.payload = try stored.bytes()
+        if stored.row.payload.count > options.maximumChangeByteCount, stored.call != nil {
             stored.call = nil
-            payload = try stored.bytes()
+            stored.row.payload = try stored.bytes()
         }
-        guard payload.count <= options.maximumChangeByteCount else {
+        guard stored.row.payload.count <= options.maximumChangeByteCount else {
             throw StorageError(
                 .rejected,
-                "The change has \(payload.count) bytes; at most \(options.maximumChangeByteCount) are allowed.")
+                "The change has \(stored.row.payload.count) bytes; at most \(options.maximumChangeByteCount) are allowed."
+            )
         }
-        return (stored, payload)
+        return stored
     }
 }

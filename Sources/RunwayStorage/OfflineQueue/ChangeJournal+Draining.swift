@@ -8,28 +8,29 @@ extension ChangeJournal {
     ///
     /// - Parameter passed: Changes that are passed over, with those that depend on them, unless one is claimed already.
     ///   The default is none.
-    func claim(_ scope: String, passing passed: Set<UUID> = []) async throws(StorageError) -> Claim? {
+    func claim(_ scope: String, passing passed: Set<UUID> = []) async throws(StorageError) -> StoredChange? {
         let time = time()
         return try await run(changes: true) { journal throws(StorageError) in
-            guard var first = try self.first(of: scope, journal) else { return nil }
-            var skipped: Set<UUID> = []
-            if !passed.isEmpty, try journal.entry(first)?.state != .claimed {
-                let found = ChangeHolds.pass(passed, in: Self.holds(try journal.entries(of: scope)))
-                guard let next = found.next else { return nil }
-                (first, skipped) = (next, found.skipped)
+            try journal.transaction { () throws(StorageError) in
+                guard var first = try self.first(of: scope, journal) else { return nil }
+                if !passed.isEmpty, first.state != .claimed {
+                    let entries = try journal.entries(of: scope)
+                    let next = ChangeHolds.pass(passed, in: Self.holds(entries)).next
+                    guard let next = entries.first(where: { $0.id == next }) else { return nil }
+                    first = next
+                }
+                if self.state.withLock({ $0.unsettled[first.id] != nil }) { return nil }
+                guard var change = StoredChange(first) else {
+                    throw StorageError(.unavailable, "A change can't be read.")
+                }
+                // The last run may have ended during an attempt.
+                if first.state == .claimed { change.mayHaveBeenSent = true }
+                change.isTooOld = try self.isTooOld(change, wasSent: change.mayHaveBeenSent, journal, time)
+                try journal.claim(first.id)
+                change.row.state = .claimed
+                self.state.withLock { $0.claimed = first.id }
+                return change
             }
-            if self.state.withLock({ $0.unsettled[first] != nil }) { return nil }
-            let placed = try journal.entry(first)
-            guard
-                let batch = try journal.claim(scope, maximumCount: 1, maximumByteCount: .max, skipping: skipped),
-                let entry = batch.entries.first?.entry
-            else { return nil }
-            guard let change = StoredChange(entry.payload) else {
-                throw StorageError(.unavailable, "A change can't be read.")
-            }
-            let wasSent = placed?.state == .claimed || change.mayHaveBeenSent
-            let isTooOld = try self.isTooOld(change, entry.id, wasSent: wasSent, journal, time)
-            return Claim(id: entry.id, change: change, batch: batch, mayHaveBeenSent: wasSent, isTooOld: isTooOld)
         }
     }
 
@@ -39,26 +40,26 @@ extension ChangeJournal {
     /// counts for a change that was never sent only then: the file may be a backup from before the change was sent, and
     /// the server may have forgotten its key.
     func isTooOld(
-        _ change: StoredChange, _ id: UUID, wasSent: Bool, _ journal: Journal, _ time: JournalTime
+        _ change: StoredChange, wasSent: Bool, _ journal: Journal, _ time: JournalTime
     ) throws(StorageError) -> Bool {
         let isOfThisBoot = !time.boot.isEmpty && change.boot == time.boot
         if wasSent || !isOfThisBoot, change.keyAge(at: time.date) > options.maximumAge { return true }
-        return try journal.isOverdue(id, at: time)
+        return try journal.isOverdue(change.id, at: time)
     }
 
     /// Whether a change that was claimed is there. The app may have removed it.
-    func has(_ claim: Claim) async throws(StorageError) -> Bool {
-        try await run(.reading) { journal throws(StorageError) in try journal.entry(claim.id) != nil }
-    }
+    func has(_ change: StoredChange) -> Bool { state.withLock { $0.claimed == change.id } }
 
     /// The server has the change.
     ///
     /// - Parameter isProbe: Whether an earlier change of the scope was passed over.
-    func finish(_ claim: Claim, isProbe: Bool) async throws(StorageError) {
+    func finish(_ change: StoredChange, isProbe: Bool) async throws(StorageError) {
         try await run(changes: true) { journal throws(StorageError) in
-            _ = try journal.acknowledge(claim.batch, [claim.id])
-            if !isProbe { try journal.removeLosses(of: claim.batch.scope) }
-            try journal.removePause(of: claim.batch.scope)
+            try journal.transaction { () throws(StorageError) in
+                try journal.remove([change.id])
+                if !isProbe { try journal.removeLosses(of: change.row.scope) }
+                try journal.removePause(of: change.row.scope)
+            }
         }
     }
 
@@ -78,30 +79,32 @@ extension ChangeJournal {
 
     /// Counts an attempt to which no response came, and returns whether the change is suspected; see
     /// ``SuspectedEntry``.
-    func noteLoss(_ claim: Claim) async throws(StorageError) -> Bool {
+    func noteLoss(_ change: StoredChange) async throws(StorageError) -> Bool {
         let time = time()
         return try await run { journal throws(StorageError) in
             // It may have been erased meanwhile, and nothing may name its account any more.
-            guard try journal.entry(claim.id) != nil else { return false }
-            return try journal.noteLoss(of: claim.batch.scope, claim.id, at: time)
+            guard try journal.entry(change.id) != nil else { return false }
+            return try journal.noteLoss(of: change.row.scope, change.id, at: time)
         }
     }
 
     /// Has a claimed change wait in its place, so that another one can be claimed. The server may have received it.
     ///
     /// - Parameter forgetsLosses: Whether attempts without a response are counted anew.
-    func postpone(_ claim: Claim, forgetsLosses: Bool) async throws(StorageError) {
+    func postpone(_ change: StoredChange, forgetsLosses: Bool) async throws(StorageError) {
         let time = time()
         try await run(changes: true) { journal throws(StorageError) in
-            try Self.note(.unknown, of: claim.id, journal, time)
-            try journal.refuse(claim.batch)
-            if forgetsLosses { try journal.removeLosses(of: claim.batch.scope) }
+            try journal.transaction { () throws(StorageError) in
+                try Self.note(.unknown, of: change.id, journal, time)
+                try journal.place([change.id: nil])
+                if forgetsLosses { try journal.removeLosses(of: change.row.scope) }
+            }
         }
     }
 
     /// The attempt failed. The change certainly did not reach the server, so that it can be edited.
-    func release(_ claim: Claim) async throws(StorageError) {
-        try await run(changes: true) { journal throws(StorageError) in _ = try journal.acknowledge(claim.batch, []) }
+    func release(_ change: StoredChange) async throws(StorageError) {
+        try await run(changes: true) { journal throws(StorageError) in try journal.place([change.id: nil]) }
     }
 
     /// The server refused the change, or can't be sent it.
@@ -109,12 +112,14 @@ extension ChangeJournal {
     /// - Parameter effect: What is known of its effect.
     /// - Returns: The change as the app sees it; `nil` if the app has removed it.
     func setAside(
-        _ claim: Claim, _ reason: SetAsideReason, _ effect: ChangeEffect
+        _ change: StoredChange, _ reason: SetAsideReason, _ effect: ChangeEffect
     ) async throws(StorageError) -> QueuedChange? {
         let time = time()
         return try await run(changes: true) { journal throws(StorageError) in
-            try Self.note(effect, of: claim.id, journal, time)
-            return try Self.setAside([claim.id], reason, journal).first
+            try journal.transaction { () throws(StorageError) in
+                try Self.note(effect, of: change.id, journal, time)
+                return try Self.setAside([change.id], reason, journal).first
+            }
         }
     }
 
@@ -123,7 +128,7 @@ extension ChangeJournal {
         _ effect: ChangeEffect, of id: UUID, _ journal: Journal, _ time: JournalTime
     ) throws(StorageError) {
         guard let placed = try journal.entry(id), placed.state == .claimed,
-            var change = StoredChange(placed.entry.payload)
+            var change = StoredChange(placed)
         else { return }
         let former = change
         (change.mayHaveBeenSent, change.hasResult) = (effect != .none, effect == .failed ? true : nil)
@@ -162,7 +167,7 @@ extension ChangeJournal {
     }
 }
 
-extension ChangeJournal.Claim {
+extension StoredChange {
     /// What is known of the effect before this attempt.
     var effectBefore: ChangeEffect { mayHaveBeenSent ? .unknown : .none }
 
@@ -178,13 +183,5 @@ extension ChangeJournal.Claim {
         case .refusal: .none
         case nil: mayHaveBeenSent || outlook.mayHaveTakenEffect ? .unknown : .none
         }
-    }
-
-    /// The change as the app sees it.
-    var queuedChange: QueuedChange {
-        QueuedChange(
-            change,
-            PlacedEntry(
-                sequence: batch.entries[0].sequence, entry: batch.entries[0].entry, state: .claimed, reason: ""))
     }
 }

@@ -8,30 +8,30 @@ extension ChangeJournal {
     func review(_ journal: Journal) throws(StorageError) {
         var entries = try journal.entries()
         // The key may have become readable since they were read.
-        if entries.contains(where: \.entry.isSealed), journal.coder.isKeyReadable { entries = try journal.entries() }
-        let isKeyMissing = entries.contains(where: \.entry.isSealed) && !journal.coder.isKeyReadable
+        if entries.contains(where: \.isSealed), journal.coder.isKeyReadable { entries = try journal.entries() }
+        let isKeyMissing = entries.contains(where: \.isSealed) && !journal.coder.isKeyReadable
         state.withLock { $0.isKeyMissing = isKeyMissing }
         // Nothing is decided about changes that nobody can read for a while.
         if isKeyMissing { return }
         let ahead = state.withLock { $0.ahead }
-        for placed in entries where !ahead.contains(placed.entry.id) { try Self.review(placed, journal, time()) }
-        for scope in Set(entries.map(\.entry.scope)) { try Self.updateHolds(journal, scope) }
+        for placed in entries where !ahead.contains(placed.id) { try Self.review(placed, journal, time()) }
+        for scope in Set(entries.map(\.scope)) { try Self.updateHolds(journal, scope) }
     }
 
     /// The word of a change that waits for its key, and that the server may have received.
     private static let sentWord = "sent"
 
     private static func review(
-        _ placed: PlacedEntry, _ journal: Journal, _ time: JournalTime
+        _ placed: JournalEntry, _ journal: Journal, _ time: JournalTime
     ) throws(StorageError) {
-        let id = placed.entry.id
-        if placed.entry.isSealed {
+        let id = placed.id
+        if placed.isSealed {
             // One that is set aside stays so: its reason is not encrypted.
             if placed.state == .waiting { try journal.seal(id, nil) }
             if placed.state == .claimed || placed.state == .ahead { try journal.seal(id, sentWord) }
             return
         }
-        guard var change = StoredChange(placed.entry.payload) else {
+        guard var change = StoredChange(placed) else {
             let wasSent = placed.state == .claimed || placed.state == .ahead
             let reason: SetAsideReason = wasSent ? .unreadableAfterSending : .unreadable
             if placed.state != .setAside { try journal.place([id: reason.text]) }
@@ -57,13 +57,13 @@ extension ChangeJournal {
     }
 
     /// The first change of a scope that is to be sent. Those of another key are passed over, and wait for it.
-    func first(of scope: String, _ journal: Journal) throws(StorageError) -> UUID? {
+    func first(of scope: String, _ journal: Journal) throws(StorageError) -> JournalEntry? {
         if self.state.withLock({ $0.isKeyMissing }) {
             try journal.coder.checkKey()
             try review(journal)
         }
-        guard let first = try journal.first(of: scope) else { return nil }
-        guard try journal.entry(first)?.entry.isSealed == true else { return first }
+        let first = try journal.first(of: scope)
+        guard let first, first.isSealed else { return first }
         // The key can't be read any more, or it has been replaced.
         try review(journal)
         if self.state.withLock({ $0.isKeyMissing }) { throw PayloadCoder.unavailable }

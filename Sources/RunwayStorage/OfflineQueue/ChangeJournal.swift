@@ -4,18 +4,6 @@ import Synchronization
 
 /// The changes on disk, and what is known of them without reading it.
 final class ChangeJournal: Sendable {
-    /// A change that is to be sent now, and the lease on it: the number of its batch.
-    struct Claim: Sendable {
-        var id: UUID
-        var change: StoredChange
-        var batch: JournalBatch
-        /// Whether an attempt before this one may have reached the server.
-        var mayHaveBeenSent: Bool
-        /// Whether it is too old to be sent: a server that has it may have forgotten its key, and would execute it
-        /// again.
-        var isTooOld: Bool
-    }
-
     struct State {
         /// How many changes wait, by the text of their scope; `nil` before the file was read.
         var waiting: [String: Int]?
@@ -26,6 +14,8 @@ final class ChangeJournal: Sendable {
         var ahead: Set<UUID> = []
         /// The changes whose calls have ended without them, and that are not removed yet. They are not sent.
         var removals: Set<UUID> = []
+        /// The change that is being sent; `nil` if the app has removed it since.
+        var claimed: UUID?
         /// Added to the number of a call to get its place. Places of this run follow those of earlier ones.
         var firstPlace: Int64?
         /// Whether changes can't be decrypted, since the key can't be read now: what is known of them is of an earlier
@@ -189,7 +179,7 @@ extension ChangeJournal {
     func list(_ scope: String? = nil) async throws(StorageError) -> [QueuedChange] {
         try await run(.reading) { journal throws(StorageError) in
             let ahead = self.state.withLock { $0.ahead }
-            return try journal.entries(of: scope).filter { !ahead.contains($0.entry.id) }.map { QueuedChange($0) }
+            return try journal.entries(of: scope).filter { !ahead.contains($0.id) }.map { QueuedChange($0) }
         }
     }
 
@@ -201,14 +191,19 @@ extension ChangeJournal {
         try await run(changes: true) { journal throws(StorageError) in
             var untaken: Set<UUID> = []
             for id in ids {
-                guard let placed = try journal.entry(id), placed.state != .claimed, !placed.entry.isSealed,
-                    let change = StoredChange(placed.entry.payload), !change.mayHaveBeenSent
+                guard let placed = try journal.entry(id), placed.state != .claimed, !placed.isSealed,
+                    let change = StoredChange(placed), !change.mayHaveBeenSent
                 else { continue }
                 untaken.insert(id)
             }
             try Self.remove(ids, journal)
+            self.forgetClaim(of: ids)
             return untaken
         }
+    }
+
+    private func forgetClaim(of ids: Set<UUID>) {
+        state.withLock { if let id = $0.claimed, ids.contains(id) { $0.claimed = nil } }
     }
 
     static func remove(_ ids: Set<UUID>, _ journal: Journal) throws(StorageError) {
@@ -226,13 +221,14 @@ extension ChangeJournal {
         let found = Mutex<Set<UUID>>([])
         do throws(StorageError) {
             try await run(.erasing, changes: true) { journal throws(StorageError) in
-                let entries = try journal.entries().filter { ChangeScope($0.entry.scope)?.account == account }
-                found.withLock { $0.formUnion(entries.map(\.entry.id)) }
+                let entries = try journal.entries().filter { ChangeScope($0.scope)?.account == account }
+                found.withLock { $0.formUnion(entries.map(\.id)) }
+                self.forgetClaim(of: Set(entries.map(\.id)))
                 let others = try journal.scopesBesideEntries().filter { ChangeScope($0)?.account == account }
-                let scopes = Set(entries.map(\.entry.scope)).union(others)
+                let scopes = Set(entries.map(\.scope)).union(others)
                 for scope in scopes { try journal.erase(scope) }
                 // The calls that are in flight must not store them again.
-                self.state.withLock { $0.ahead.subtract(entries.map(\.entry.id)) }
+                self.state.withLock { $0.ahead.subtract(entries.map(\.id)) }
                 // Changes that were sent may be in the write-ahead log, or in a file that was set aside.
                 if scopes.isEmpty { try journal.overwriteRemoved() }
             }
@@ -240,7 +236,7 @@ extension ChangeJournal {
             let ids = found.withLock { $0 }
             // It also counts what is left.
             let left = try? await run(.reading, changes: true) { journal throws(StorageError) in
-                Set(try journal.entries().map(\.entry.id))
+                Set(try journal.entries().map(\.id))
             }
             if let left { onRemoval(ids.subtracting(left)) }
             throw error
@@ -251,14 +247,14 @@ extension ChangeJournal {
     /// Replaces what a change does, under a new key.
     func replace(_ id: UUID, with change: UnsentChange, at date: Date) async throws(StorageError) {
         let (scope, time) = (ChangeScope(change).text, time())
-        let (_, payload) = try encoded(change, at: date, time)
+        let payload = try stored(change, at: date, time).row.payload
         try await run(changes: true) { journal throws(StorageError) in
-            guard let placed = try journal.entry(id), placed.entry.scope == scope else {
+            guard let placed = try journal.entry(id), placed.scope == scope else {
                 throw StorageError(.rejected, "The queue has no such change of this account.")
             }
             let (state, reason) = (QueuedChange(placed).state, SetAsideReason(placed.reason))
             // The server may have it, under the key that it knows.
-            let isBound = StoredChange(placed.entry.payload)?.isBoundToKey ?? (reason == .unreadableAfterSending)
+            let isBound = StoredChange(placed)?.isBoundToKey ?? (reason == .unreadableAfterSending)
             guard state != .sealed else {
                 throw StorageError(.rejected, "The change can't be decrypted, and can't be edited before it can.")
             }
@@ -279,22 +275,22 @@ extension ChangeJournal {
     func retry(_ ids: Set<UUID>) async throws(StorageError) {
         let time = time()
         try await run(changes: true) { journal throws(StorageError) in
-            var retried: [(placed: PlacedEntry, change: StoredChange)] = []
+            var retried: [StoredChange] = []
             for id in ids {
                 guard let placed = try journal.entry(id), placed.state == .setAside else { continue }
                 let reason = SetAsideReason(placed.reason)
-                guard reason.word != .held, var change = StoredChange(placed.entry.payload) else { continue }
-                if change.isBoundToKey, try self.isTooOld(change, id, wasSent: true, journal, time) {
+                guard reason.word != .held, var change = StoredChange(placed) else { continue }
+                if change.isBoundToKey, try self.isTooOld(change, wasSent: true, journal, time) {
                     throw StorageError(
                         .rejected, "The server may have executed a change, and forgotten its key: discard the change.")
                 }
                 if !change.isBoundToKey { change.renewKey(at: time) }
-                retried.append((placed, change))
+                retried.append(change)
             }
-            for (placed, change) in retried {
+            for change in retried {
                 // A full queue must be able to send what it has.
                 try journal.replace(
-                    placed, with: try change.bytes(), time, isLimited: false, keepsAge: change.isBoundToKey)
+                    change.row, with: try change.bytes(), time, isLimited: false, keepsAge: change.isBoundToKey)
             }
             for scope in try Self.scopes(of: ids, journal) { try Self.updateHolds(journal, scope) }
         }
@@ -320,16 +316,16 @@ extension ChangeJournal {
     static func scopes(of ids: Set<UUID>, _ journal: Journal) throws(StorageError) -> Set<String> {
         var scopes: Set<String> = []
         for id in ids {
-            if let scope = try journal.entry(id)?.entry.scope { scopes.insert(scope) }
+            if let scope = try journal.entry(id)?.scope { scopes.insert(scope) }
         }
         return scopes
     }
 
-    static func holds(_ entries: [PlacedEntry]) -> [ChangeHolds.Change] {
-        entries.filter { !$0.entry.isSealed && $0.state != .ahead }.map { placed in
+    static func holds(_ entries: [JournalEntry]) -> [ChangeHolds.Change] {
+        entries.filter { !$0.isSealed && $0.state != .ahead }.map { placed in
             let word = placed.state == .setAside ? SetAsideReason(placed.reason).word : nil
             return ChangeHolds.Change(
-                id: placed.entry.id, subjects: Set(StoredChange(placed.entry.payload)?.subjects ?? []),
+                id: placed.id, subjects: Set(StoredChange(placed)?.subjects ?? []),
                 isRefused: word != nil && word != .held, isHeld: word == .held, isClaimed: placed.state == .claimed)
         }
     }
@@ -343,7 +339,7 @@ extension ChangeJournal {
         let held = SetAsideReason(.held, "An earlier change of the same was refused.")
         for id in hold { reasons[id] = held.text }
         // What a refused change holds that can't be decrypted is not known.
-        let isUnknown = entries.contains { $0.entry.isSealed && $0.state == .setAside }
+        let isUnknown = entries.contains { $0.isSealed && $0.state == .setAside }
         if !isUnknown { for id in release { reasons.updateValue(nil, forKey: id) } }
         try journal.place(reasons)
     }

@@ -28,8 +28,8 @@ public struct OfflineQueueOptions: Sendable {
     /// received the change. If it may have, or the system was started since the change was stored, as before a backup
     /// was restored, one that is older by the date, or that much younger, is handed over, too, when its turn comes.
     ///
-    /// It must be shorter than the server stores responses under their keys: `IdempotencyMiddleware` does for 31 days.
-    /// A change that is sent again after that has a second effect.
+    /// It must be shorter than the server stores responses under their keys, by a day: `IdempotencyMiddleware` does for
+    /// 31 days (`IdempotencyRules.lifetime`). A change that is sent again after that has a second effect.
     public var maximumAge = Duration.seconds(30 * 86_400)
     /// Encrypts changes before they are written to disk. The default, `nil`, stores them as they are.
     public var sealing: (any PayloadSealing)?

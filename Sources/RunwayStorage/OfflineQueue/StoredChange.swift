@@ -3,7 +3,19 @@ import HTTPTypes
 import Runway
 
 /// A change as the journal stores it: the request without what authenticates it, and what a list of changes shows.
+///
+/// The payload of its ``row`` is the rest as JSON.
 struct StoredChange: Sendable, Codable, Equatable {
+    private enum CodingKeys: String, CodingKey {
+        case service, environment, account, endpoint, method, target, fields, body, parameters, call, authorization
+        case subjects, key, mayHaveBeenSent, hasResult, date, keyDate, boot, invalidates
+    }
+
+    /// The entry of the journal, which says what it waits for.
+    var row = JournalEntry(id: UUID(), scope: "", priority: 0, payload: [])
+    /// Whether it is too old to be sent: a server that has it may have forgotten its key, and would execute it again.
+    /// Known when it is claimed.
+    var isTooOld = false
     var service: String
     var environment: String
     var account: String?
@@ -39,6 +51,7 @@ struct StoredChange: Sendable, Codable, Equatable {
 
     /// - Parameter boot: The name of the time since the system was started.
     init(_ change: UnsentChange, at date: Date, boot: String) {
+        row = JournalEntry(id: change.id ?? UUID(), scope: ChangeScope(change).text, priority: 0, payload: [])
         service = ChangeScope.service(of: change.endpoint)
         environment = change.environment.name
         account = change.account
@@ -90,12 +103,17 @@ struct StoredChange: Sendable, Codable, Equatable {
         }
     }
 
-    /// Reads what ``bytes()`` returned; `nil` if a later version of the app wrote it, or it could not be decrypted.
-    init?(_ bytes: [UInt8]) {
-        guard let change = try? JSONDecoder().decode(StoredChange.self, from: Data(bytes)) else { return nil }
+    /// Identifies the change.
+    var id: UUID { row.id }
+
+    /// Reads an entry; `nil` if a later version of the app wrote it, or it could not be decrypted.
+    init?(_ row: JournalEntry) {
+        guard let change = try? JSONDecoder().decode(StoredChange.self, from: Data(row.payload)) else { return nil }
         self = change
+        self.row = row
     }
 
+    /// The payload of the row.
     func bytes() throws(StorageError) -> [UInt8] {
         do {
             return Array(try JSONEncoder().encode(self))
@@ -160,25 +178,24 @@ extension SetAsideReason {
 
 extension QueuedChange {
     /// A change as the app sees it. One that can't be read has no endpoint and no parameters.
-    init(_ placed: PlacedEntry) {
-        if let change = StoredChange(placed.entry.payload) {
-            self.init(change, placed)
+    init(_ row: JournalEntry) {
+        if let change = StoredChange(row) {
+            self.init(change)
             return
         }
-        let scope = ChangeScope(placed.entry.scope)
+        let scope = ChangeScope(row.scope)
         self.init(
-            id: placed.entry.id, service: scope?.service ?? "",
-            environment: ServiceEnvironment(scope?.environment ?? ""), account: scope?.account, endpoint: "",
-            parameters: RawData(Array("{}".utf8)), date: Date(timeIntervalSince1970: 0),
-            state: placed.entry.isSealed ? .sealed : .refused,
-            reason: placed.entry.isSealed ? SetAsideReason.sealedSentence : SetAsideReason.unreadable.sentence)
+            id: row.id, service: scope?.service ?? "", environment: ServiceEnvironment(scope?.environment ?? ""),
+            account: scope?.account, endpoint: "", parameters: RawData(Array("{}".utf8)),
+            date: Date(timeIntervalSince1970: 0), state: row.isSealed ? .sealed : .refused,
+            reason: row.isSealed ? SetAsideReason.sealedSentence : SetAsideReason.unreadable.sentence)
     }
 
     /// A change that was read.
-    init(_ change: StoredChange, _ placed: PlacedEntry) {
-        let reason = placed.state == .setAside ? SetAsideReason(placed.reason) : nil
+    init(_ change: StoredChange) {
+        let reason = change.row.state == .setAside ? SetAsideReason(change.row.reason) : nil
         let state: State =
-            switch (placed.state, reason?.word) {
+            switch (change.row.state, reason?.word) {
             case (.setAside, .held): .held
             case (.setAside, .expired), (.setAside, .unanswered): .expired
             case (.setAside, _) where change.isBoundToKey: .uncertain
@@ -189,9 +206,9 @@ extension QueuedChange {
             case (.waiting, _), (.sealed, _): change.mayHaveBeenSent ? .sending : .waiting
             }
         self.init(
-            id: placed.entry.id, service: change.service, environment: ServiceEnvironment(change.environment),
+            id: change.id, service: change.service, environment: ServiceEnvironment(change.environment),
             account: change.account, endpoint: change.endpoint, parameters: RawData(Array(change.parameters)),
             call: Array((change.call ?? "").utf8), subjects: change.subjects, date: change.date,
-            byteCount: placed.entry.payload.count, state: state, reason: reason?.sentence ?? "")
+            byteCount: change.row.payload.count, state: state, reason: reason?.sentence ?? "")
     }
 }

@@ -195,8 +195,8 @@ struct ActionLogTests {
 
     @Test func verdictsOnOtherRecordsMeanNothing() throws {
         let batch = JournalBatch(
-            stream: UUID(), number: 3, scope: "", entries: [SequencedEntry(sequence: 1, entry: JournalEntry("{}"))])
-        let id = batch.entries[0].entry.id
+            stream: UUID(), number: 3, scope: "", entries: [JournalEntry("{}")])
+        let id = batch.entries[0].id
         func read(_ records: String) throws -> ActionLogVerdicts? {
             let text =
                 #"{"stream":"\#(batch.stream.text)","batch":3,"records":[\#(records)],"pace":{"wait":1e300,"sample":-1}}"#

@@ -74,8 +74,8 @@ struct LogBoundTests {
 
     @Test func reasonsOfAServerAreBoundedInBytes() throws {
         let batch = JournalBatch(
-            stream: UUID(), number: 1, scope: "", entries: [SequencedEntry(sequence: 1, entry: JournalEntry("{}"))])
-        let id = batch.entries[0].entry.id
+            stream: UUID(), number: 1, scope: "", entries: [JournalEntry("{}")])
+        let id = batch.entries[0].id
         // One character.
         let reason = "e" + String(repeating: "\u{301}", count: 5000)
         let record = #"{"id":"\#(id)","verdict":"refused","reason":"\#(reason)"}"#

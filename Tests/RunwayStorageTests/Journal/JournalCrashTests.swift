@@ -23,7 +23,7 @@ struct JournalCrashTests {
                 #expect(committed.count >= 7 * round)
                 let journal = try Journal(
                     at: folder.file, limits: JournalLimits(), durability: .full, time: .seconds(0))
-                let found = try journal.drain().map(\.entry.text)
+                let found = try journal.drain().map(\.text)
                 // Those of the append that was interrupted may be there, too: all of them.
                 #expect(Array(found.prefix(committed.count)) == committed)
                 #expect([0, 3].contains(found.count - committed.count))
@@ -86,10 +86,10 @@ struct JournalCrashTests {
                     #expect(batch == known, comment)
                 } else if let batch {
                     let expected = model.waiting.filter { $0.scope == scope }.prefix(batch.entries.count)
-                    #expect(batch.entries.map(\.entry) == Array(expected), comment)
+                    #expect(batch.entries.map(\.asAppended) == Array(expected), comment)
                     #expect(
                         model.batches.updateValue(
-                            batch.entries.map(\.entry.id), forKey: "\(batch.stream)-\(batch.number)") == nil)
+                            batch.entries.map(\.id), forKey: "\(batch.stream)-\(batch.number)") == nil)
                     model.claimed[scope] = batch
                 } else {
                     #expect(!model.waiting.contains { $0.scope == scope }, comment)
@@ -101,7 +101,7 @@ struct JournalCrashTests {
                 model.waiting.removeAll { ids.contains($0.id) }
             case 6:
                 guard let batch = model.claimed.removeValue(forKey: scope) else { continue }
-                let poison = batch.entries[0].entry
+                let poison = batch.entries[0].asAppended
                 if Bool.random(using: &generator) {
                     try journal.setAside([poison.id: "poison"], of: batch)
                     model.waiting.removeAll { $0.id == poison.id }
@@ -119,8 +119,9 @@ struct JournalCrashTests {
         }
         let rest = try journal.drain("ada") + journal.drain("bob")
         #expect(
-            rest.map(\.entry) == ["ada", "bob"].flatMap { scope in model.waiting.filter { $0.scope == scope } }, comment
+            rest.map(\.asAppended) == ["ada", "bob"].flatMap { scope in model.waiting.filter { $0.scope == scope } },
+            comment
         )
-        #expect(Set(try journal.entriesSetAside().map(\.entry.entry.id)) == Set(model.setAside.map(\.id)), comment)
+        #expect(Set(try journal.entriesSetAside().map(\.id)) == Set(model.setAside.map(\.id)), comment)
     }
 }

@@ -78,7 +78,7 @@ struct JournalDamageTests {
         // The batch that was claimed is sent in another stream, and the server recognises the entries by their ids.
         let again = try #require(try begun.claim(upTo: 5))
         #expect(again.ids == batch.ids && again.stream != batch.stream)
-        let drained = try begun.drain().map(\.entry)
+        let drained = try begun.drain().map(\.asAppended)
         #expect(drained.count == copied)
         let ids = Set(drained.map(\.id))
         #expect(drained == entries.filter { ids.contains($0.id) })
@@ -95,7 +95,7 @@ struct JournalDamageTests {
                 isDamaged.withLock { $0 = false }
                 try journal.write { _ in throw DatabaseError(resultCode: .SQLITE_CORRUPT) }
             }
-            return try journal.drain().map(\.entry.text)
+            return try journal.drain().map(\.text)
         }
         #expect(texts == ["a", "b"])
         #expect(store.filesSetAside.count == 1 && store.problem == nil)
@@ -192,7 +192,7 @@ struct JournalDamageTests {
         #expect(try journal.counts().waiting == ["": 1])
         try journal.write { try $0.execute(sql: "PRAGMA max_page_count = 1000000") }
         try journal.append(large, at: .seconds(0))
-        #expect(try journal.drain().map(\.entry.text) == ["a"] + large.map(\.text))
+        #expect(try journal.drain().map(\.text) == ["a"] + large.map(\.text))
     }
 
     @Test func fullDiskMovesTheWALAndRetriesOnce() throws {
@@ -246,7 +246,7 @@ struct JournalDamageTests {
             return journal
         }
         #expect(second !== first && second.installation == first.installation)
-        #expect(try second.drain().map(\.entry.text) == ["a", "b", "c"])
+        #expect(try second.drain().map(\.text) == ["a", "b", "c"])
         #expect(store.filesSetAside.isEmpty && store.problem == nil)
         await store.close()
     }

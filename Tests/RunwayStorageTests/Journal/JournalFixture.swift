@@ -27,12 +27,15 @@ extension JournalEntry {
         self.init(id: UUID(), scope: scope, priority: priority, payload: Array(text.utf8))
     }
 
+    /// The entry as it was before it was stored.
+    var asAppended: JournalEntry { JournalEntry(id: id, scope: scope, priority: priority, payload: payload) }
+
     var text: String { String(decoding: payload, as: UTF8.self) }
 }
 
 extension JournalBatch {
-    var texts: [String] { entries.map(\.entry.text) }
-    var ids: Set<UUID> { Set(entries.map(\.entry.id)) }
+    var texts: [String] { entries.map(\.text) }
+    var ids: Set<UUID> { Set(entries.map(\.id)) }
 }
 
 extension Journal {
@@ -49,8 +52,8 @@ extension Journal {
     }
 
     /// Claims and acknowledges all of a scope, and returns it.
-    func drain(_ scope: String = "") throws(StorageError) -> [SequencedEntry] {
-        var entries: [SequencedEntry] = []
+    func drain(_ scope: String = "") throws(StorageError) -> [JournalEntry] {
+        var entries: [JournalEntry] = []
         while let batch = try claim(scope) {
             entries += batch.entries
             try acknowledge(batch, batch.ids)

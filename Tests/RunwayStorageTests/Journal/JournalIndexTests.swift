@@ -28,7 +28,7 @@ struct JournalIndexTests {
         try data.write(to: folder.file)
         let store = store()
         let (claimed, lost) = try await store.run { journal throws(StorageError) in
-            (try journal.drain("quartz").map(\.entry.text), try journal.counts().lost)
+            (try journal.drain("quartz").map(\.text), try journal.counts().lost)
         }
         #expect(claimed == texts && lost == [:] && store.filesSetAside.count == 1)
         await store.close()
@@ -48,7 +48,7 @@ struct JournalIndexTests {
         try journal.write { try $0.execute(sql: "UPDATE entry SET state = 66 WHERE sequence = 1") }
         try journal.close()
         let store = store()
-        let texts = try await store.run { journal throws(StorageError) in try journal.drain().map(\.entry.text) }
+        let texts = try await store.run { journal throws(StorageError) in try journal.drain().map(\.text) }
         #expect(texts == ["a", "b"] && store.filesSetAside.count == 1)
         await store.close()
     }

@@ -45,7 +45,7 @@ struct JournalPlanTests {
             for found in claimed.entries {
                 try database.execute(
                     sql: "UPDATE entry SET checksum = ? WHERE sequence = ?",
-                    arguments: [RowChecksum.of(found.entry, found.sequence), found.sequence])
+                    arguments: [RowChecksum.of(found), found.sequence])
             }
         }
         try journal.close()

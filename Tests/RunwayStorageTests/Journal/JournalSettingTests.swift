@@ -86,7 +86,7 @@ struct JournalSettingTests {
         ) { .seconds(60) }
         let (texts, lost) = try await store.run { journal throws(StorageError) in
             try journal.append(["b"], at: 60)
-            return (try journal.drain().map(\.entry.text), try journal.counts().lost)
+            return (try journal.drain().map(\.text), try journal.counts().lost)
         }
         #expect(texts == ["a", "b"] && lost == [:] && store.filesSetAside.count == 1)
         await store.close()

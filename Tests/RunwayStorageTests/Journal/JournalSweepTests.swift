@@ -81,11 +81,11 @@ struct JournalSweepTests {
                     for scope in Self.scopes {
                         while let batch = try journal.claim(scope) {
                             try journal.acknowledge(batch, batch.ids)
-                            found.withLock { $0 += batch.entries.map(\.entry) }
+                            found.withLock { $0 += batch.entries.map(\.asAppended) }
                         }
                     }
                     let (setAside, lost) = (try journal.entriesSetAside(), try journal.counts().lost)
-                    found.withLock { $0 += setAside.map(\.entry.entry) }
+                    found.withLock { $0 += setAside.map(\.asAppended) }
                     return lost
                 }
                 try await store.run { journal throws(StorageError) in try journal.append(["new"]) }
@@ -162,7 +162,7 @@ struct JournalSweepTests {
                 let comment: Comment = "seed \(seed), round \(round)"
                 do throws(StorageError) {
                     let found = try await store.run { journal throws(StorageError) in
-                        try journal.entries().map(\.entry)
+                        try journal.entries().map(\.asAppended)
                     }
                     #expect(found.allSatisfy { file.entries[$0.id] == $0 }, comment)
                     #expect(Set(found.map(\.id)).count == found.count, comment)

@@ -40,7 +40,7 @@ struct JournalTests {
         let journal = try Journal(in: folder)
         try journal.append(["a", "b", "c", "d"])
         let batch = try #require(try journal.claim(upTo: 3))
-        let middle = batch.entries[1].entry.id
+        let middle = batch.entries[1].id
         #expect(try journal.acknowledge(batch, [middle, UUID()]) == 1)
         #expect(try journal.claim()?.texts == ["a", "c", "d"])
     }
@@ -151,7 +151,7 @@ struct JournalTests {
         let journal = try Journal(in: folder)
         try journal.append(["poison", "a"])
         let batch = try #require(try journal.claim())
-        let poison = batch.entries[0].entry.id
+        let poison = batch.entries[0].id
         try journal.setAside([poison: "malformed"], of: batch)
         try journal.acknowledge(batch, batch.ids.subtracting([poison]))
         #expect(try journal.claim() == nil)
@@ -167,7 +167,7 @@ struct JournalTests {
         try journal.append(["a", "b", "c"])
         let batch = try #require(try journal.claim())
         try journal.setAside(Dictionary(uniqueKeysWithValues: batch.ids.map { ($0, "") }), of: batch)
-        #expect(try journal.entriesSetAside().map(\.entry.entry.text) == ["b", "c"])
+        #expect(try journal.entriesSetAside().map(\.text) == ["b", "c"])
         #expect(try journal.counts().lost == [.setAside: 1])
         try journal.discard(batch.ids)
         #expect(try journal.counts() == JournalCounts(lost: [.setAside: 1]))
@@ -179,7 +179,7 @@ struct JournalTests {
         for round in 1...2 {
             let batch = try #require(try journal.claim())
             try journal.setRefusals(of: "", 3)
-            try journal.setAside([batch.entries[0].entry.id: "failed"], of: batch, inSeries: true)
+            try journal.setAside([batch.entries[0].id: "failed"], of: batch, inSeries: true)
             try journal.refuse(batch)
             try journal.close()
             journal = try Journal(in: folder)
@@ -195,12 +195,12 @@ struct JournalTests {
         for count in [2, 3] {
             let batch = try #require(try journal.claim(upTo: 1))
             try journal.setRefusals(of: "", count)
-            try journal.setAside([batch.entries[0].entry.id: "failed"], of: batch, inSeries: true)
+            try journal.setAside([batch.entries[0].id: "failed"], of: batch, inSeries: true)
             try journal.refuse(batch)
             try journal.endRefusals(of: "", at: .seconds(0))
         }
         // The second series has the second entry alone.
-        #expect(try journal.entriesSetAside().map(\.entry.entry.text) == ["a"])
+        #expect(try journal.entriesSetAside().map(\.text) == ["a"])
         #expect(try journal.claim()?.texts == ["b"])
     }
 
@@ -209,7 +209,7 @@ struct JournalTests {
         try journal.append(["a"], at: 0)
         let batch = try #require(try journal.claim())
         try journal.setRefusals(of: "", 3)
-        try journal.setAside([batch.entries[0].entry.id: "refused"], of: batch, inSeries: isInSeries)
+        try journal.setAside([batch.entries[0].id: "refused"], of: batch, inSeries: isInSeries)
         try journal.refuse(batch)
         if isInSeries {
             #expect(try journal.endRefusals(of: "", at: .seconds(200)) == 1)
@@ -307,10 +307,10 @@ struct JournalTests {
         let journal = try Journal(in: folder, limits: limits)
         try journal.append(["aaaa", "bbbb"])
         let batch = try #require(try journal.claim())
-        try journal.setAside([batch.entries[0].entry.id: "refused"], of: batch)
+        try journal.setAside([batch.entries[0].id: "refused"], of: batch)
         try journal.acknowledge(batch, [])
         try journal.append(["cccc", "dddd"])
-        let placed = try #require(try journal.entry(batch.entries[0].entry.id))
+        let placed = try #require(try journal.entry(batch.entries[0].id))
         for text in ["aaab", "a"] { try journal.replace(placed, with: Array(text.utf8), .seconds(0)) }
         #expect { try journal.replace(placed, with: Array("larger".utf8), .seconds(0)) } throws: {
             ($0 as? StorageError)?.kind == .full

@@ -34,11 +34,11 @@ struct WriteAheadLogDamageTests {
         let journal = try file.open(time: .seconds(0)) { error, _ in
             Issue.record("\(comment): the file was set aside: \(error)")
         }
-        let found = try journal.drain().map(\.entry.text)
+        let found = try journal.drain().map(\.text)
         #expect(found == Array(files.texts.prefix(found.count)), comment)
         #expect(found.count.isMultiple(of: 3), comment)
         try journal.append(["new"])
-        #expect(try journal.drain().map(\.entry.text) == ["new"], comment)
+        #expect(try journal.drain().map(\.text) == ["new"], comment)
         return found.count
     }
 

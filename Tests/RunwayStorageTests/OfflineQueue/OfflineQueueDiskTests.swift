@@ -301,8 +301,8 @@ struct OfflineQueueDiskTests {
         let placed = try journal.entries()[index]
         try journal.replace(placed, with: payload, .seconds(0))
         // Where a change was set aside, it stays so.
-        if placed.state == .setAside { try journal.place([placed.entry.id: placed.reason]) }
-        return placed.entry.payload
+        if placed.state == .setAside { try journal.place([placed.id: placed.reason]) }
+        return placed.payload
     }
 
     @Test func damagedChangeIsNeverSent() async throws {

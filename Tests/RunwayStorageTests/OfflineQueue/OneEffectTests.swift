@@ -87,7 +87,7 @@ struct OneEffectTests {
         await first.queue.close()
         let journal = try Journal(in: first.folder)
         let placed = try #require(try journal.entries().first)
-        var change = try #require(StoredChange(placed.entry.payload))
+        var change = try #require(StoredChange(placed))
         change.boot = "an earlier one"
         change.date -= Double(days) * 86_400
         try journal.replace(placed, with: try change.bytes(), .seconds(0), keepsAge: true)
@@ -250,13 +250,13 @@ struct OneEffectTests {
         await first.queue.close()
         let journal = try Journal(in: first.folder)
         let placed = try #require(try journal.entries().first)
-        _ = try #require(try journal.claim(placed.entry.scope))
+        _ = try #require(try journal.claim(placed.scope))
         try journal.write { database in
-            var later = placed.entry
+            var later = placed
             later.payload = Array(#"{"version":9}"#.utf8)
             try database.execute(
                 sql: "UPDATE entry SET payload = ?, checksum = ?",
-                arguments: [Data(later.payload), RowChecksum.of(later, placed.sequence)])
+                arguments: [Data(later.payload), RowChecksum.of(later)])
         }
         try journal.close()
         let second = QueueFixture(first.server, in: first.folder, status: .none)
@@ -267,7 +267,7 @@ struct OneEffectTests {
         try again.write { database in
             try database.execute(
                 sql: "UPDATE entry SET payload = ?, checksum = ?",
-                arguments: [Data(placed.entry.payload), RowChecksum.of(placed.entry, placed.sequence)])
+                arguments: [Data(placed.payload), RowChecksum.of(placed)])
         }
         try again.close()
         let third = QueueFixture(first.server, in: first.folder, status: .none)

@@ -69,7 +69,7 @@ struct RestoredCallTests {
         await run.queue.close()
         let journal = try Journal(in: folder)
         let placed = try #require(try journal.entries().first)
-        var stored = try #require(StoredChange(placed.entry.payload))
+        var stored = try #require(StoredChange(placed))
         change(&stored)
         try journal.replace(placed, with: try stored.bytes(), .seconds(0), keepsAge: true)
         try journal.close()

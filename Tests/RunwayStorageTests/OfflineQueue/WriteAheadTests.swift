@@ -10,7 +10,7 @@ import Testing
 /// A call is on disk before it is sent, and until it has ended.
 @Suite(.timeLimit(.minutes(10)))
 struct WriteAheadTests {
-    private func entries(_ fixture: QueueFixture) async throws -> [PlacedEntry] {
+    private func entries(_ fixture: QueueFixture) async throws -> [JournalEntry] {
         try await fixture.queue.parts().journal.run(.reading) { file throws(StorageError) in try file.entries() }
     }
 
@@ -26,7 +26,7 @@ struct WriteAheadTests {
         try await gate.waitForArrivals()
         let placed = try await entries(fixture)
         #expect(placed.map(\.state) == [.ahead])
-        let change = try #require(placed.first.flatMap { StoredChange($0.entry.payload) })
+        let change = try #require(placed.first.flatMap { StoredChange($0) })
         #expect("\"\(change.key.uuidString.lowercased())\"" == fixture.server.received.first?.key)
         #expect(try await fixture.queue.changes().isEmpty && fixture.queue.currentState.waitingCount == 0)
         // It holds up no other call, and is not sent by the queue.

@@ -19,7 +19,7 @@
 /// response was lost is sent again.
 ///
 /// A call is stored before it is sent, so that it is sent later if the process ends meanwhile, and is removed when it
-/// has ended. It stays stored, and its caller gets ``NetworkError/Kind/queued``, if
+/// has ended. It stays stored, and ``NetworkLayer/submit(_:options:)`` returns ``Submission/queued(_:)``, if
 /// - an earlier change of its account waits in the queue, which it must not overtake; earlier changes that were refused
 ///   or are held count only if they have a common subject (``Endpoint/offlineSubjects``),
 /// - the host could not be reached, the connection was lost, or the deadline passed (``NetworkError/Kind/noNetwork``,

@@ -25,6 +25,16 @@ struct QueueingStageTests {
         #expect(layer.transport.requests.isEmpty)
     }
 
+    @Test func submissionReturnsAStoredCall() async throws {
+        let layer = QueueLayer()
+        layer.status.set(.none)
+        guard case .queued(let change) = try await layer.network.submit(EditNote(text: "a")) else {
+            Issue.record("The call was not stored.")
+            return
+        }
+        #expect(change.parameters["text"].string == "a" && layer.queue.storedCount == 1)
+    }
+
     /// A stage of the app's own that sends a request again that has failed.
     private struct SendingTwice: RequestStage {
         let step = FlightStep.customStage("sendingTwice")

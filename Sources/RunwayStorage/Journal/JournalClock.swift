@@ -1,9 +1,36 @@
 import Foundation
 import GRDB
+import Runway
 import RunwaySQLite
 
+/// The clocks by which a ``Journal`` knows the age of its entries.
+struct JournalTime: Sendable {
+    /// The name of the time since the system started; empty if the system has no name for it.
+    var boot: String
+    /// The time since the system started, including sleep.
+    var uptime: Duration
+    /// The date, which a person may have set wrong.
+    var date: Date
+
+    /// The time that a journal counts, in milliseconds. It never goes back, and jumps of the date move it by a week at
+    /// most.
+    ///
+    /// - Parameters:
+    ///   - last: The last moment that was stored.
+    ///   - time: The clocks then.
+    func moment(after last: Int64, at time: JournalTime) -> Int64 {
+        // What was stored may be damaged.
+        let last = max(0, min(last, Int64(1) << 52))
+        if boot == time.boot, !boot.isEmpty, uptime >= time.uptime, time.uptime >= .zero {
+            return last + (uptime - time.uptime).milliseconds
+        }
+        // The system has been started since, so only the date knows how long ago that was.
+        return last + Int64(max(0, min(date.timeIntervalSince(time.date), 7 * 86_400)) * 1000)
+    }
+}
+
 /// The only row of the table `file`: the id of a file, and the clocks by which the ages of its entries are known.
-struct JournalFileRow: Sendable {
+struct JournalClock: Sendable {
     /// Identifies the file.
     var installation: UUID
     /// The time that the file has counted, in milliseconds; see ``JournalTime/moment(after:at:)``.
@@ -32,9 +59,9 @@ struct JournalFileRow: Sendable {
     /// The row of a file; `nil` if it has none yet.
     ///
     /// - Throws: `SQLITE_CORRUPT` or ``DamagedColumn`` if it is damaged.
-    static func read(_ database: Database) throws -> JournalFileRow? {
+    static func read(_ database: Database) throws -> JournalClock? {
         guard let row = try Row.fetchOne(database, sql: "SELECT \(columns) FROM file") else { return nil }
-        let found = try JournalFileRow(row)
+        let found = try JournalClock(row)
         let checksum: Int64 = try row.value(5)
         guard checksum == found.checksum else { throw DatabaseError(resultCode: .SQLITE_CORRUPT) }
         return found
@@ -69,4 +96,19 @@ struct JournalFileRow: Sendable {
         sum.add(date)
         return sum.value
     }
+}
+
+extension Duration {
+    /// Whole milliseconds, bounded to some 30,000 years, so that a sum with a moment does not overflow.
+    var milliseconds: Int64 {
+        let limit = Int64(1_000_000_000_000)
+        return max(-limit, min(components.seconds, limit)) * 1000 + components.attoseconds / 1_000_000_000_000_000
+    }
+}
+
+extension Date {
+    /// Whole milliseconds since 1970, within a range that every platform can represent.
+    var milliseconds: Int64 { Int64(max(-1e15, min(timeIntervalSince1970 * 1000, 1e15))) }
+
+    init(milliseconds: Int64) { self.init(timeIntervalSince1970: Double(milliseconds) / 1000) }
 }

@@ -1,0 +1,33 @@
+/// The end of a call that may be stored instead of sent: ``NetworkLayer/submit(_:options:)`` returns it.
+public enum Submission: Sendable {
+    /// The server has responded.
+    case response(RawData)
+    /// The call is stored, and is sent when that is possible.
+    case queued(QueuedChange)
+}
+
+extension NetworkLayer {
+    /// Makes one call of an endpoint with an ``OfflinePolicy``, for code that shows a stored call as done.
+    ///
+    /// ```swift
+    /// switch try await network.submit(RenameNote(id: 7, title: "Bread")) {
+    /// case .response: status = "Saved"
+    /// case .queued(let change): status = "Saved on this device, as \(change.id)"
+    /// }
+    /// ```
+    ///
+    /// It makes the call as `call(_:options:)` does, which has a response to return and throws
+    /// ``NetworkError/Kind/queued`` if there is none.
+    ///
+    /// - Throws: The error of the call, which is never of the kind `queued`.
+    public func submit<E: Endpoint>(
+        _ endpoint: E, options: CallOptions = .standard
+    ) async throws(NetworkError) -> Submission {
+        do {
+            return .response(try await call(endpoint, options: options))
+        } catch {
+            guard let change = error.queuedChange else { throw error }
+            return .queued(change)
+        }
+    }
+}

@@ -1,0 +1,58 @@
+import Foundation
+import GRDB
+
+/// What a later run must know of the server of a scope: attempts that ended without its response although they were
+/// sent, and how long it asked an offline queue to wait.
+extension Journal {
+    /// Followed by the scope.
+    static let lossesPrefix = "losses "
+
+    /// Counts an attempt without a response. A later run counts on.
+    ///
+    /// - Parameter first: The first entry that was sent. The count begins with another one.
+    /// - Returns: Whether the entry is suspected; see ``SuspectedEntry``.
+    func noteLoss(of scope: String, _ first: UUID, at time: JournalTime) throws(StorageError) -> Bool {
+        let parts = try setting(Self.lossesPrefix + scope)?.split(separator: " ") ?? []
+        let moment = try write { try advance($0, to: time) }
+        var (count, start) = (0, moment)
+        // What was stored may be damaged.
+        if parts.count == 3, parts[0] == first.uuidString, let former = Int(parts[1]), let begin = Int64(parts[2]),
+            (0...moment).contains(begin)
+        {
+            (count, start) = (max(0, min(former, SuspectedEntry.lossCount)), begin)
+        }
+        count += 1
+        try set(Self.lossesPrefix + scope, "\(first.uuidString) \(count) \(start)")
+        return count >= SuspectedEntry.lossCount && moment - start >= SuspectedEntry.lossSpan.milliseconds
+    }
+
+    /// Forgets the attempts: the server has responded, or it is down.
+    func removeLosses(of scope: String) throws(StorageError) { try set(Self.lossesPrefix + scope, nil) }
+
+    /// Followed by the scope.
+    static let pausesPrefix = "pause "
+
+    /// Stores that nothing of a scope is to be sent for a while, at most for ``SendPace/longestPause``.
+    func setPause(of scope: String, _ wait: Duration, at time: JournalTime) throws(StorageError) {
+        let moment = try write { try advance($0, to: time) }
+        try set(Self.pausesPrefix + scope, "\(moment + min(wait, SendPace.longestPause).milliseconds)")
+    }
+
+    /// The server has accepted something of the scope.
+    func removePause(of scope: String) throws(StorageError) { try set(Self.pausesPrefix + scope, nil) }
+
+    /// How long nothing is to be sent yet, by scope; zero for a wait that is over.
+    func pauses(at time: JournalTime) throws(StorageError) -> [String: Duration] {
+        let settings = try settings(beginning: Self.pausesPrefix)
+        if settings.isEmpty { return [:] }
+        let moment = try write { try advance($0, to: time) }
+        var pauses: [String: Duration] = [:]
+        for (scope, value) in settings {
+            // What was stored may be damaged.
+            guard let end = Int64(value) else { continue }
+            let rest = Duration.milliseconds(max(0, end &- moment))
+            pauses[scope] = min(rest, SendPace.longestPause)
+        }
+        return pauses
+    }
+}
