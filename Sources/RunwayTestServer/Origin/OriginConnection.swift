@@ -99,8 +99,7 @@ final class OriginConnection: ChannelDuplexHandler {
             if exchange.place == nil { _ = record.received(exchange.request) }
         } else if !isOver, exchange == nil, !reader.isBetweenRequests {
             record.received(
-                MalformedRequest(reason: "The connection ended inside the head of a request.", connection: number)
-            )
+                MalformedRequest(reason: "The connection ended inside the head of a request.", connection: number))
         }
         isOver = true
         context.fireChannelInactive()
@@ -197,9 +196,7 @@ final class OriginConnection: ChannelDuplexHandler {
 
     /// Starts the task that sends a response; `then` runs on the event loop when the connection can continue after it.
     private func send(
-        _ reply: ScriptedReply,
-        to request: ReceivedRequest? = nil,
-        context: ChannelHandlerContext,
+        _ reply: ScriptedReply, to request: ReceivedRequest? = nil, context: ChannelHandlerContext,
         then: @escaping @Sendable (OriginConnection, ChannelHandlerContext) -> Void
     ) {
         let bound = NIOLoopBound((self, context), eventLoop: context.eventLoop)
@@ -216,8 +213,7 @@ final class OriginConnection: ChannelDuplexHandler {
     }
 
     private func completed(
-        _ outcome: OriginResponse.Outcome,
-        context: ChannelHandlerContext,
+        _ outcome: OriginResponse.Outcome, context: ChannelHandlerContext,
         then: (OriginConnection, ChannelHandlerContext) -> Void
     ) {
         switch outcome {
@@ -234,26 +230,14 @@ final class OriginConnection: ChannelDuplexHandler {
 extension ReceivedRequest {
     fileprivate init(head: RequestHead, connection: Int, serverName: String?) {
         self.init(
-            method: head.method,
-            target: head.target,
-            version: head.version,
-            fields: head.fields,
-            head: head.bytes,
-            connection: connection,
-            serverName: serverName
-        )
+            method: head.method, target: head.target, version: head.version, fields: head.fields, head: head.bytes,
+            connection: connection, serverName: serverName)
     }
 
     /// A placeholder for the request of a response that is sent without one.
     fileprivate init(connection: Int, serverName: String?) {
         self.init(
-            method: .get,
-            target: "/",
-            version: "HTTP/1.1",
-            fields: [],
-            head: [],
-            connection: connection,
-            serverName: serverName
-        )
+            method: .get, target: "/", version: "HTTP/1.1", fields: [], head: [], connection: connection,
+            serverName: serverName)
     }
 }

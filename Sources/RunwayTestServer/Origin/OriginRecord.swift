@@ -26,9 +26,7 @@ final class OriginRecord: Sendable {
     /// here.
     private let state = Mutex(State())
 
-    init(limits: ScriptedOrigin.Limits) {
-        self.limits = limits
-    }
+    init(limits: ScriptedOrigin.Limits) { self.limits = limits }
 
     var requests: [ReceivedRequest] { state.withLock { $0.requests } }
     var malformed: [MalformedRequest] { state.withLock { $0.malformed } }

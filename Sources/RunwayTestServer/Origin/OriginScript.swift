@@ -40,17 +40,11 @@ final class OriginScript: Sendable {
     /// Guards the lines that are left of the script.
     private let state = Mutex(State())
 
-    func set(_ line: Line, for route: Route) {
-        state.withLock { $0.lines[route] = line }
-    }
+    func set(_ line: Line, for route: Route) { state.withLock { $0.lines[route] = line } }
 
-    func setFallback(_ line: Line) {
-        state.withLock { $0.fallback = line }
-    }
+    func setFallback(_ line: Line) { state.withLock { $0.fallback = line } }
 
-    func set(connections: [ScriptedConnection]) {
-        state.withLock { $0.connections = connections[...] }
-    }
+    func set(connections: [ScriptedConnection]) { state.withLock { $0.connections = connections[...] } }
 
     /// Takes the behaviour that is next; the last one repeats.
     func takeConnection() -> ScriptedConnection {
@@ -76,10 +70,7 @@ final class OriginScript: Sendable {
                 "No response is scripted for \(request.method.rawValue) \(request.target). "
                 + (routes.isEmpty ? "Nothing is scripted at all." : "Scripted, perhaps used up: \(routes).")
             return Choice(
-                reply: .response(.text(text + "\n", status: .notFound)),
-                moment: .afterRequest,
-                isScripted: false
-            )
+                reply: .response(.text(text + "\n", status: .notFound)), moment: .afterRequest, isScripted: false)
         }
     }
 }

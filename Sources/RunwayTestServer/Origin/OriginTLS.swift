@@ -9,9 +9,7 @@ public struct OriginTLS: Sendable {
     /// Uses any server configuration of NIOSSL, for protocol versions, client certificates and the like.
     ///
     /// The origin offers HTTP/1.1 only: leave `applicationProtocols` empty or set `["http/1.1"]`.
-    public init(configuration: TLSConfiguration) {
-        self.configuration = configuration
-    }
+    public init(configuration: TLSConfiguration) { self.configuration = configuration }
 
     /// Takes a certificate chain, the origin's own certificate first, and its private key, both as PEM.
     ///
@@ -21,9 +19,7 @@ public struct OriginTLS: Sendable {
         let chain = try NIOSSLCertificate.fromPEMBytes(certificateChainPEM)
         let key = try NIOSSLPrivateKey(bytes: privateKeyPEM, format: .pem)
         configuration = .makeServerConfiguration(
-            certificateChain: chain.map { .certificate($0) },
-            privateKey: .privateKey(key)
-        )
+            certificateChain: chain.map { .certificate($0) }, privateKey: .privateKey(key))
         configuration.applicationProtocols = ["http/1.1"]
         // A test should not wait long for a client that does not respond to a close_notify.
         configuration.shutdownTimeout = .seconds(1)

@@ -29,9 +29,7 @@ struct RequestReader {
     private var state = State.head
 
     /// Creates a reader; a head, or the trailers, of more than `maximumHeadBytes` are refused.
-    init(maximumHeadBytes: Int) {
-        self.maximumHeadBytes = max(0, maximumHeadBytes)
-    }
+    init(maximumHeadBytes: Int) { self.maximumHeadBytes = max(0, maximumHeadBytes) }
 
     /// The number of bytes that wait to be read.
     var unreadByteCount: Int { buffer.readableBytes }

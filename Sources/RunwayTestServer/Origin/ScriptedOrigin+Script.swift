@@ -35,31 +35,22 @@ extension ScriptedOrigin {
     ///   - moment: The moment at which the response begins. The default is after the request.
     ///   - response: The response.
     public func on(
-        _ method: HTTPRequest.Method?,
-        _ path: String,
-        responding moment: ResponseMoment = .afterRequest,
+        _ method: HTTPRequest.Method?, _ path: String, responding moment: ResponseMoment = .afterRequest,
         respond response: ScriptedResponse
-    ) {
-        on(method, path, responding: moment, respond: [response])
-    }
+    ) { on(method, path, responding: moment, respond: [response]) }
 
     /// Responds to every request for `path`, whatever its method, with `response`.
     public func on(
         _ path: String, responding moment: ResponseMoment = .afterRequest, respond response: ScriptedResponse
-    ) {
-        on(nil, path, responding: moment, respond: [response])
-    }
+    ) { on(nil, path, responding: moment, respond: [response]) }
 
     /// Responds to the requests of `method` for `path` with `responses`, one after another.
     ///
     /// With `repeatingLast`, the default, the last response serves all later requests; otherwise these have no response
     /// here.
     public func on(
-        _ method: HTTPRequest.Method?,
-        _ path: String,
-        responding moment: ResponseMoment = .afterRequest,
-        respond responses: [ScriptedResponse],
-        repeatingLast: Bool = true
+        _ method: HTTPRequest.Method?, _ path: String, responding moment: ResponseMoment = .afterRequest,
+        respond responses: [ScriptedResponse], repeatingLast: Bool = true
     ) {
         let replies = responses.map { ScriptedReply.response($0) }
         let line = OriginScript.Line(replies: replies[...], repeatsLast: repeatingLast, moment: moment)
@@ -68,13 +59,9 @@ extension ScriptedOrigin {
 
     /// Responds to the requests for `path`, whatever their method, with `responses`, one after another.
     public func on(
-        _ path: String,
-        responding moment: ResponseMoment = .afterRequest,
-        respond responses: [ScriptedResponse],
+        _ path: String, responding moment: ResponseMoment = .afterRequest, respond responses: [ScriptedResponse],
         repeatingLast: Bool = true
-    ) {
-        on(nil, path, responding: moment, respond: responses, repeatingLast: repeatingLast)
-    }
+    ) { on(nil, path, responding: moment, respond: responses, repeatingLast: repeatingLast) }
 
     /// Responds to every request of `method` (`nil`: any) for `path` with the response that `respond` returns.
     ///
@@ -87,9 +74,7 @@ extension ScriptedOrigin {
     ///   - moment: The moment at which the response begins. The default is after the request.
     ///   - respond: Returns the response. If it throws, the response is a 500 whose body names the error.
     public func on(
-        _ method: HTTPRequest.Method?,
-        _ path: String,
-        responding moment: ResponseMoment = .afterRequest,
+        _ method: HTTPRequest.Method?, _ path: String, responding moment: ResponseMoment = .afterRequest,
         _ respond: @escaping @Sendable (ReceivedRequest) async throws -> ScriptedResponse
     ) {
         let line = OriginScript.Line(replies: [.closure(respond)], repeatsLast: true, moment: moment)
@@ -99,12 +84,9 @@ extension ScriptedOrigin {
     /// Responds to every request for `path`, whatever its method, with the response that `respond` returns; with 500 if
     /// it throws.
     public func on(
-        _ path: String,
-        responding moment: ResponseMoment = .afterRequest,
+        _ path: String, responding moment: ResponseMoment = .afterRequest,
         _ respond: @escaping @Sendable (ReceivedRequest) async throws -> ScriptedResponse
-    ) {
-        on(nil, path, responding: moment, respond)
-    }
+    ) { on(nil, path, responding: moment, respond) }
 
     /// Responds to every request without another matching line with `response`; such requests are no longer unexpected.
     public func otherwise(respond response: ScriptedResponse) {

@@ -14,11 +14,7 @@ public struct ScriptedPause: Sendable {
         ScriptedPause { try await gate.pass() }
     }
 
-    private init(wait: @escaping @Sendable () async throws -> Void) {
-        self.wait = wait
-    }
+    private init(wait: @escaping @Sendable () async throws -> Void) { self.wait = wait }
 
-    func callAsFunction() async throws {
-        try await wait()
-    }
+    func callAsFunction() async throws { try await wait() }
 }

@@ -52,11 +52,7 @@ extension ScriptedResponse {
 
     // MARK: Bytes
 
-    private static func head(
-        status: HTTPResponse.Status,
-        fields: HTTPFields,
-        rawLines: [String] = []
-    ) -> [UInt8] {
+    private static func head(status: HTTPResponse.Status, fields: HTTPFields, rawLines: [String] = []) -> [UInt8] {
         var bytes = Array("HTTP/1.1 \(status.code) \(status.reasonPhrase)\r\n".utf8)
         for field in fields {
             bytes += Array("\(field.name.rawName): ".utf8)

@@ -130,9 +130,7 @@ extension ScriptedResponse {
 
     /// Responds with bytes of any content type; default: `application/octet-stream`.
     public static func bytes(
-        _ bytes: [UInt8],
-        contentType: String = "application/octet-stream",
-        status: HTTPResponse.Status = .ok
+        _ bytes: [UInt8], contentType: String = "application/octet-stream", status: HTTPResponse.Status = .ok
     ) -> ScriptedResponse {
         ScriptedResponse(status: status, headerFields: [.contentType: contentType], chunks: [bytes])
     }
