@@ -186,20 +186,18 @@ public struct DeviceEnrolment<Service: APIService>: Sendable {
         _ statement: EnrolmentStatement, by key: any DeviceKey, replacing current: (any DeviceKey)?
     ) async throws(NetworkError) -> [UInt8] {
         do {
-            var members = [
-                "key": Base64.encodedForURL(statement.publicKey), "device": statement.device,
-                "challenge": statement.challenge,
-                "proof": Base64.encodedForURL(try await key.signature(of: statement.bytes)),
-            ]
-            members["replaces"] = statement.replacedKeyID
+            var body = EnrolmentBody(
+                key: Base64.encodedForURL(statement.publicKey), device: statement.device,
+                challenge: statement.challenge,
+                proof: Base64.encodedForURL(try await key.signature(of: statement.bytes)))
+            body.replaces = statement.replacedKeyID
             if let current {
-                members["replacedProof"] = Base64.encodedForURL(try await current.signature(of: statement.bytes))
+                body.replacedProof = Base64.encodedForURL(try await current.signature(of: statement.bytes))
             }
             if let evidence = try await attestor?.evidence(for: statement.bytes) {
-                members["evidenceFormat"] = evidence.format
-                members["evidence"] = Base64.encodedForURL(evidence.data)
+                (body.evidenceFormat, body.evidence) = (evidence.format, Base64.encodedForURL(evidence.data))
             }
-            return Array(try JSONEncoder().encode(members))
+            return body.json
         } catch {
             throw NetworkError(signing: error)
         }
