@@ -68,7 +68,7 @@ public final class ChatClient<Stream: EventStreamEndpoint> {
     ///   - stream: The stream of the service. If it names topics, those of the conversations are added.
     ///   - path: The path of the server's routes below the service's base URL. The default is `chat`.
     ///   - options: The bounds of a conversation; see ``ChatOptions`` for the defaults.
-    ///   - streamOptions: How the stream reconnects; see ``StreamOptions`` for the defaults.
+    ///   - streamOptions: How the stream reconnects; see `StreamOptions` for the defaults.
     ///   - store: Stores the conversations. The default, `nil`, stores them as long as this object exists.
     ///   - cursors: Stores the place in the stream. The default, `nil`, stores it as long as this object exists.
     ///   - key: What identifies the stream in the store of places. The default is `chat` and the member.
