@@ -24,7 +24,7 @@ struct LogBatches: SendPolicy {
         var number: Int
     }
 
-    /// What is done with a batch that was not accepted.
+    /// The treatment of a batch that was not accepted.
     enum Treatment: Equatable, Sendable {
         /// It is sent again.
         case `repeat`

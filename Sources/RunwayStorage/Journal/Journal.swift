@@ -351,7 +351,7 @@ extension Journal {
             [state.rawValue, scope, sequence], limit: limit)
     }
 
-    /// The entries for which a condition holds that are not damaged, in their order. Those that are damaged are removed.
+    /// Returns the entries for which a condition holds, in their order. Damaged ones are removed and counted.
     func sound(
         _ database: Database, _ condition: String, _ arguments: StatementArguments, limit: Int = -1
     ) throws -> [JournalEntry] {

@@ -98,8 +98,8 @@ extension ChangeJournal {
         }
     }
 
-    /// Returns a change as it is stored. The call, which only the app reads, is left out if the change is too large with
-    /// it.
+    /// Returns a change as it is stored. The call, which only the app reads, is left out if the change is too large
+    /// with it.
     func stored(_ change: UnsentChange, at date: Date, _ time: JournalTime) throws(StorageError) -> StoredChange {
         var stored = StoredChange(change, at: date, boot: time.boot)
         stored.row.payload = try stored.bytes()

@@ -168,10 +168,10 @@ extension ChangeJournal {
 }
 
 extension StoredChange {
-    /// What is known of the effect before this attempt.
+    /// The knowledge of the effect before this attempt.
     var effectBefore: ChangeEffect { mayHaveBeenSent ? .unknown : .none }
 
-    /// What is known of the effect after this attempt has failed.
+    /// Returns the knowledge of the effect after this attempt has failed.
     ///
     /// An attempt before this one may have had its effect, and then a refusal shows nothing: it may come from something
     /// that the server, or a gateway in front of it, asks before it looks the key up. Only a refusal or a failure that

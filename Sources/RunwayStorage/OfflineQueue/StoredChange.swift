@@ -13,8 +13,8 @@ struct StoredChange: Sendable, Codable, Equatable {
 
     /// The entry of the journal, which says what it waits for.
     var row = JournalEntry(id: UUID(), scope: "", priority: 0, payload: [])
-    /// Whether it is too old to be sent: a server that has it may have forgotten its key, and would execute it again.
-    /// Known when it is claimed.
+    /// Set by a claim if the change is too old to be sent: a server that has it may have forgotten its key, and would
+    /// execute it again.
     var isTooOld = false
     var service: String
     var environment: String

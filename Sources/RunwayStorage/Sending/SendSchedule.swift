@@ -27,7 +27,7 @@ struct SendSchedule<Policy: SendPolicy>: Sendable {
     private let pace: SendPace
     private var random: any RandomNumberGenerator & Sendable
     private var lanes: [String: Lane] = [:]
-    /// What servers asked for, by ``SendPolicy/server(of:)``: nothing is sent before.
+    /// The ends of the pauses that servers asked for, by ``SendPolicy/server(of:)``.
     private var pauses: [String: Duration] = [:]
     private var turn: UInt64 = 0
     /// The end of the gap after the last attempt.
@@ -142,7 +142,7 @@ struct SendSchedule<Policy: SendPolicy>: Sendable {
 
 // The entry that an attempt begins with.
 extension SendSchedule {
-    /// How many attempts a server may fail on it, in this run.
+    /// Counts that the server failed on an entry by a fault of its own, and returns how often it did in this run.
     mutating func countFault(of first: UUID, in scope: String) -> Int {
         self[scope].faults[first, default: 0] += 1
         return self[scope].faults[first] ?? 0
@@ -235,7 +235,7 @@ enum SendOutcome: Equatable, Sendable {
     case stopped
 }
 
-/// What is done with an entry to which no response came.
+/// The treatment of an entry to which no response came.
 enum LossTreatment: Equatable, Sendable {
     /// It is sent again.
     case `repeat`
@@ -247,7 +247,8 @@ enum LossTreatment: Equatable, Sendable {
 
 /// How fast a ``SendSchedule`` sends.
 struct SendPace: Sendable {
-    /// How long nothing of a scope is sent after the server asked for a login, unless somebody signs in or the app asks.
+    /// The time for which nothing of a scope is sent after the server asked for a login, unless somebody signs in or the
+    /// app asks.
     static let credentialsWait = Duration.seconds(300)
     /// The longest wait that a server can ask for.
     static let longestPause = Duration.seconds(86_400)

@@ -8,7 +8,7 @@ import Foundation
 /// on the entry. If the other one is lost, too, the server is down. See
 /// `docs/decisions/0118-entries-without-a-response.md`.
 struct SuspectedEntry: Sendable, Equatable {
-    /// What follows from an attempt that was lost.
+    /// The conclusion from an attempt that was lost.
     enum Conclusion: Equatable, Sendable {
         /// Nothing yet.
         case open
