@@ -1,7 +1,5 @@
 public import Observation
 public import Runway
-import RunwayFormats
-import RunwayJSON
 public import RunwayStreams
 
 /// The conversations of a member: follows the stream that brings their events, and stores what they have taken.
@@ -290,19 +288,10 @@ extension ChatClient {
             delay.update()
             for one in ready where events != nil { one.take(.caughtUp) }
         case .event(let event):
-            let json = event.rawData.json
-            guard let topic = event.topic, topic.hasPrefix(Self.topicPrefix),
+            guard let topic = event.topic, topic.hasPrefix(Self.topicPrefix), let element = ChatElement(event),
                 let conversation = conversations[String(topic.dropFirst(Self.topicPrefix.count))], conversation.isReady
             else { return }
-            switch event.type {
-            case ChatMessage.eventType:
-                if let message = ChatMessage(json) { conversation.take(.message(message, epoch: json["epoch"].string)) }
-            case ChatMark.eventType:
-                if let mark = ChatMark(json) { conversation.take(.mark(mark)) }
-            case PresenceEvent.eventType:
-                if let change = PresenceEvent(json) { conversation.take(.presence(change)) }
-            default: break
-            }
+            conversation.take(element)
         }
     }
 

@@ -2,6 +2,7 @@ import Foundation
 public import Observation
 import Runway
 public import RunwayFormats
+import RunwayJSON
 import RunwayStreams
 
 /// One conversation, for the controller or the view that shows it.
@@ -178,6 +179,20 @@ enum ChatElement: Sendable {
     case message(ChatMessage, epoch: String?)
     case mark(ChatMark)
     case presence(PresenceEvent)
+
+    /// Reads an event; `nil` if it has another type, or is malformed.
+    init?(_ event: StreamEvent) {
+        let json = event.rawData.json
+        let element: ChatElement? =
+            switch event.type {
+            case ChatMessage.eventType: ChatMessage(json).map { .message($0, epoch: json["epoch"].string) }
+            case ChatMark.eventType: ChatMark(json).map { .mark($0) }
+            case PresenceEvent.eventType: PresenceEvent(json).map { .presence($0) }
+            default: nil
+            }
+        guard let element else { return nil }
+        self = element
+    }
 }
 
 extension ChatConversation {
