@@ -301,6 +301,13 @@ let package = Package(
             name: "RunwayJSONTests", dependencies: ["RunwayJSON", "CountedAllocation"], exclude: ["CountedAllocation"],
             swiftSettings: settings),
         .testTarget(
+            name: "RunwayFormatsTests",
+            dependencies: [
+                "RunwayFormats", "RunwayJSON", .product(name: "HTTPTypes", package: "swift-http-types"),
+            ],
+            swiftSettings: settings
+        ),
+        .testTarget(
             name: "RunwayTests",
             dependencies: [
                 "Runway", "RunwayFormats", "RunwayJSON", "RunwayStorage", "RunwayTesting", "RunwayTestServer",

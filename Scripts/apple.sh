@@ -122,7 +122,7 @@ checked=(RunwaySQLite RunwayStorage RunwayStreams RunwayChat RunwayServer Runway
 firstTests=(RunwayTests)
 tests=(RunwayTransportTests RunwayTestServerTests RunwaySignaturesTests RunwaySigningTests RunwayStorageTests StreamFixtures
     RunwayStreamsTests RunwayChatTests
-    RunwayServerTests RunwayServerStorageTests RunwayDemoTests RunwayCommandTests RunwayJSONTests RunwayTestingTests TidyTests)
+    RunwayServerTests RunwayServerStorageTests RunwayDemoTests RunwayCommandTests RunwayJSONTests RunwayFormatsTests RunwayTestingTests TidyTests)
 
 for target in "${first[@]}"; do early "$target" "$work/macOS/Sources/$target"; done
 for target in "${run[@]}"; do object "$target" "$work/macOS/Sources/$target"; done
