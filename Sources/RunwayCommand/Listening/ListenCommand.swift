@@ -74,7 +74,7 @@ struct ListenCommand: AsyncParsableCommand {
         let printer = ListenPrinter(isJSON: json)
         try await Interruption.cancelling { [after, count] in
             if address.isWebSocket {
-                try await session.follow(request.webSocket, count: count, printer)
+                try await session.follow(webSocket: request, count: count, printer)
             } else {
                 try await session.follow(request, after: after, count: count, printer)
             }

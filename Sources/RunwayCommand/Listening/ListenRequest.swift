@@ -3,7 +3,7 @@ import HTTPTypes
 import Runway
 import RunwayStreams
 
-/// The stream that the command line names.
+/// The stream or WebSocket that the command line names.
 struct ListenRequest: EventStreamEndpoint {
     static let service = CalledServer.self
     static let name = "listen"
@@ -37,23 +37,6 @@ struct ListenRequest: EventStreamEndpoint {
         }
         (self.parameters, self.headers, self.topics) = (parameters, headers, topics)
     }
-
-    func encode(to encoder: any Encoder) {}
-
-    /// The same request, for a WebSocket.
-    var webSocket: ListenHandshake { ListenHandshake(request: self) }
-}
-
-/// The handshake of the WebSocket that the command line names.
-struct ListenHandshake: Endpoint {
-    static let service = CalledServer.self
-    static let name = "listen"
-
-    let request: ListenRequest
-
-    var path: Runway.EndpointPath { request.path }
-    var parameters: Parameters { request.parameters }
-    var headers: [String: String] { request.headers }
 
     func encode(to encoder: any Encoder) {}
 }

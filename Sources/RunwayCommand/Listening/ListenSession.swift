@@ -42,8 +42,8 @@ struct ListenSession: Sendable {
     }
 
     /// Prints a WebSocket until it ends or `count` messages have arrived.
-    func follow(_ handshake: ListenHandshake, count: Int?, _ printer: ListenPrinter) async throws {
-        let messages = network.webSocket(handshake)
+    func follow(webSocket request: ListenRequest, count: Int?, _ printer: ListenPrinter) async throws {
+        let messages = network.webSocket(request)
         watch.onFailure { messages.close() }
         var rest = count ?? .max
         try await ending { () async throws in

@@ -120,10 +120,6 @@
         func ban(_ route: Route) -> Duration? {
             address(route).flatMap { selector.ban(of: $0, of: NearbyService.host) }
         }
-
-        func latency(_ route: Route) -> Duration? {
-            address(route).flatMap { selector.latency(of: $0, of: NearbyService.host) }
-        }
     }
 
     /// The service whose host has several addresses.
