@@ -12,21 +12,28 @@ struct EnrolmentRequest: Sendable {
     let evidence: DeviceEvidence?
 
     init(_ body: [UInt8], account: String, authority: String) throws(EnrolmentRefusal) {
-        guard let json = try? JSONDocument(body).root, let body = EnrolmentBody(json),
-            let key = Base64.decodedForURL(body.key), let proof = Base64.decodedForURL(body.proof)
+        guard let json = try? JSONDocument(body).root, json.kind == .object,
+            let key = Self.bytes(json[.key]), let proof = Self.bytes(json[.proof]),
+            let device = json[.device].string, let challenge = json[.challenge].string
         else { throw EnrolmentRefusal(.malformed) }
-        let replacedProof = body.replacedProof.flatMap { Base64.decodedForURL($0) }
-        guard (body.replaces == nil) == (replacedProof == nil) else { throw EnrolmentRefusal(.malformed) }
+        let replaced = json[.replaces].string
+        let replacedProof = Self.bytes(json[.replacedProof])
+        guard (replaced == nil) == (replacedProof == nil), (json[.replaces].kind == .missing) == (replaced == nil)
+        else {
+            throw EnrolmentRefusal(.malformed)
+        }
         do throws(SignatureError) {
             statement = try EnrolmentStatement(
-                authority: authority, account: account, device: body.device, challenge: body.challenge,
-                replacing: body.replaces, publicKey: key)
+                authority: authority, account: account, device: device, challenge: challenge, replacing: replaced,
+                publicKey: key)
         } catch {
             throw EnrolmentRefusal(.malformed)
         }
         (self.proof, self.replacedProof) = (proof, replacedProof ?? [])
-        evidence = body.evidence.flatMap { Base64.decodedForURL($0) }.map {
-            DeviceEvidence(format: body.evidenceFormat ?? "", data: $0)
+        evidence = Self.bytes(json[.evidence]).map {
+            DeviceEvidence(format: json[.evidenceFormat].string ?? "", data: $0)
         }
     }
+
+    private static func bytes(_ json: JSONValue) -> [UInt8]? { json.string.flatMap { Base64.decodedForURL($0) } }
 }

@@ -186,18 +186,20 @@ public struct DeviceEnrolment<Service: APIService>: Sendable {
         _ statement: EnrolmentStatement, by key: any DeviceKey, replacing current: (any DeviceKey)?
     ) async throws(NetworkError) -> [UInt8] {
         do {
-            var body = EnrolmentBody(
-                key: Base64.encodedForURL(statement.publicKey), device: statement.device,
-                challenge: statement.challenge,
-                proof: Base64.encodedForURL(try await key.signature(of: statement.bytes)))
-            body.replaces = statement.replacedKeyID
+            var members: [EnrolmentMember: String] = [
+                .key: Base64.encodedForURL(statement.publicKey), .device: statement.device,
+                .challenge: statement.challenge,
+                .proof: Base64.encodedForURL(try await key.signature(of: statement.bytes)),
+            ]
+            members[.replaces] = statement.replacedKeyID
             if let current {
-                body.replacedProof = Base64.encodedForURL(try await current.signature(of: statement.bytes))
+                members[.replacedProof] = Base64.encodedForURL(try await current.signature(of: statement.bytes))
             }
             if let evidence = try await attestor?.evidence(for: statement.bytes) {
-                (body.evidenceFormat, body.evidence) = (evidence.format, Base64.encodedForURL(evidence.data))
+                members[.evidenceFormat] = evidence.format
+                members[.evidence] = Base64.encodedForURL(evidence.data)
             }
-            return body.json
+            return EnrolmentMember.json(members)
         } catch {
             throw NetworkError(signing: error)
         }

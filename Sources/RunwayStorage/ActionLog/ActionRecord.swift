@@ -1,5 +1,6 @@
 import Foundation
 import Runway
+import RunwayFormats
 import RunwayJSON
 
 /// One record, with what identifies it at the moment of recording.
@@ -37,11 +38,9 @@ struct ActionRecord: Sendable {
         var writer = JSONWriter()
         writer.beginObject()
         writer.member("id", receipt.id.text)
-        writer.name("time")
-        writer.integer(date.milliseconds)
+        writer.member("time", date.milliseconds)
         writer.member("boot", boot)
-        writer.name("uptime")
-        writer.integer(uptime.milliseconds)
+        writer.member("uptime", uptime.milliseconds)
         writer.member("session", session.text)
         try writer.describe(name, properties, redaction, maximumByteCount)
         return JournalEntry(
@@ -124,13 +123,6 @@ extension ParameterValue {
         case .object(let members): ActionRecord.leastByteCount("", members)
         default: 1
         }
-    }
-}
-
-extension JSONWriter {
-    mutating func member(_ name: String, _ text: String) {
-        self.name(name)
-        string(text)
     }
 }
 
