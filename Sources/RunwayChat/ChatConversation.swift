@@ -1,7 +1,7 @@
 import Foundation
 public import Observation
 import Runway
-public import RunwayFormats
+@_exported public import RunwayFormats  // users of this target name its types
 import RunwayJSON
 import RunwayStreams
 

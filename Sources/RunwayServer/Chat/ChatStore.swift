@@ -1,5 +1,5 @@
 public import Foundation
-public import RunwayFormats
+@_exported public import RunwayFormats  // users of this target name its types
 
 /// A message as sent by a client.
 public struct ChatSubmission: Sendable, Hashable {

@@ -1,4 +1,4 @@
-public import RunwayFormats
+@_exported public import RunwayFormats  // users of this target name its types
 
 /// A position in a stream: the last event that the app has taken, and the topics whose earlier events the app has
 /// received.

@@ -1,2 +1,0 @@
-// `EventID` is part of this target's interface: its users need not import the target of formats.
-@_exported public import RunwayFormats
