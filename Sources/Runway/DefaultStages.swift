@@ -13,7 +13,7 @@ extension RequestPipeline {
         // First below the deadline: a cached response needs neither a network nor a slot. Above all that sends: calls that
         // share a request share its attempts, too.
         (.reading, { ReadingStage($0.cache, $0.admission) }),
-        // Above all that sends and authenticates: what it stores has no token, and no signature.
+        // Above all stages that send and authenticate: the stored requests have no token and no signature.
         (.offlineQueue, { QueueingStage($0.offlineQueue, $0.changeReports) }),
         // Below the cache, whose responses it must not delay.
         (.admission, { AdmissionStage($0.admission, $0.connectivity) }),
@@ -34,7 +34,7 @@ extension RequestPipeline {
         // Each of its two attempts has a route and a nonce of its own.
         (.hedging, { HedgingStage($0.hedges, $0.deadlines, $0.admission, $0.connectivity) }),
         (.routing, nil),
-        // Last on the way out, because it covers what is sent.
+        // Last on the way out, because it covers the whole request as it is sent.
         (.signing, nil),
         // First on the way back: a response with status 200 may contain "token expired".
         (.judging, { _ in JudgingStage() }),

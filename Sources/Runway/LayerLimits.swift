@@ -39,7 +39,7 @@ public struct LayerLimits: Sendable, Hashable {
     /// The most accounts whose access tokens are in memory at a time; at least 1.
     package var maximumAccounts = 100
 
-    /// Bounds what the calls of a layer share; see the properties for the defaults.
+    /// Limits the resources that the calls of a layer share; see the properties for the defaults.
     public init(
         cache: CacheLimits = CacheLimits(), admission: AdmissionLimits = AdmissionLimits(),
         retrying: AttemptLimits = .retrying, hedging: AttemptLimits = .hedging

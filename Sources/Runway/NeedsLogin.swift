@@ -48,10 +48,11 @@ public struct NeedsLogin: Sendable {
     /// parameters and options. Call the function after ``NetworkLayer/signIn(_:to:)``; it does nothing while no account
     /// is signed in.
     ///
-    /// It repeats the calls of ``flights`` that managers made, those that failed after the notification, and those that
-    /// failed as ``NetworkError/Kind/needsAccessToken``; for the latter two no notification is posted. Calls that
-    /// failed because the network was lost are not repeated. The limits, 10 minutes and 100 calls by default, and the
-    /// rule for calls when another account is signed in are those of ``NetworkLayer/resumeCalls(of:)``.
+    /// The function repeats the calls of ``flights`` that managers made, the calls that failed after the notification,
+    /// and the calls that failed as ``NetworkError/Kind/needsAccessToken``; for the latter two no notification is
+    /// posted. Calls that failed because the network was lost are not repeated. The limits, 10 minutes and 100 calls by
+    /// default, and the rule for calls when another account is signed in are those of
+    /// ``NetworkLayer/resumeCalls(of:)``.
     ///
     /// - Returns: The numbers of the new calls.
     @MainActor @discardableResult

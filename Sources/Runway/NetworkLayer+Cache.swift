@@ -1,12 +1,13 @@
 extension NetworkLayer {
-    /// Fetches a response ahead, so that a later call finds it. Nothing lands, and nobody is notified of a failure; the
-    /// record has it.
+    /// Fetches a response ahead, so that a later call finds it. Nothing lands, and no manager is notified of a failure;
+    /// only the record contains it.
     ///
-    /// A response that is fresh already is not fetched, nor one that another prefetch or a revalidation is fetching.
-    /// For an endpoint whose policy stores nothing, the record says ``NetworkError/Kind/invalidConfiguration``. At most
-    /// 64 such flights run at a time; one more fails as ``NetworkError/Kind/overloaded``. The priority is
-    /// ``CallPriority/low`` unless the options name another; a call that shares the request raises it to its own. If
-    /// the layer has interceptors for the endpoint, the prefetch starts after this method returned.
+    /// A response that is fresh already is not fetched, nor a response that another prefetch or a revalidation is
+    /// fetching. For an endpoint whose policy stores nothing, the record says
+    /// ``NetworkError/Kind/invalidConfiguration``. At most 64 such flights run at a time; a further one fails as
+    /// ``NetworkError/Kind/overloaded``. The priority is ``CallPriority/low`` unless the options name another; a call
+    /// that shares the request raises it to its own. If the layer has interceptors for the endpoint, the prefetch
+    /// starts after this method returned.
     ///
     /// ```swift
     /// for row in visibleRows { network.prefetch(RentalDetails(id: row.id)) }
@@ -69,20 +70,21 @@ extension NetworkLayer {
     /// layer that has to be deallocated at once. The record of each says that it was cancelled.
     public func endBackgroundFlights() { cache.background.cancel { _ in true } }
 
-    /// Cancels a prefetch whose response nobody needs any more. Its record says ``FlightOutcome/cancelled``.
+    /// Cancels a prefetch whose response is no longer needed. Its record says ``FlightOutcome/cancelled``.
     ///
-    /// A call that shares its request continues, and the request with it. Nothing happens if the prefetch has ended, or
-    /// if its record says that another one was fetching the same response: that one is cancelled by its own number.
+    /// A call that shares the request of the prefetch continues, and the request with it. Nothing happens if the
+    /// prefetch has ended, or if its record says that another prefetch was fetching the same response: the other one is
+    /// cancelled by its own number.
     public func cancelPrefetch(_ flight: FlightID) { cache.background.cancel(flight) }
 
-    /// Removes the stored response of one call, as it would be made now: in the service's present environment, for its
-    /// present account.
+    /// Removes the stored response of one call. The call is identified as it would be made now: in the service's
+    /// present environment, for its present account.
     ///
     /// Under ``CachePolicy/http(onDisk:)``, all responses of the target are removed. Responses to calls that started
     /// before are never stored, and later calls share no request that was sent before.
     ///
     /// - Throws: ``NetworkError/Kind/invalidParameters`` or ``NetworkError/Kind/invalidConfiguration`` if no request
-    ///   can be made of it.
+    ///   can be made for the endpoint.
     public func clearCache<E: Endpoint>(of endpoint: E) throws(NetworkError) {
         let (key, target) = try context.cacheKey(
             of: prepared(endpoint), with: services.configuration(of: E.Service.self), retainedLayer: self)
@@ -155,10 +157,11 @@ extension NetworkLayer {
 }
 
 extension NetworkLayer {
-    /// How the calls of this layer have used stored responses since it was made, or since ``resetCacheReport()``.
+    /// Counts how the calls of this layer have used stored responses since the layer was made, or since
+    /// ``resetCacheReport()``.
     public var cacheReport: CacheReport { cache.usage.report }
 
-    /// Begins a new ``cacheReport``, for example after a change of a lifetime. Nothing that is stored changes.
+    /// Begins a new ``cacheReport``, for example after a change of a lifetime. The stored responses stay as they are.
     public func resetCacheReport() { cache.usage.reset() }
 }
 
@@ -166,11 +169,12 @@ extension FlightContext {
     /// The key of the response to a checked call, and its target.
     ///
     /// - Throws: ``NetworkError/Kind/invalidParameters`` or ``NetworkError/Kind/invalidConfiguration`` if no request
-    ///   can be made of it.
+    ///   can be made for the endpoint.
     func cacheKey<E: Endpoint>(
         of endpoint: E, with configuration: ServiceConfiguration, retainedLayer: any AnyObject & Sendable
     ) throws(NetworkError) -> (key: CacheKey?, target: HTTPCacheURI) {
-        // A call may have a policy of its own: what is stored by a time to live is found by the same key, whichever it was.
+        // A call may have a policy of its own, but a response that is stored by a time to live has the same key under
+        // every such policy.
         let flight = Flight(
             id: makeID(), endpoint: E.self, configuration: configuration, options: CallOptions(cache: .untilEvicted()),
             lifetime: .zero, context: self, retainedLayer: retainedLayer)

@@ -34,7 +34,7 @@ extension NetworkLayer {
     ///   - path: The names of the members that lead from the root of the body to the model, separated by dots. The
     ///     default is the root. ``DecodableReformer`` takes names that contain dots.
     ///   - decoder: Decodes keys and dates. The default leaves keys unchanged and reads dates as seconds since 2001.
-    ///   - options: What differs from the endpoint's policies for this call.
+    ///   - options: Settings of this call that override those of its endpoint.
     /// - Throws: The error of the call; ``NetworkError/Kind/invalidResponse`` if the body is not JSON, has no value at
     ///   the path, or the value is not of the type. The record of the call has that error as a decision.
     public func call<E: Endpoint, Value: Decodable & Sendable>(
@@ -64,7 +64,7 @@ extension NetworkLayer {
         }
     }
 
-    /// Returns the response to a checked endpoint, and stores it if its policy says so.
+    /// Returns the response to a checked endpoint, and stores it if the endpoint's policy requires that.
     private func fetch<E: Endpoint>(_ endpoint: E, in flight: Flight) async throws(NetworkError) -> RawData {
         var draft = try draft(endpoint, in: flight)
         let accepted: AcceptedResponse =
@@ -78,10 +78,10 @@ extension NetworkLayer {
 
     /// Makes one call and returns the body of its response part by part, as it arrives.
     ///
-    /// The service judges the head alone. The deadline of the call covers the wait for the head; after it the
-    /// transport's own limit on silence holds, and ``CallOptions/wholeDeadline`` if the options name one. The record of
-    /// the call is closed when the body is read to its end, fails, or is discarded. To stop the transfer, discard the
-    /// body or cancel the task that reads it.
+    /// The service judges only the head. The deadline of the call covers the wait for the head. After the head the
+    /// transport's own limit on silence applies, and ``CallOptions/wholeDeadline`` if the options name one. The record
+    /// of the call is closed when the body is read to its end, fails, or is discarded. To stop the transfer, discard
+    /// the body or cancel the task that reads it.
     ///
     /// - Throws: The error of the call. A failure while the body is read is thrown by the body, as a ``NetworkError``.
     public func stream<E: Endpoint>(

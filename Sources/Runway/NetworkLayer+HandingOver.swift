@@ -13,9 +13,10 @@ private final class RequestCapture: Transport {
 }
 
 extension NetworkLayer {
-    /// Returns the request of an endpoint as the stages make it, with token, cookies and signature, for somebody else
-    /// to send. The record of the call ends with it. Of interceptors, the hooks before and after its start are called
-    /// and, if there is no request, those of a failure; there is no response for the others.
+    /// Returns the request of an endpoint as the stages make it, with token, cookies and signature. The caller, not the
+    /// layer, sends it, and the record of the call ends with it. The interceptors' hooks before and after the call's
+    /// start are called and, if there is no request, their hooks for a failure. The hooks for a response are not
+    /// called.
     ///
     /// - Throws: The error of a stage that refuses the call, or of the renewal of a token.
     @concurrent func requestToHandOver<E: Endpoint>(

@@ -4,7 +4,7 @@ import RunwayFormats
 package import struct Foundation.UUID
 
 extension NetworkLayer {
-    /// What the offline queue uses of the layer, for as long as the layer exists.
+    /// The connection of the offline queue to the layer. It works as long as the layer exists.
     package var changeLink: ChangeLink {
         ChangeLink(clock: clock, status: { [connectivity] in connectivity.current }, statuses: statuses) {
             [services] endpoint in
@@ -37,15 +37,15 @@ extension NetworkLayer {
     /// - Parameters:
     ///   - service: The service.
     ///   - owner: Identifies the caller.
-    ///   - limit: How long they wait at most, counted from when they could be sent; `nil` ends the delay of the owner,
-    ///     whichever account it is for.
+    ///   - limit: The longest time that the changes wait, counted from the moment at which they could be sent. `nil`
+    ///     ends the delay of the owner, whichever account it is for.
     package func delayChanges<Service: APIService>(of service: Service.Type, owner: UUID, upTo limit: Duration?) {
         let settings = settings(of: service)
         offlineQueue?.delayChanges(
             of: service, in: settings.environment, for: settings.account, owner: owner, upTo: limit)
     }
 
-    /// Sends a stored change through all stages, as a call of its own with a record of its own.
+    /// Sends a stored change through all stages. This is a call of its own, with a record of its own.
     ///
     /// - Throws: The error of the call; ``NetworkError/Kind/cancelled`` if another account than the change's is signed
     ///   in, or the service is in another environment.

@@ -3,14 +3,14 @@ import HTTPTypes
 extension NetworkLayer {
     /// Sends a request unchanged and returns the response, whatever the service's verdict on it.
     ///
-    /// For requests that no ``Endpoint`` describes: a tool in which a person writes the request, a URL from a response,
-    /// a proxy. Where an endpoint can be written, ``call(_:options:)`` is the better choice: it throws for a response
-    /// that the service does not accept, and returns raw data.
+    /// Use it for requests that no ``Endpoint`` describes: in a tool in which a person writes the request, for a URL
+    /// from a response, in a proxy. Where an endpoint can be written, ``call(_:options:)`` is the better choice: it
+    /// throws for a response that the service does not accept, and returns raw data.
     ///
-    /// The request passes all stages, over the service's transport and within its deadline. The layer adds nothing to
-    /// it but the options' header fields: not the service's base URL, nor its common parameters and header fields,
-    /// since the request may be for another server. The service's judgement is the response's ``Response/verdict``; a
-    /// refusal is the outcome of the call in its record, and is not thrown. A streamed body behaves as that of
+    /// The request passes all stages, over the service's transport and within its deadline. The layer adds only the
+    /// options' header fields: not the service's base URL, nor its common parameters and header fields, since the
+    /// request may be for another server. The service's judgement is the response's ``Response/verdict``; a refusal is
+    /// the outcome of the call in its record, and is not thrown. A streamed body behaves like the body of
     /// ``stream(_:options:)``. Nothing is sent a second time, unless the options have a retry policy.
     ///
     /// - Throws: The error of the call. Its kind is ``NetworkError/Kind/cancelled`` as soon as the task is cancelled,
@@ -81,7 +81,7 @@ private struct Exchange<Service: APIService>: Endpoint, EndpointOfManyPaths {
     /// Two equal requests may be for two users, whose responses must not be mixed up.
     static var coalesces: Bool { false }
     static var isMergeable: Bool { false }
-    /// Nothing is added to the request.
+    /// The policy for access tokens: the request gets none.
     static var authorization: AuthorizationPolicy { .none }
     var path: EndpointPath { "" }
 }

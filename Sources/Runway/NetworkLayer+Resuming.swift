@@ -6,13 +6,19 @@ extension NetworkLayer {
     /// for await status in network.statuses where status.isReachable { network.resumeCalls(of: Listings.self) }
     /// ```
     ///
-    /// A call whose network was lost is resumed only if that can do no harm: its method is idempotent (RFC 9110
-    /// §9.2.2), or none of it was sent (``NetworkError/sending``), or its policy says ``RetryPolicy/isRepeatable``, or
-    /// it is an upload that the new call continues (``UploadResumption``). An `Idempotency-Key` is no reason, since the
-    /// new call has a key of its own (``Endpoint/sendsIdempotencyKey``): to send a change again under one key, store it
-    /// (``OfflinePolicy``). Nor is a change resumed that failed because a login or a token was missing, if one of its
-    /// attempts may have taken effect. An upload that is resumed only because it continues is sent no second time: if
-    /// what is stored of it is gone, in use or of another request, the call fails as ``NetworkError/Kind/storage``.
+    /// A call whose network was lost is resumed only if that can do no harm, which is the case in four cases:
+    ///
+    /// - The method of the call is idempotent (RFC 9110 §9.2.2).
+    /// - No part of the request was sent (``NetworkError/sending``).
+    /// - The policy of the call says ``RetryPolicy/isRepeatable``.
+    /// - The call is an upload that the new call continues (``UploadResumption``). Such an upload is sent no second
+    ///   time: if its stored state is gone, in use or of another request, the call fails as
+    ///   ``NetworkError/Kind/storage``.
+    ///
+    /// An `Idempotency-Key` does not make a call resumable, since the new call has a key of its own
+    /// (``Endpoint/sendsIdempotencyKey``): to send a change again under one key, store it (``OfflinePolicy``). A change
+    /// that failed because a login or a token was missing is not resumed either if one of its attempts may have taken
+    /// effect.
     ///
     /// A call can be resumed for 10 minutes after it failed; of one layer, at most 100. It can't any more once its
     /// manager is released, has cancelled or cleared its calls or, if its ``OverlapPolicy`` replaces calls, has made
@@ -42,20 +48,21 @@ extension NetworkLayer {
     private func resume(
         awaiting flights: [FlightID] = [], where predicate: (ResumableCalls.Call) -> Bool
     ) -> [FlightID] {
-        // A call that is made again replaces those of its manager, which are therefore taken out first.
+        // A call that is made again replaces the other calls of its manager: all calls are taken out before the first
+        // is made.
         let calls = resumable.take(awaiting: flights, at: clock.now, where: predicate)
         return calls.compactMap { $0.manager.manager == nil ? nil : $0.load() }
     }
 
-    /// Stores how a call that failed is made again, if its error may pass and the call may be made twice.
+    /// Stores how a failed call is made again, if its error may pass and the call may be made twice.
     ///
     /// - Parameters:
     ///   - flight: The call.
-    ///   - error: Its error.
-    ///   - manager: The manager that made it, as the app knows it.
+    ///   - error: The error of the call.
+    ///   - manager: The manager that the app uses and that made the call.
     ///   - options: The options that the manager was passed.
     ///   - load: Makes the call again with these options.
-    /// - Returns: What makes the call again, if the app has resumed it already; otherwise `nil`.
+    /// - Returns: A function that makes the call again, if the app has resumed the call already; otherwise `nil`.
     @MainActor
     func offerResumption(
         of flight: Flight, after error: NetworkError, by manager: any APIManaging, _ options: CallOptions,
@@ -79,9 +86,10 @@ extension NetworkLayer {
 }
 
 extension Flight {
-    /// How the call may be made again after an error, as a new call; `nil` if it may not.
+    /// Describes how the call may be made again, as a new call, after an error; `nil` if it may not.
     fileprivate func resumption(after error: NetworkError) -> Resumption? {
-        // As another attempt of the same call; but its `Idempotency-Key` ends with it, since hooks may change what the new call sends.
+        // As for another attempt of the same call; but its `Idempotency-Key` ends with the call, since hooks may change
+        // what the new call sends.
         var mayBeRepeated = endpoint.method.isIdempotent || retryPolicy.isRepeatable
         switch error.kind {
         case .noNetwork: mayBeRepeated = mayBeRepeated || error.sending == .notSent

@@ -1,11 +1,10 @@
 extension NetworkLayer {
     /// Signs an account in to a service, in the environment that the service is in.
     ///
-    /// Calls that start from now on are the account's, with this token, and so are those of the next launch, if the
-    /// layer's ``TokenStore`` stores it. Calls that wait for a renewal of the account's last token continue with this
-    /// one. Calls of an account that was signed in before continue as that account's, and its token stays stored; no
-    /// manager lands them. Calls that were made while nobody was signed in continue, and neither send nor set cookies
-    /// any more.
+    /// Later calls, also those of the next launch if the layer's ``TokenStore`` stores the token, are made as this
+    /// account and with this token. Calls that wait for a renewal of the account's last token continue with this token.
+    /// Calls of an account that was signed in before continue as that account's, and its token stays stored; no manager
+    /// lands them. Calls that were made while no account was signed in continue, but no longer send or set cookies.
     ///
     /// - Throws: ``NetworkError/Kind/invalidParameters`` if the token can't be sent; ``NetworkError/Kind/storage`` if
     ///   it could not be stored, or not within 10 s; ``NetworkError/Kind/cancelled`` if the task is cancelled while it
@@ -28,7 +27,8 @@ extension NetworkLayer {
             session = services.session(of: token.account, at: service)
             change = tokens.hold(token, of: identity, in: session, leeway: leeway, clock: clock)
             accountWrite = services.enter(session, of: service)
-            // If a sign-out came in between, it ended that session, and the account signs in to a new one.
+            // If the account signed out meanwhile, the sign-out ended that session, and the account signs in to a new
+            // one.
         } while accountWrite == nil
         servicesDidChange()
         if let held = change?.held {
@@ -40,12 +40,12 @@ extension NetworkLayer {
     /// Signs out of a service, in the environment that the service is in: removes the account's token, cookies and
     /// cached responses.
     ///
-    /// Cookies that were set while nobody was signed in are removed, too, since a login may have set them. Calls that
-    /// were made while nobody was signed in, and that are still in flight, set no cookies afterwards.
+    /// Cookies that were set while no account was signed in are removed, too, since a login may have set them. Calls
+    /// that were made while no account was signed in, and that are still in flight, set no cookies afterwards.
     ///
     /// The sign-out takes effect at one instant. After it, no earlier call of the account sets a cookie, stores a token
-    /// or a cached response, or is landed by a manager, and no call of a later sign-in shares a request with one. Does
-    /// nothing if nobody is signed in.
+    /// or a cached response, or is landed by a manager, and no call of a later sign-in shares a request with an earlier
+    /// call. Does nothing if no account is signed in.
     ///
     /// When it returns, the account's responses are removed from disk, too, unless the disk fails, takes longer than
     /// ``ResponseCache/maximumFlushWait``, or the task is cancelled. A removal that failed is repeated in this run.
@@ -75,7 +75,7 @@ extension NetworkLayer {
         tokens.renewals.end(TokenRenewal(identity: identity, session: session), with: .failure(signedOut))
         if cancelsCalls { deadlines.expire { $0.session === session } }
         cache.clear(account: account, of: service)
-        // A login that was made while nobody was signed in stored its cookies without an account.
+        // A login that was made while no account was signed in stored its cookies without an account.
         for owner in [account, nil] {
             cookieJars.withJar(of: CookieJars.Owner(service: service, account: owner)) { $0.removeAll() }
         }
@@ -99,7 +99,7 @@ extension NetworkLayer {
             TokenRenewal(identity: identity, session: configuration.session), with: .failure(declined))
     }
 
-    /// What the layer does for its tokens, as long as the layer exists.
+    /// The functions of the layer that its tokens use. They work as long as the layer exists.
     var tokenOwner: AccessTokens.Owner {
         AccessTokens.Owner { [weak self] credentials, token in
             guard let self else { throw NetworkError.cancelled(in: .authorizing) }

@@ -22,8 +22,8 @@ extension NetworkLayer {
     /// Posted to the default notification centre once for every change of a layer's ``status``, on the thread that
     /// detected it.
     ///
-    /// Its object is the layer. Its user info has the layer's name under ``networkNameKey`` and the ``NetworkStatus``
-    /// under ``networkStatusKey``.
+    /// The object of the notification is the layer. The user info has the layer's name under ``networkNameKey`` and the
+    /// ``NetworkStatus`` under ``networkStatusKey``.
     public static let statusDidChange = Notification.Name("RunwayNetworkStatusDidChange")
     /// The key of the layer's name in the user info of a notification.
     public static let networkNameKey = "network"

@@ -28,7 +28,8 @@ extension NetworkLayer {
         return RequestDraft(content, of: endpoint)
     }
 
-    /// Returns what a checked endpoint sends, and reads what its call records and invalidates.
+    /// Returns the content of the request of a checked endpoint, and notes in the flight the sent parameters and the
+    /// responses that the call invalidates.
     private func content<E: Endpoint>(of endpoint: E, in flight: Flight) throws(NetworkError) -> CallContent {
         let content = try CallContent(of: endpoint, in: flight)
         flight.recorder.setSentParameters(content.parameters)
@@ -113,6 +114,6 @@ extension NetworkLayer {
 /// A response that the service and the endpoint accepted.
 struct AcceptedResponse {
     var rawData: RawData
-    /// Whether it is stale, and lands while a fresh one is fetched.
+    /// Whether the response is stale, and lands while a fresh one is fetched.
     var isProvisional: Bool
 }

@@ -1,7 +1,7 @@
 import Synchronization
 
-/// Sends the calls of an app through one pipeline, and holds what they share: cache, connections, tokens, limits. An
-/// app has one.
+/// Sends the calls of an app through one pipeline, and holds the resources that the calls share: cache, connections,
+/// tokens, limits. An app has one network layer.
 ///
 /// Environments, transports, clocks and sinks belong to this object and never to statics, so that two layers can live
 /// side by side in one process. Business code has an ``APIManager`` for each API; code whose next step depends on the
@@ -21,7 +21,7 @@ public final class NetworkLayer: Sendable {
     public let clock: LayerClock
     /// Carries records to the sinks.
     let events: EventQueue
-    /// What is removed from records, logs and errors.
+    /// The rules by which secrets are removed from records, logs and errors.
     public let redaction: Redaction
     /// The stored responses.
     public let cache: ResponseCache
@@ -50,7 +50,7 @@ public final class NetworkLayer: Sendable {
     /// The settings of the services, and the sessions of their accounts.
     let services: ServiceConfigurations
     private let serviceChanges = ServiceChanges()
-    /// What the app added to act on calls.
+    /// The interceptors that the app added.
     let interceptors = InterceptorRegistry()
     /// Stores the calls that can't be sent now; `nil` if the layer has no offline queue.
     let offlineQueue: (any ChangeQueue)?
@@ -58,7 +58,7 @@ public final class NetworkLayer: Sendable {
     let changeReports = ChangeReports()
     /// The calls that the app may resume.
     @MainActor var resumable: ResumableCalls
-    /// What targets above this one share among the calls of the layer.
+    /// The values that targets above this one share among the calls of the layer.
     package let values = ValuesByType()
 
     /// Connects an app with its services over a transport. Most apps have one layer, made at launch.
@@ -69,8 +69,9 @@ public final class NetworkLayer: Sendable {
     ///   - pipeline: The chain of stages. The default is the default stages.
     ///   - clock: The clocks. The default is the system's.
     ///   - sinks: Receive a record of every call. The default is empty.
-    ///   - redaction: What is removed from records, logs and errors. The default is secrets and bodies.
-    ///   - limits: The bounds of what the calls share; see ``LayerLimits`` for the defaults.
+    ///   - redaction: The rules by which secrets are removed from records, logs and errors. By default secrets and
+    ///     bodies are removed.
+    ///   - limits: The limits of the resources that the calls share; see ``LayerLimits`` for the defaults.
     ///   - diskCache: Stores the responses of endpoints whose policy names the disk. The default, `nil`, stores none on
     ///     disk.
     ///   - offlineQueue: Stores the calls of endpoints with an ``OfflinePolicy`` while they can't be sent. The default,
@@ -78,8 +79,8 @@ public final class NetworkLayer: Sendable {
     ///   - status: Reports the network that the device has. The default reports nothing, and every host counts as
     ///     reachable; only a layer over a ``URLSessionTransport`` on Apple's systems has the system's status by
     ///     default.
-    ///   - tokens: Stores access tokens, and who is signed in. The default, `nil`, stores them in memory, until the app
-    ///     ends.
+    ///   - tokens: Stores access tokens, and the name of the account that is signed in. The default, `nil`, stores them
+    ///     in memory, until the app ends.
     ///   - grace: Asks the system for time in the background for calls in flight. The default, `nil`, asks for none.
     ///   - randomness: Randomises backoff. The default is the system's generator; a test passes one with a seed.
     public init(
@@ -134,8 +135,8 @@ public final class NetworkLayer: Sendable {
         offlineQueue?.start(for: self)
     }
 
-    /// Changes what this layer uses for a service, such as its environment. The change applies to calls that start
-    /// after it.
+    /// Changes the settings that this layer uses for a service, such as its environment. The change applies to calls
+    /// that start after it.
     ///
     /// `change` runs again if another task changed the same service in the meantime.
     ///
@@ -167,7 +168,7 @@ public final class NetworkLayer: Sendable {
         for transport in [transport.transport] + services.transports { transport.networkDidChange(to: status) }
     }
 
-    /// Returns what this layer uses for a service now.
+    /// Returns the settings that this layer uses for a service now.
     public func settings<Service: APIService>(of service: Service.Type) -> ServiceSettings {
         services.configuration(of: service).settings
     }

@@ -13,16 +13,16 @@ public protocol ChangeQueue: Sendable {
     /// Returns whether the queue can send calls of an endpoint later. It is called in every call of an endpoint that is
     /// queued.
     func accepts(_ endpoint: any Endpoint.Type) -> Bool
-    /// Returns whether a change of the same service, environment and account waits, which this one must not overtake.
-    /// Of those that wait for the app's decision, or are held because of one, only a change with a common subject
-    /// counts.
+    /// Returns whether an earlier change of the same service, environment and account waits, so that this change must
+    /// not be sent before it. Changes that wait for the app's decision, and changes held because of such a change,
+    /// count only if they have a subject in common with this change.
     func hasToWait(_ change: UnsentChange) async throws -> Bool
     /// Stores a change whose call is about to be sent. If the process ends before the call does, a later run sends the
-    /// change, under the same key. Until then nobody sees the change, and none waits for it. The default implementation
-    /// stores nothing.
+    /// change, under the same key. Until then the change is in no list of waiting changes, and no other change waits
+    /// for it. The default implementation stores nothing.
     ///
     /// - Returns: Identifies the change for ``store(_:)`` and ``removeWritten(_:)``; `nil` if it was not stored.
-    /// - Throws: Why the change can't be stored. The call is sent all the same.
+    /// - Throws: An error that says why the change can't be stored. The call is sent nevertheless.
     func writeAhead(_ change: UnsentChange) async throws -> UUID?
     /// Removes a change that was written ahead, since its call has ended. The implementation must return immediately.
     /// The default implementation does nothing.
@@ -30,11 +30,12 @@ public protocol ChangeQueue: Sendable {
     /// Stores a change, in place of the one with ``UnsentChange/id`` that was written ahead, if there is one. When it
     /// returns, the change survives the end of the process. It is not sent before ``settle(_:isQueued:)``.
     ///
-    /// - Throws: Why the change can't be stored, such as that the queue is full.
+    /// - Throws: An error that says why the change can't be stored, for example because the queue is full.
     func store(_ change: UnsentChange) async throws -> QueuedChange
-    /// A change that was stored may be sent or, if its call was cancelled meanwhile, is removed.
+    /// Decides about a stored change when its call has ended: it may be sent, or is removed because the call was
+    /// cancelled.
     func settle(_ change: UUID, isQueued: Bool) async
-    /// Another account was signed in to a service, or the service changed.
+    /// Notifies the queue that another account was signed in to a service, or that the service changed.
     func servicesDidChange()
     /// Delays the changes of an account until the events that the app missed have arrived, or `limit` has passed. The
     /// default implementation does nothing.
@@ -44,12 +45,12 @@ public protocol ChangeQueue: Sendable {
     /// - Parameters:
     ///   - service: The service.
     ///   - environment: The environment of the service.
-    ///   - account: The account; `nil` if nobody is signed in: the delay is then also for the first account that signs
-    ///     in.
+    ///   - account: The account. `nil` if no account is signed in: the delay is then also for the first account that
+    ///     signs in.
     ///   - owner: Identifies the caller, which delays one account at a time: a delay of another account ends the former
     ///     one.
-    ///   - limit: How long changes wait at most, counted from when they could be sent; `nil` ends the delay of the
-    ///     owner, whichever account it is for.
+    ///   - limit: The longest time that changes wait, counted from the moment at which they could be sent. `nil` ends
+    ///     the delay of the owner, whichever account it is for.
     func delayChanges(
         of service: any APIService.Type, in environment: ServiceEnvironment, for account: String?, owner: UUID,
         upTo limit: Duration?
@@ -70,18 +71,18 @@ extension ChangeQueue {
     ) {}
 }
 
-/// A call that may have to be sent later: what has to be stored for that.
+/// The data of a call that have to be stored in case that it is sent later.
 ///
-/// It has no token, cookie or signature: the stages add those whenever it is sent. Header fields that are common to the
-/// service are not part of it either, and those of the day on which it is sent are used.
+/// The data contain no token, cookie or signature: the stages add those whenever the change is sent. The service's
+/// common header fields are not part of it either: the change is sent with those that the service has then.
 public struct UnsentChange: Sendable {
     /// The endpoint of the call.
     public var endpoint: any Endpoint.Type
     /// The environment of the service in which the call was made.
     public var environment: ServiceEnvironment
-    /// The account that made the call; `nil` if nobody was signed in.
+    /// The account that made the call; `nil` if no account was signed in.
     public var account: String?
-    /// The change that was written ahead of the call: what ``ChangeQueue/writeAhead(_:)`` returned.
+    /// The identifier of the change that was written ahead of the call, as ``ChangeQueue/writeAhead(_:)`` returned it.
     public var id: UUID?
     /// The number of the call, whose order is the order in which changes are sent; `nil` for a change that was read
     /// from storage.
@@ -94,7 +95,7 @@ public struct UnsentChange: Sendable {
     public var headerFields: HTTPFields
     /// The body of the request.
     public var body: [UInt8]
-    /// The parameters of the call, without those common to the service, for a list of what waits.
+    /// The parameters of the call, without those common to the service, for a list of the waiting changes.
     public var parameters: Parameters
     /// The endpoint as JSON, with its ``Unencoded`` properties, for ``QueuedChange/call(as:)``; empty if it is not
     /// `Decodable`.
@@ -102,7 +103,7 @@ public struct UnsentChange: Sendable {
     /// Whether the call carries the access token of the service: ``CallOptions/authorization``. `nil` is the policy of
     /// its endpoint.
     public var authorization: AuthorizationPolicy?
-    /// What the call changes: ``Endpoint/offlineSubjects``.
+    /// The subjects that the call changes: ``Endpoint/offlineSubjects``.
     public var subjects: [String]
     /// The stored responses that the call makes wrong: ``Endpoint/invalidates``, by endpoints and services.
     public var invalidates: [CacheScope]
@@ -110,7 +111,7 @@ public struct UnsentChange: Sendable {
     public var key: UUID
     /// Whether the server may have received the request.
     public var mayHaveBeenSent: Bool
-    /// How long the server asked to wait; `nil` if it did not.
+    /// The time that the server asked to wait; `nil` if it did not.
     public var retryAfter: Duration?
 
     package init(
@@ -137,7 +138,7 @@ public struct UnsentChange: Sendable {
     }
 }
 
-/// What a ``ChangeQueue`` uses of its layer, for as long as that exists.
+/// The functions of a layer that its ``ChangeQueue`` uses. They work as long as the layer exists.
 package struct ChangeLink: Sendable {
     /// The clocks of the layer.
     package var clock: LayerClock

@@ -4,14 +4,14 @@ import struct Foundation.UUID
 
 /// Passes the outcomes of stored changes to the managers that made them.
 ///
-/// A report that comes before the manager has learned that its call is stored waits for that.
+/// A report waits if the manager has not learned yet that its call is stored.
 final class ChangeReports: Sendable {
     /// Notifies a manager.
     typealias Listener = @MainActor @Sendable (QueuedChange, Result<RawData, NetworkError>) -> Void
 
     private struct Entry {
         var listener: Listener?
-        /// Reports from before the listener came.
+        /// The reports that arrived before the listener.
         var early: [(QueuedChange, Result<RawData, NetworkError>)] = []
         var isOver = false
     }
@@ -19,16 +19,16 @@ final class ChangeReports: Sendable {
     /// Guards the changes whose managers have to be notified.
     private let entries = Mutex<[UUID: Entry]>([:])
 
-    /// How many changes have a manager that is to be notified.
+    /// The number of changes that have a manager to be notified.
     var count: Int { entries.withLock { $0.count } }
 
-    /// A manager will listen to the reports on a change.
+    /// Announces that a manager will listen to the reports on a change.
     func expect(_ change: UUID) { entries.withLock { $0[change] = Entry() } }
 
-    /// Nobody listens to the reports on a change any more.
+    /// Discards the reports on a change, to which no manager listens any more.
     func forget(_ change: UUID) { entries.withLock { _ = $0.removeValue(forKey: change) } }
 
-    /// A manager listens from now on. It is notified of earlier reports at once.
+    /// Passes the reports on a change to a listener from now on, and earlier reports at once.
     @MainActor
     func listen(to change: UUID, _ listener: @escaping Listener) {
         let early = entries.withLock { entries in

@@ -1,4 +1,4 @@
-/// Delays attempts of which one after the other fails: exponential backoff with jitter.
+/// Delays repeated attempts that fail one after the other: exponential backoff with jitter.
 ///
 /// After *n* failures in a row the next attempt waits for a time that is chosen uniformly between
 /// `certainPart` · bound and bound, where bound = min(`base` · 2ⁿ⁻¹, `longest`).

@@ -5,11 +5,11 @@ import RunwayJSON
 package protocol DescribedError: Error, CustomStringConvertible {}
 
 extension Error {
-    /// What a record, a log or a response may show of the error.
+    /// The description of the error that a record, a log or a response may show.
     ///
-    /// This is the description if the error is one of this package's; the expected type and the place of an error of
-    /// JSON or `Codable`; and otherwise the name of its type and, of an enum, of its case. The text of any other error
-    /// may contain anything, such as the header fields of a request.
+    /// This is the description if the error is one of this package's; the expected type and the position of an error of
+    /// JSON or `Codable`; and otherwise the name of the error's type and, of an enum, of its case. The text of any
+    /// other error may contain anything, such as the header fields of a request.
     package var redactedDescription: String {
         switch self {
         case let error as any DescribedError: error.description
@@ -47,7 +47,8 @@ extension String {
 }
 
 extension JSONError {
-    /// What was expected at which place. The excerpt may be secret in a document whose secrets have unusual names.
+    /// The error without the excerpts of the document: only the expectation and its position stay. An excerpt may be
+    /// secret in a document whose secrets have unusual names.
     fileprivate var withoutExcerpts: JSONError {
         var error = self
         error.found = nil
@@ -57,7 +58,7 @@ extension JSONError {
 }
 
 extension DecodingError {
-    /// What was expected at which coding path. The error's own description may quote the value.
+    /// States the expected type and the coding path. The error's own description may quote the value.
     fileprivate var mismatch: String {
         switch self {
         case .typeMismatch(let type, let context): "\(context.place) is not of the type \(type)."
@@ -75,7 +76,7 @@ extension DecodingError.Context {
 }
 
 extension EncodingError {
-    /// Which type can't be encoded at which coding path. The error's own description may quote the value.
+    /// States the type that can't be encoded, and the coding path. The error's own description may quote the value.
     fileprivate var mismatch: String {
         switch self {
         case .invalidValue(let value, let context):
@@ -86,7 +87,7 @@ extension EncodingError {
 }
 
 extension [any CodingKey] {
-    /// The value at the path, as the subject of a sentence.
+    /// Names the value at the path, as the subject of a sentence.
     fileprivate var place: String {
         let path = map(\.stringValue).joined(separator: ".")
         return path.isEmpty ? "The value" : "The value \"\(JSONError.shortened(path))\""

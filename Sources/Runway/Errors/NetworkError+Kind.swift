@@ -3,7 +3,7 @@
 // reports a few kinds by names of RFC 9209 (Refusal.swift), and all others by one.
 
 extension NetworkError {
-    /// Says what happened, for code to switch over.
+    /// The kind of a failure, for code to switch over.
     ///
     /// A switch needs a `default`, since later versions may add kinds:
     ///
@@ -81,11 +81,11 @@ extension NetworkError {
         /// The server, or the layer on its behalf, asks for fewer requests.
         public static let overloaded = Kind(.overloaded)
         /// The server keeps failing for this endpoint, so that the call was not sent. ``NetworkError/retryAfter`` says
-        /// when the next one can be, and ``CallOptions/bypassesCircuit`` sends one before that. A host that can't be
-        /// reached is ``noNetwork``.
+        /// when the next call can be sent, and ``CallOptions/bypassesCircuit`` sends a call before that. If the host
+        /// can't be reached, the kind is ``noNetwork``.
         public static let unavailable = Kind(.unavailable)
-        /// The device could not store or read what the call needs: the disk is full, a file or a key can't be used or
-        /// has changed, or what is stored of an upload is gone.
+        /// The device could not store or read the data of the call: the disk is full, a file or a key can't be used or
+        /// has changed, or the stored part of an upload is gone.
         public static let storage = Kind(.storage)
         /// There is no response to return, since the call is stored, and is sent when that is possible:
         /// ``NetworkError/queuedChange``. ``NetworkLayer/submit(_:options:)`` returns that as an outcome.

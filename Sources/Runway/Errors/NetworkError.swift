@@ -4,15 +4,16 @@ import RunwayJSON
 
 /// The one error type that Runway's calls throw and that delegates receive.
 ///
-/// ``kind-swift.property`` says what happened and is what code switches over; ``description`` is one sentence that a
-/// person can act on. The rest says where: the step of the call, the request, the host and the attempt. The texts are
-/// in English and meant for developers and logs: an app that shows an error to its users writes its own text for the
-/// kind.
+/// ``kind-swift.property`` states the failure for code to switch over; ``description`` is one sentence that a person
+/// can act on. The other properties state the step of the call, the request, the host and the attempt that failed. The
+/// texts are in English and meant for developers and logs: an app that shows an error to its users writes its own text
+/// for the kind.
 ///
 /// ```swift
 /// func explanation(of error: NetworkError) -> String {
 ///     switch error.kind {
 ///     case .noNetwork, .timedOut: "There is no connection."
+///
 ///     case .needsLogin: "Log in to see your homes."
 ///     case .service: error.serviceError?.message ?? "The request was refused."
 ///     default: "Something went wrong."
@@ -20,12 +21,12 @@ import RunwayJSON
 /// }
 /// ```
 public struct NetworkError: Error, Sendable {
-    /// What happened.
+    /// The kind of the failure.
     public var kind: Kind
     /// The step of the call in which the error arose.
     public var step: FlightStep
-    /// What went wrong, in one sentence, without secrets. In the error that ends a call this is one line, whatever the
-    /// server sent.
+    /// Describes the failure in one sentence, without secrets. In the error that ends a call this is one line, whatever
+    /// the server sent.
     ///
     /// Records and logs show it. If an endpoint, validator or reformer of the app throws an error, the detail names
     /// only its type and, of an enum, its case; of a `DecodingError` or `EncodingError` the type and the coding path.
@@ -37,19 +38,19 @@ public struct NetworkError: Error, Sendable {
     public var request: String?
     /// The host that the request was for; `nil` if the call failed before the host was known.
     public var host: String?
-    /// Which attempt failed, counted from 1; 0 if nothing was sent.
+    /// The number of the failed attempt, counted from 1; 0 if nothing was sent.
     public var attempt = 0
     /// The status of the response; `nil` if none was received.
     public var status: HTTPResponse.Status?
     /// The error that the service's envelope names, if the kind is ``Kind/service``; otherwise `nil`.
     public var serviceError: ServiceError?
     /// The whole response that is invalid or that reports the failure; `nil` if there is none. Records never contain
-    /// it.
+    /// this response.
     public var rawData: RawData?
     /// Whether any of the request reached the wire. The default is ``SendState/unknown``.
     public var sending: SendState
-    /// How long after the error the same call can be sent again, as the server or the layer says; `nil` if neither
-    /// knows.
+    /// The time after the error at which the same call can be sent again, if the server or the layer knows it;
+    /// otherwise `nil`.
     ///
     /// The layer knows it of a call that it did not send: of ``Kind/unavailable``, of a host that could not be reached
     /// a moment ago, and of a request that was made too often.
@@ -61,16 +62,16 @@ public struct NetworkError: Error, Sendable {
     package var followsProcessedRequest = false
     /// Whether the service declares that the error does not concern business code.
     var isAbsorbed = false
-    /// Whether the body has a coding that is unknown or that it does not match: the same request would get the same
-    /// body. The default is `false`, also for a body that is cut off.
+    /// Whether the body has an unknown content coding or does not match its coding: the same request would get the same
+    /// body. The default is `false`, which also applies to a body that is cut off.
     package var isUndecodable = false
 
     /// An error that a stage, a transport or an endpoint throws with a sentence of its own.
     ///
     /// - Parameters:
-    ///   - kind: What happened.
+    ///   - kind: The kind of the failure.
     ///   - step: The step of the call in which it arose.
-    ///   - detail: What went wrong, in one sentence, without secrets.
+    ///   - detail: A description of the failure in one sentence, without secrets.
     ///   - status: The status of the response, if one was received.
     ///   - sending: Whether any of the request reached the wire; with a status it did.
     ///   - underlying: The error that caused this one, if any.
@@ -124,7 +125,7 @@ extension NetworkError {
 }
 
 extension NetworkError: CustomStringConvertible, DescribedError {
-    /// One sentence: what happened, at which step, and to which request.
+    /// Describes the failure in one sentence, with the step of the call and the request.
     public var description: String {
         var text = detail
         if let request {

@@ -1,30 +1,32 @@
 package import HTTPTypes
 import RunwayJSON
 
-/// The prospects of a call that failed, if it is made again: what stands in its way, when that may have passed, and
+/// The prospects of a call that failed, if it is made again: the obstacle, the time at which it may have passed, and
 /// whether the call may have taken effect already.
 ///
-/// It is made here only, of the kind of the error, its status, whether anything was sent, and what the response says of
-/// the `Idempotency-Key` and of `Retry-After`. Retries, the offline queue, the action log, uploads, streams,
-/// conversations and token renewals ask it, so that they agree.
+/// An outlook is made only here. It follows from the kind of the error, its status, whether anything was sent, and what
+/// the response says about the `Idempotency-Key` and by `Retry-After`. Retries, the offline queue, the action log,
+/// uploads, streams, conversations and token renewals use the outlook, so that they agree.
 ///
 /// A status that asks to come back later (408, 425, 429, 502, 503, 504) counts even if the service reports an error of
 /// its own with it, or the body can't be read. Status 501 and 505 are as final as 404.
 package struct Outlook: Sendable, Equatable {
     /// The obstacle that has to go before the same call can succeed.
     package enum Obstacle: Sendable, Hashable {
-        /// The host was not reached, or no response came. It passes by itself.
+        /// The host was not reached, or no response came. The obstacle passes by itself.
         case connection
-        /// The server, or the layer on its behalf, takes no such request now. It passes by itself.
+        /// The server, or the layer on its behalf, accepts no such request now. The obstacle passes by itself.
         case unavailable
-        /// The server failed on the request. It may pass, or the server may fail on the same request for ever.
+        /// The server failed on the request. The obstacle may pass, or the server may fail on the same request for
+        /// ever.
         case fault
-        /// The host is not proved to be the requested one, or the portal of a network responded in its place (RFC 6585
-        /// §6). It passes on another network.
+        /// The host is not proved to be the requested one, or the portal of a network responded instead of it (RFC 6585
+        /// §6). The obstacle passes on another network.
         case untrusted
         /// A login, or another access token, is missing.
         case login
-        /// The response can't be read, or is a redirect that can't be followed. The same request mostly gets the same.
+        /// The response can't be read, or is a redirect that can't be followed. The same request usually gets the same
+        /// response.
         case unreadable
         /// The subject of the request has changed meanwhile (409, 412).
         case conflict
@@ -34,15 +36,15 @@ package struct Outlook: Sendable, Equatable {
         case refused
         /// The app asked for something that can't be sent.
         case app
-        /// The device could not store or read what the call needs.
+        /// The device could not store or read the data of the call.
         case device
         /// The call was cancelled, stored or forbidden to be sent: its caller decides.
         case ended
     }
 
-    /// How an `Idempotency-Key` ended, as a server says that repeats its stored response.
+    /// The end of an `Idempotency-Key`, as a server states it that repeats its stored response.
     package enum KeyEnd: Sendable {
-        /// The server or a gateway failed. How far it came is not known, and the same key never succeeds.
+        /// The server or a gateway failed. It is not known how far the execution came, and the same key never succeeds.
         case failure
         /// The server refused the request.
         case refusal
@@ -50,15 +52,15 @@ package struct Outlook: Sendable, Equatable {
 
     /// The obstacle that has to go before the same call can succeed.
     package let obstacle: Obstacle
-    /// How long after the failure the call can be made again; `nil` if that is not known.
+    /// The time after the failure at which the call can be made again; `nil` if that is not known.
     package let retryAfter: Duration?
     /// Whether the last request of the call may have been carried out. Earlier attempts of the same call are in
     /// its recorder.
     package let mayHaveTakenEffect: Bool
-    /// How the key of the request ended; `nil` if the response is not a stored one.
+    /// The end of the request's key; `nil` if the response is not a stored one.
     package let keyEnd: KeyEnd?
-    /// Whether something was sent and the service itself did not respond, but nobody or a gateway, without naming a
-    /// time to come back: the request may be what the server fails on.
+    /// Whether something was sent, but the service itself did not respond: no response came, or one of a gateway that
+    /// does not say when to come back. The request may be the reason why the server fails.
     package let isLost: Bool
 
     /// Whether the server was not reached, or takes no requests now.
@@ -118,13 +120,13 @@ extension NetworkError {
 
     /// Whether the last request of the call may have been carried out.
     fileprivate func mayHaveTakenEffect(_ obstacle: Outlook.Obstacle, _ keyProblem: String?) -> Bool {
-        // The server has carried it out, and the error concerns what a redirect led to.
+        // The server has executed the request, and the error concerns the target of a redirect.
         if followsProcessedRequest { return true }
         if sending == .notSent { return false }
         // A token was missing for another attempt: the error says nothing of the last one.
         if step == .authorizing { return true }
-        // Another request with the key may be in progress, or has come before, as one of a backup that was restored or one in
-        // another form (draft-ietf-httpapi-idempotency-key-header §2.7).
+        // Another request with the key may be in progress or have been executed, such as one before a backup was
+        // restored, or one in another form (draft-ietf-httpapi-idempotency-key-header §2.7).
         if keyProblem != nil || status == .conflict && retryAfter != nil { return true }
         switch kind.obstacle {
         // Parameters are read before anything is sent.
@@ -142,8 +144,9 @@ extension NetworkError {
     /// The type of a problem with an idempotency key, which is empty if the problem has only a title; `nil` for any
     /// other response.
     ///
-    /// Such a status 409 does not say that the change conflicts with another, but that the same request is in progress
-    /// or, as the type of `RunwayServer` that ends in `notStored`, that it was executed and its response is not stored.
+    /// A status 409 of such a problem does not say that the change conflicts with another. It says that the same
+    /// request is in progress or, if the type ends in `notStored` as that of `RunwayServer`, that the request was
+    /// executed and its response is not stored.
     fileprivate var idempotencyProblem: String? {
         guard status == .conflict || status == .unprocessableContent, let rawData,
             rawData.response.headerFields[.contentType]?.contains("problem+json") == true
@@ -163,7 +166,7 @@ extension HTTPResponse.Status {
         case 409, 412: .conflict
         // The server has no such function, in whatever state it is (RFC 9110 §15.6.2, §15.6.6).
         case 501, 505: .refused
-        // The portal of a network responded in the place of the server.
+        // The portal of a network responded instead of the server.
         case 511: .untrusted
         case 400..<500: .refused
         case 500...: .fault
@@ -177,7 +180,7 @@ extension HTTPResponse.Status {
     /// A retry policy is stricter about server errors, see ``RetryPolicy/statuses``.
     package var mayBeAcceptedLater: Bool { [.unavailable, .fault, .untrusted].contains(obstacle) }
 
-    /// Whether it is one of ``RetryPolicy/transientStatuses``.
+    /// Whether the status is one of ``RetryPolicy/transientStatuses``.
     fileprivate var isTransient: Bool { RetryPolicy.transientStatuses.contains(code) }
 
     /// Whether another account, or a login, may get another response: 401 and 403.

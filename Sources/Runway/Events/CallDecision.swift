@@ -1,4 +1,5 @@
-/// What the manager, or the layer on its behalf, decided before the request reached the stages and after it left them.
+/// A decision of the manager, or of the layer on its behalf, before the request reached the stages or after it left
+/// them.
 package enum CallDecision: StageDecision, Equatable {
     /// An interceptor vetoed the call before it started.
     case vetoedBeforeCall
@@ -10,11 +11,11 @@ package enum CallDecision: StageDecision, Equatable {
     case vetoedFailure
     /// This many flights of the manager were cancelled in favour of this call.
     case replacedRunning(Int)
-    /// The account that the call was made for is not signed in any more, so that the manager does not land it.
+    /// The manager cancelled this many of its flights in favour of this call.
     case accountChanged
-    /// The call makes this one again, which failed for a reason that may have passed.
+    /// The account of the call is not signed in any more, so that the manager does not land the call.
     case resumed(FlightID)
-    /// The response landed before `load` returned.
+    /// The call repeats the call of this number, which failed for a reason that may have passed.
     case landedImmediately
     /// A reformer threw.
     indirect case reformingFailed(reformer: String, detail: String)

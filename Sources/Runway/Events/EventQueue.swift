@@ -16,11 +16,11 @@ final class EventQueue: Sendable {
 
     private struct State {
         var pending: [Entry] = []
-        /// How many records are being passed to the sinks now.
+        /// The number of records that are being passed to the sinks now.
         var delivering = 0
         var isDraining = false
         var dropped = 0
-        /// How many records were enqueued so far, and how many the sinks have received.
+        /// The number of records that were enqueued so far, and of those the number that the sinks have received.
         var taken: UInt64 = 0
         var delivered: UInt64 = 0
         var waiters: [UInt64: (awaited: UInt64, continuation: CheckedContinuation<Void, Never>)] = [:]
@@ -46,7 +46,7 @@ final class EventQueue: Sendable {
         self.redaction = redaction
     }
 
-    /// How many records were dropped because sinks were slow.
+    /// The number of records that were dropped because sinks were slow.
     var droppedRecordCount: Int { state.withLock { $0.dropped } }
 
     /// Waits until the sinks have every record that was made so far, or the task is cancelled.
@@ -104,7 +104,7 @@ final class EventQueue: Sendable {
         }
     }
 
-    /// The pending records; `nil`, which ends the draining, if there are none.
+    /// Takes out the pending records. `nil` if there are none, which ends the draining.
     private func nextBatch() -> [Entry]? {
         state.withLock { state in
             if state.pending.isEmpty {

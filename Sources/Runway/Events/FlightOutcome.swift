@@ -1,9 +1,9 @@
 public import struct Foundation.UUID
 
-/// How a call ended. Every call has exactly one outcome.
+/// The result of a call. Every call has exactly one outcome.
 ///
-/// ``kind-swift.property`` is what code compares and switches over. A switch needs a `default`, since later versions
-/// may add kinds:
+/// Code compares and switches over ``kind-swift.property``. A switch needs a `default`, since later versions may add
+/// kinds:
 ///
 /// ```swift
 /// switch record.outcome.kind {
@@ -13,7 +13,7 @@ public import struct Foundation.UUID
 /// }
 /// ```
 public struct FlightOutcome: Sendable, CustomStringConvertible {
-    /// How a call ended, without what belongs to its outcome, such as an error.
+    /// The result of a call without its details, such as an error.
     public struct Kind: Sendable, Hashable, CustomStringConvertible {
         private enum Code: String {
             case succeeded, failed, cancelled, replaced, joined, ignored, vetoed, absorbed, queued
@@ -23,27 +23,27 @@ public struct FlightOutcome: Sendable, CustomStringConvertible {
 
         private init(_ code: Code) { self.code = code }
 
-        /// It landed with a response.
+        /// The call landed with a response.
         public static let succeeded = Kind(.succeeded)
-        /// It landed with an error, which is ``FlightOutcome/error``.
+        /// The call landed with an error, which is ``FlightOutcome/error``.
         public static let failed = Kind(.failed)
-        /// It was cancelled, by its caller or because its manager was released.
+        /// The call was cancelled, by its caller or because its manager was released.
         public static let cancelled = Kind(.cancelled)
-        /// A later call of its manager replaced it.
+        /// A later call of the manager replaced the call.
         public static let replaced = Kind(.replaced)
-        /// It joined an identical call of its manager that was in flight, ``FlightOutcome/runningFlight``, and whose
-        /// landing is its own; see ``OverlapPolicy/joinOrReplace``.
+        /// The call joined an identical call of its manager that was in flight, ``FlightOutcome/runningFlight``, and
+        /// lands together with it; see ``OverlapPolicy/joinOrReplace``.
         public static let joined = Kind(.joined)
-        /// It was not made, because another call of its manager was in flight, which is
+        /// The call was not made, because another call of its manager was in flight, which is
         /// ``FlightOutcome/runningFlight``; see ``OverlapPolicy/ignoreNew``.
         public static let ignored = Kind(.ignored)
-        /// An interceptor vetoed its start, or an interceptor or the endpoint its landing.
+        /// An interceptor vetoed the start of the call, or an interceptor or the endpoint vetoed its landing.
         public static let vetoed = Kind(.vetoed)
         /// The service responded with an error that does not concern business code, which is
         /// ``FlightOutcome/serviceError``.
         public static let absorbed = Kind(.absorbed)
-        /// It is stored, as ``FlightOutcome/queuedChange``, and is sent when that is possible; see ``OfflinePolicy``.
-        /// What becomes of it then is the outcome of the call that sends it.
+        /// The call is stored, as ``FlightOutcome/queuedChange``, and is sent when that is possible; see
+        /// ``OfflinePolicy``. The result of sending it is the outcome of the call that sends it.
         public static let queued = Kind(.queued)
 
         /// The kind in one word, which stays the same from release to release.
@@ -53,7 +53,7 @@ public struct FlightOutcome: Sendable, CustomStringConvertible {
         public var description: String { name }
     }
 
-    /// What belongs to an outcome. It is indirect, since errors are large, and most calls have none.
+    /// The details of an outcome. The enum is indirect, since errors are large, and most calls have none.
     private indirect enum Detail {
         case error(NetworkError)
         case running(FlightID)
@@ -61,7 +61,7 @@ public struct FlightOutcome: Sendable, CustomStringConvertible {
         case change(UUID)
     }
 
-    /// How the call ended.
+    /// The kind of the outcome.
     public let kind: Kind
     private let detail: Detail?
 

@@ -1,8 +1,8 @@
 import Foundation
 import HTTPTypes
 
-/// A record for programs: times in seconds to the microsecond, those of steps since the start of the call; unknown
-/// values are left out.
+/// Encodes a record for programs: times are in seconds to the microsecond, and times of steps are counted from the
+/// start of the call. Unknown values are omitted.
 extension FlightRecord: Encodable {
     /// Encodes the record as one object.
     public func encode(to encoder: any Encoder) throws { try Form(self).encode(to: encoder) }
@@ -12,18 +12,18 @@ extension FlightRecord: Encodable {
         let network: String
         let service: String
         let endpoint: String
-        /// When the call was made, in RFC 3339.
+        /// The date at which the call was made, in RFC 3339.
         let date: String
         let seconds: Double
         /// The same text as in a query, a format that programs can parse.
         let parameters: String
         /// The parameters that were sent, in the same format.
         let sentParameters: String?
-        /// What became of the call, in one word.
+        /// The outcome of the call, in one word.
         let outcome: String
-        /// For a call that joined another or was ignored, the call that was in flight already.
+        /// The call that was in flight already, if this call joined it or was ignored.
         let running: UInt64?
-        /// For a call that is stored, the change that it is stored as.
+        /// The identifier of the stored change, if the call is stored.
         let queuedChange: UUID?
         let error: NetworkError?
         let source: String?
@@ -151,7 +151,7 @@ extension NetworkError: Encodable {
         let message: String
         let status: Int?
         let host: String?
-        /// Which attempt failed, counted from 1; 0 if nothing was sent.
+        /// The number of the failed attempt, counted from 1; 0 if nothing was sent.
         let attempt: Int
         let retryAfter: Double?
 

@@ -1,7 +1,8 @@
 import HTTPTypes
 
 extension FlightRecord: CustomStringConvertible {
-    /// One line: the call, its outcome, its duration, and what was sent and received.
+    /// Describes the call in one line: its name, its outcome, its duration, and the numbers of requests and of received
+    /// bytes.
     public var summary: String {
         var text = "\(id) \(service) \(endpoint) \(outcome.name)"
         if let error = outcome.error { text += ": \(error)" }

@@ -5,7 +5,7 @@ public import struct Foundation.Date
 
 /// Describes one call: its parameters, what every stage decided and why, the requests on the wire, and the outcome.
 ///
-/// Secrets and bodies are redacted by the layer's ``Redaction`` before a sink receives it.
+/// The layer's ``Redaction`` redacts secrets and bodies before a sink receives the record.
 ///
 /// ```swift
 /// let record = records[0]
@@ -33,11 +33,11 @@ public struct FlightRecord: Sendable, Identifiable {
     public var sentParameters: Parameters?
     /// The decisions, in order.
     public var decisions: [Decision]
-    /// The requests that were passed to the transport, in order: what was sent, and what was received.
+    /// The requests that were passed to the transport, in order, with their responses.
     public var attempts: [Attempt]
-    /// Where the response came from; `nil` if there was none.
+    /// The source of the response; `nil` if there was none.
     public var source: ResponseSource?
-    /// What became of the call.
+    /// The outcome of the call.
     public var outcome: FlightOutcome
     /// Whether this record replaces an earlier one of the same call.
     public var isAmendment = false
@@ -90,9 +90,9 @@ public struct FlightRecord: Sendable, Identifiable {
         public var responseBody: [UInt8]?
         /// The version of HTTP; `nil` if the transport does not report it.
         public var httpVersion: String?
-        /// What the transport reports about the wire; `nil` if it reports nothing.
+        /// The measurements of the transport; `nil` if it reports none.
         public var wire: WireRecord?
-        /// Why there was no response, if there was none.
+        /// The reason why there was no response; `nil` if there was one.
         public var failure: String?
     }
 

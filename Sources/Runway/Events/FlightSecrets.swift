@@ -1,13 +1,14 @@
 import HTTPTypes
 
-/// What authenticates a call: removed from its record, whatever the names of the fields that contain it.
+/// The secrets that authenticate a call. They are removed from its record, whatever the names of the fields that
+/// contain them.
 struct FlightSecrets: Sendable {
-    /// The header fields that hold it.
+    /// The header fields that contain a secret.
     private(set) var fields: Set<HTTPField.Name> = []
     /// The secrets themselves, which a URL or a field of the response may contain.
     private(set) var texts: [String] = []
 
-    /// Whether the body holds one.
+    /// Whether the body contains a secret.
     private(set) var isInBody = false
 
     /// Whether there is nothing to mask in texts and fields.
@@ -28,8 +29,8 @@ struct FlightSecrets: Sendable {
         texts.reduce(text) { $0.contains($1) ? $0.replacing($1, with: Redaction.placeholder) : $0 }
     }
 
-    /// A text that may end in the start of a body: also of a secret that is cut off there, at least 8 bytes are not
-    /// shown.
+    /// Masks a text that may end in the start of a body. A secret that is cut off at the end is masked, too, if at
+    /// least 8 bytes of it are there.
     func masked(start text: String) -> String {
         var masked = masked(text)
         for secret in texts where masked.hasSuffix("…") {
@@ -51,6 +52,6 @@ struct FlightSecrets: Sendable {
 }
 
 extension Redaction {
-    /// Which of a call's secrets are masked: all, unless a developer chose to see every header field.
+    /// Returns the secrets of a call that are masked: all, unless a developer chose to see every header field.
     func hidden(_ secrets: FlightSecrets) -> FlightSecrets { headerFields.isEmpty ? FlightSecrets() : secrets }
 }

@@ -3,9 +3,10 @@ public import HTTPTypes
 public import RunwayJSON
 import Synchronization
 
-/// What is removed from records, logs and errors: the values of secret header fields and parameters, and bodies.
+/// The rules by which secrets are removed from records, logs and errors: the values of secret header fields and
+/// parameters, and bodies.
 ///
-/// It is applied before a sink sees a record, never after. The values are replaced by ``placeholder``.
+/// The rules are applied before a sink receives a record, never after. A secret value is replaced by ``placeholder``.
 ///
 /// ```swift
 /// NetworkLayer(
@@ -28,7 +29,7 @@ public struct Redaction: Sendable, Equatable {
     public var names: JSONRedaction { didSet { knownFields = KnownFields() } }
     /// Whether records hold bodies. Forms and JSON in them have their secrets redacted. The default is `false`.
     public var recordsBodies: Bool
-    /// Which header fields are secret, as far as they have been seen. All copies share it.
+    /// The header fields that were judged to be secret or not. All copies of the redaction share them.
     private var knownFields = KnownFields()
 
     /// Removes secrets and bodies.
@@ -37,7 +38,7 @@ public struct Redaction: Sendable, Equatable {
     /// Removes nothing and records bodies. For a developer's own machine.
     public static let none = Redaction(headerFields: [], names: .none, recordsBodies: true)
 
-    /// Decides what records, logs and errors show; see the properties for the defaults.
+    /// Makes the rules for records, logs and errors; see the properties for the defaults.
     ///
     /// - Parameters:
     ///   - headerFields: Header fields whose values are secret. The default are those that carry credentials or
@@ -127,7 +128,7 @@ extension Redaction {
 
     /// Whether a URL has a user's name, or a secret parameter.
     private func mayHoldSecret(_ url: String) -> Bool {
-        // Most texts have none of these signs, and every header field on a record comes here.
+        // Most texts have none of these signs, and this function is called for every header field on a record.
         let hasSign =
             url.utf8.withContiguousStorageIfAvailable { $0.contains(where: Self.isSign) }
             ?? url.utf8.contains(where: Self.isSign)
@@ -141,7 +142,7 @@ extension Redaction {
         }
     }
 
-    /// Whether a secret may stand beside a byte of a URL, or a URL within the URL.
+    /// Whether a byte of a URL may be next to a secret or to a URL within the URL.
     private static func isSign(_ byte: UInt8) -> Bool {
         byte == UInt8(ascii: "@") || byte == UInt8(ascii: "?") || byte == UInt8(ascii: "#") || byte == UInt8(ascii: "%")
     }
@@ -229,16 +230,17 @@ extension Redaction {
     }
 }
 
-/// Which header fields are secret. Responses have the same few fields over and over, and reading the words of a name
-/// takes longer than the rest of a field's record.
+/// Remembers which header fields are secret. Responses have the same few fields over and over, and reading the words of
+/// a name takes longer than the rest of a field's record.
 private final class KnownFields: Sendable, Equatable {
-    /// The most names. A server that sends more of them has them read anew.
+    /// The largest number of names. If more names arrive, all are forgotten and judged again.
     private static let maximumCount = 256
 
-    /// Guards the verdicts by name, as it is written: capital letters divide the words of a name.
+    /// Guards the verdicts by name. The names are kept as they are written, since capital letters divide the words of a
+    /// name.
     private let verdicts = Mutex<[String: Bool]>([:])
 
-    /// What is known follows from the rest of a redaction.
+    /// Always `true`: the verdicts follow from the other properties of a redaction.
     static func == (_: KnownFields, _: KnownFields) -> Bool { true }
 
     func isSecret(_ name: HTTPField.Name, _ judge: () -> Bool) -> Bool {

@@ -34,7 +34,7 @@ package struct DecisionRecord: Sendable, Equatable {
 }
 
 extension Duration {
-    /// The duration in seconds, to the microsecond: what is beyond is noise of the clock.
+    /// The duration in seconds, rounded to the microsecond: smaller differences are noise of the clock.
     package var roundedSeconds: Double {
         Double(components.seconds * 1_000_000 + components.attoseconds / 1_000_000_000_000) / 1e6
     }

@@ -43,9 +43,9 @@ extension String {
 }
 
 extension Unicode.Scalar {
-    /// Whether a terminal may act on this, or show what follows in another order or line: control characters,
-    /// separators of lines and paragraphs (the categories Cc, Zl and Zp of Unicode), and what sets the direction of
-    /// text (UAX #9 §2). All are below U+10000.
+    /// Whether a terminal may act on this character, or show the text after it in another order or line. These are
+    /// control characters, separators of lines and paragraphs (the categories Cc, Zl and Zp of Unicode), and characters
+    /// that set the direction of text (UAX #9 §2). All are below U+10000.
     fileprivate var isControl: Bool {
         switch value {
         case 0..<0x20, 0x7F..<0xA0, 0x2028, 0x2029: true

@@ -17,7 +17,7 @@ public import Tracing
 public struct TracingSink: EventSink {
     private let tracer: any Tracer
 
-    /// Sends spans to a tracer. The default is the one the process was bootstrapped with.
+    /// Sends spans to a tracer. The default is the tracer with which the process was bootstrapped.
     public init(tracer: any Tracer = InstrumentationSystem.tracer) {
         self.tracer = tracer
     }
@@ -56,7 +56,7 @@ public struct TracingSink: EventSink {
 }
 
 extension FlightRecord.Attempt {
-    /// The origin of the request; `nil` if its URL has none.
+    /// The origin of the request; `nil` if its URL has no origin.
     fileprivate var origin: Origin? {
         guard let mark = url.firstRange(of: "://") else { return nil }
         let authority = url[mark.upperBound...].prefix { $0 != "/" && $0 != "?" && $0 != "#" }

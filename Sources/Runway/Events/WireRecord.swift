@@ -1,8 +1,8 @@
-/// What the transport measured for one request: the connection, the duration of each phase, and the bytes sent and
-/// received.
+/// The measurements of the transport for one request: the connection, the duration of each phase, and the bytes sent
+/// and received.
 ///
 /// An unknown value is `nil`, never 0. The times of ``dns``, ``tcp`` and ``tls`` belong to the connection and are
-/// recorded only for the request that opened it; a request on an existing connection has none.
+/// recorded only for the request that opened it; they are `nil` for a request on an existing connection.
 public struct WireRecord: Sendable, Equatable {
     /// Whether the connection was there already.
     public var isReused: Bool?
@@ -34,8 +34,8 @@ public struct WireRecord: Sendable, Equatable {
     /// The statuses of the interim responses before the final one, such as 103, in order. At most 16 are stored.
     public var informationalStatuses: [Int] = []
 
-    /// How often the request was moved to another connection because the server had closed the first one before the
-    /// response, or reported that it had not processed the request.
+    /// The number of times that the request was moved to another connection because the server had closed the first one
+    /// before the response, or reported that it had not processed the request.
     public var moveCount = 0
 
     /// Starts without any measurement, to be filled by a transport.
@@ -77,7 +77,8 @@ extension WireRecord: CustomStringConvertible {
 package struct DialedAddress: Sendable, Equatable, CustomStringConvertible {
     /// The address, without a port.
     package var address: String
-    /// When it was dialled, counted from the beginning of the dial, which the lookup of the host is a part of.
+    /// The time at which the address was dialled, counted from the beginning of the dial, which includes the lookup of
+    /// the host.
     package var start: Duration
 
     /// Records that an address is dialled from an instant on.

@@ -5,7 +5,7 @@ extension APIManager {
         return interceptor.map { shared + [$0] } ?? shared
     }
 
-    /// The manager that the app made: this one, or the one that makes its calls through this one.
+    /// The manager that the app created: this one, or the one that makes its calls through this one.
     var publicManager: any APIManaging { owner ?? self }
 
     /// Whether a call has neither landed nor been ended, by a hook for instance.
@@ -14,7 +14,7 @@ extension APIManager {
 
     /// Lands the result of a call: stores the proposed response, notifies the delegate and calls the hooks.
     ///
-    /// Nothing lands if the call was ended before, if a hook ends it, or if the account that it was made for is no
+    /// The landing is discarded if the call was ended before, if a hook ends it, or if the account of the call is no
     /// longer signed in.
     func land(_ landing: Landing) {
         let flight = landing.flight
@@ -25,7 +25,7 @@ extension APIManager {
         switch state.machine.completed(flight.id) {
         case .discard: break
         case .landStale(let stale):
-            // The delegate is notified of the stale response first, although the turn of the fresh one came first.
+            // The delegate is notified of the stale response first, even if the turn of the fresh one came first.
             landStale(stale)
             land(landing)
         case .fail: fail(landing)
@@ -157,8 +157,8 @@ extension APIManager {
 
     /// Lands the stale response that is held for a call in flight, unless the call was ended or a hook ends it.
     ///
-    /// The response passes the hooks of a success. A veto removes the stale response alone; the fresh one may still
-    /// land.
+    /// Lands a stale response, after the hooks of a success. A veto removes only the stale response; the fresh one may
+    /// still land.
     func landStale(_ landing: Landing) {
         let flight = landing.flight
         guard isStaleHeld(flight), mayLand(flight) else { return }

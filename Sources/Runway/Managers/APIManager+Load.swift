@@ -4,8 +4,8 @@ extension APIManager {
     /// The delegate is notified in a later turn of the main actor, never from inside this method. A response that is in
     /// memory already is in ``rawData`` when this method returns.
     ///
-    /// - Returns: The number of the call, or of the call in flight that it joined or because of which it was ignored;
-    ///   see ``OverlapPolicy``.
+    /// - Returns: The number of the call, or of the call in flight that it joined or that caused it to be ignored; see
+    ///   ``OverlapPolicy``.
     @discardableResult
     public func load(_ endpoint: E, options: CallOptions = .standard) -> FlightID {
         start(endpoint, makeFlight(options))
@@ -13,8 +13,8 @@ extension APIManager {
 
     /// Makes a call with the parameters that ``parameterSource`` supplies, and returns before it lands.
     ///
-    /// - Returns: The number of the call, or of the call in flight that it joined or because of which it was ignored;
-    ///   see ``OverlapPolicy``.
+    /// - Returns: The number of the call, or of the call in flight that it joined or that caused it to be ignored; see
+    ///   ``OverlapPolicy``.
     @discardableResult
     public func load(options: CallOptions) -> FlightID {
         load(parameterSource?.endpoint(for: self), from: parameterSource, options)
@@ -29,8 +29,8 @@ extension APIManager {
     ///
     /// - Parameters:
     ///   - endpoint: The call to make.
-    ///   - options: Overrides for this call what its endpoint specifies.
-    /// - Throws: As ``landing(of:)``.
+    ///   - options: Settings of this call that override those of its endpoint.
+    /// - Throws: The errors of ``landing(of:)``.
     @discardableResult
     public func landing(of endpoint: E, options: CallOptions = .standard) async throws(NetworkError) -> RawData {
         try await landing(of: load(endpoint, options: options))
@@ -38,8 +38,8 @@ extension APIManager {
 
     /// Makes a call of a manager that makes its calls through this one, and that decides by itself which of them land.
     ///
-    /// - Parameter decide: Called when the call has passed the hooks that may veto it, with what it is compared by and
-    ///   its number. It is not called for a call that fails before. If it returns `nil`, ``overlap`` decides.
+    /// - Parameter decide: Called with the call's identity and number when the call has passed the hooks that may veto
+    ///   it. Not called for a call that fails before. If it returns `nil`, ``overlap`` decides.
     func load(
         _ endpoint: E, options: CallOptions, deciding decide: (CallIdentity?, FlightID) -> LandingMachine.Overlap?
     ) -> FlightID {
@@ -77,7 +77,7 @@ extension APIManager {
             let file = destination(of: endpoint)
             var identity: CallIdentity?
             if overlap == .joinOrReplace, let content = draft.content {
-                // Read once, so that a later call is compared with what this one sends.
+                // Read only once, so that a later call is compared with the content that this one sends.
                 let body: RequestBody? =
                     if case .raw = E.encoding { try draft.request(in: flight).body } else { nil }
                 identity = CallIdentity(endpoint, content, in: flight, sending: body, writing: file)
@@ -89,7 +89,7 @@ extension APIManager {
                 flight.finish(.joined(running: running))
                 return running
             case .ignore(let running):
-                // The request is made all the same, so that a call that can't be made fails and is not ignored.
+                // The request is made nevertheless, so that a call that can't be made fails instead of being ignored.
                 _ = try draft.request(in: flight)
                 flight.finish(.ignored(running: running))
                 return running
@@ -195,7 +195,7 @@ extension APIManager {
         tasks.insert(task, for: flight.id)
     }
 
-    /// Ends the calls that a newer one replaced, and those that could have been resumed in its place.
+    /// Ends the calls that a newer one replaced, and those that could have been resumed instead of it.
     private func close(_ replaced: [Flight], for newer: Flight) {
         if overlap.replacesOlder { network.withdrawResumption(by: self) }
         if !replaced.isEmpty { newer.note(CallDecision.replacedRunning(replaced.count), in: .overlapping) }
@@ -218,7 +218,7 @@ extension APIManager {
     }
 }
 
-/// What a call begins with.
+/// The result of looking for a stored response at the start of a call.
 private enum Found {
     /// The result, which is there before `load` returns.
     case result(Landing)

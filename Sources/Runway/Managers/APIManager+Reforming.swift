@@ -1,5 +1,5 @@
 extension APIManager {
-    /// Uses a reformer to convert the response that landed last into what a view shows, in the isolation of the caller.
+    /// Converts the response that landed last into a value for a view by a reformer, in the isolation of the caller.
     ///
     /// - Throws: One ``NetworkError`` of the step ``FlightStep/reforming``: with the error of the reformer, or because
     ///   no response has landed. The record of the call has it too.
@@ -18,7 +18,7 @@ extension APIManager {
         try state.last.landed.reformFailure(of: E.self, reformer)
     }
 
-    /// Uses a reformer to convert the response that landed last into what a view shows, off the main actor.
+    /// Converts the response that landed last into a value for a view by a reformer, off the main actor.
     ///
     /// - Throws: One ``NetworkError`` of the step ``FlightStep/reforming``: with the error of the reformer, or because
     ///   no response has landed. The record of the call has it too.

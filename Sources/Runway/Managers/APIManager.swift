@@ -9,6 +9,7 @@ import struct Foundation.URL
 /// @MainActor final class ListController: APIManagerDelegate {
 ///     lazy var rentals = APIManager<RentalList>(on: network, delegate: self)
 ///     func filter(city: String) { rentals.load(RentalList(city: city)) }
+///
 ///     func apiManagerDidSucceed(_ manager: any APIManaging) {
 ///         do { list.show(try manager.fetch(PropertyListReformer())) } catch { show(error) }
 ///     }
@@ -22,7 +23,7 @@ import struct Foundation.URL
 public class APIManager<E: Endpoint>: APIManaging, Observable {
     /// The layer that carries the calls.
     public let network: NetworkLayer
-    /// What a second call does while the first is in flight. The default is the endpoint's.
+    /// The policy for a second call while the first is in flight. The default is the endpoint's.
     public let overlap: OverlapPolicy
     // Every access of the weak references starts and ends in a getter or setter: no run-time exclusivity check is needed.
 
@@ -30,7 +31,7 @@ public class APIManager<E: Endpoint>: APIManaging, Observable {
     @exclusivity(unchecked) public weak var delegate: (any APIManagerDelegate)?
     /// Supplies the parameters of ``load(options:)``. Held weakly: keep a reference to it.
     @exclusivity(unchecked) public weak var parameterSource: (any ParameterSource)?
-    /// Checks parameters and responses beside the endpoint's own checks. Held weakly: keep a reference to it.
+    /// Checks parameters and responses in addition to the endpoint's own checks. Held weakly: keep a reference to it.
     @exclusivity(unchecked) public weak var validator: (any Validator)?
     /// Acts on the calls of this manager, after the layer's interceptors. Held weakly: keep a reference to it.
     @exclusivity(unchecked) public weak var interceptor: (any Interceptor)?
@@ -45,8 +46,8 @@ public class APIManager<E: Endpoint>: APIManaging, Observable {
     public var landedFlight: FlightID? { state.last.landed?.flight.id }
     /// The record of the call that landed last, successfully or not; see ``APIManaging/lastRecord``.
     public var lastRecord: FlightRecord? { state.last.landed?.record }
-    /// The head of the response that landed last, or of the response that made the last call fail; the body of that one
-    /// is in the error.
+    /// The head of the response that landed last, or of the response that made the last call fail; the body of the
+    /// latter is in the error.
     public var response: HTTPResponse? { error == nil ? rawData?.response : error?.rawData?.response }
     /// Whether a call is in flight.
     public var isLoading: Bool { state.inFlightCount > 0 }
@@ -72,7 +73,8 @@ public class APIManager<E: Endpoint>: APIManaging, Observable {
     /// - Parameters:
     ///   - network: The layer that carries the calls.
     ///   - delegate: Notified of landings; held weakly.
-    ///   - overlap: What a second call does while the first is in flight. The default, `nil`, is the endpoint's policy.
+    ///   - overlap: The policy for a second call while the first is in flight. The default, `nil`, is the endpoint's
+    ///     policy.
     public init(on network: NetworkLayer, delegate: (any APIManagerDelegate)? = nil, overlap: OverlapPolicy? = nil) {
         self.network = network
         self.delegate = delegate
@@ -91,7 +93,8 @@ public class APIManager<E: Endpoint>: APIManaging, Observable {
     /// Returns the file that a call writes; `nil` if it writes none.
     func destination(of endpoint: E) -> URL? { nil }
 
-    /// Returns what performs a call that is a transfer; `nil` for every other call. It must not retain the manager.
+    /// Returns the transfer that performs a call; `nil` for a call that is not a transfer. It must not retain the
+    /// manager.
     func transfer(of endpoint: E, to file: URL?, in flight: Flight) throws(NetworkError) -> Transfer? { nil }
 
     /// Waits until a call has landed and the delegate was notified, and returns its response; see
@@ -104,8 +107,8 @@ public class APIManager<E: Endpoint>: APIManaging, Observable {
         return try landed.result.get()
     }
 
-    /// Cancels one call: it does not land, and can't be resumed. A call that has landed, or is of another manager, is
-    /// left alone.
+    /// Cancels one call: it does not land, and can't be resumed. Does nothing for a call that has landed, or that
+    /// belongs to another manager.
     public func cancel(_ flight: FlightID) {
         network.withdrawResumption(of: flight, by: self)
         end(flight, as: .cancelled)
@@ -117,7 +120,7 @@ public class APIManager<E: Endpoint>: APIManaging, Observable {
         for flight in state.machine.pending { end(flight, as: .cancelled) }
     }
 
-    /// Removes the response and the error that landed last. Calls in flight are left alone.
+    /// Removes the response and the error that landed last. Calls in flight continue.
     public func clear() {
         network.withdrawResumption(by: self)
         state.update { $0.clear() }

@@ -1,11 +1,12 @@
 public import HTTPTypes
 
-/// Any ``APIManager``, also one of downloads or uploads, or ``PagedAPIManager``, whatever its endpoint: what a delegate
-/// of several managers is passed.
+/// Any ``APIManager``, including those of downloads and uploads, or any ``PagedAPIManager``, for every type of
+/// endpoint: passed to a delegate of several managers.
 ///
 /// ```swift
 /// func apiManagerDidSucceed(_ manager: any APIManaging) {
 ///     if manager === rentals {
+///
 ///         title = "\(manager.rawData?["total"].int ?? 0) homes"
 ///     } else if manager === photos {
 ///         isShowingPhotos = true
@@ -24,8 +25,8 @@ public protocol APIManaging: AnyObject, Sendable {
     var isProvisional: Bool { get }
     /// The response that landed last and was not cleared.
     var rawData: RawData? { get }
-    /// The head of the response that landed last, or of the response that made the last call fail; the body of that one
-    /// is in the error.
+    /// The head of the response that landed last, or of the response that made the last call fail; the body of the
+    /// latter is in the error.
     var response: HTTPResponse? { get }
     /// The error of the call that landed last; `nil` if it succeeded.
     var error: NetworkError? { get }
@@ -33,12 +34,12 @@ public protocol APIManaging: AnyObject, Sendable {
     var landedEndpoint: (any Endpoint)? { get }
     /// The number of the call that landed last.
     var landedFlight: FlightID? { get }
-    /// The record of the call that landed last, successfully or not: what was decided and sent for what the screen
-    /// shows now. Of a list it is that of the last request of the load.
+    /// The record of the call that landed last, successfully or not: it shows the decisions and requests behind the
+    /// present screen. For a list it is the record of the load's last request.
     ///
-    /// It is redacted as every record is (``Redaction``), made when it is read, and complete once the delegate was
-    /// notified: what a reformer or a body adds later is in it from then on. It is `nil` before a call has landed, and
-    /// after ``clear()``.
+    /// It is redacted like every record (``Redaction``), created when it is read, and complete once the delegate was
+    /// notified: entries that a reformer or a body adds later appear from then on. It is `nil` before a call has
+    /// landed, and after ``clear()``.
     var lastRecord: FlightRecord? { get }
 
     /// Makes a call with the parameters that the manager's ``ParameterSource`` supplies.
@@ -51,9 +52,9 @@ public protocol APIManaging: AnyObject, Sendable {
     ///
     /// ``APIManager/landing(of:options:)`` makes the call, too.
     ///
-    /// There is no other landing beside the delegate's: this waits for the same one. A stale response that lands first
-    /// is not waited for. The manager stays alive meanwhile; if the waiting task is cancelled, the wait ends and the
-    /// call continues.
+    /// The delegate's landing is the only one: this function waits for the same landing. A stale response that lands
+    /// first does not end the wait. The manager stays alive meanwhile; if the waiting task is cancelled, the wait ends
+    /// and the call continues.
     ///
     /// - Throws: The error that landed, or the service's that was absorbed; ``NetworkError/Kind/cancelled`` if the call
     ///   was cancelled, replaced or vetoed, if another call has landed after it already, or if the waiting task is
@@ -65,10 +66,10 @@ public protocol APIManaging: AnyObject, Sendable {
     func cancelAll()
     /// Removes the response and the error that landed last.
     func clear()
-    /// Uses a reformer to convert the response that landed last into what a view shows, in the isolation of the caller.
+    /// Converts the response that landed last into a value for a view by a reformer, in the isolation of the caller.
     func fetch<R: Reformer>(_ reformer: R) throws(NetworkError) -> R.Value
-    /// Uses a reformer to convert the body of the response that made the last call fail, in the isolation of the
-    /// caller: for example an error in JSON with what the user can do.
+    /// Converts the body of the response that made the last call fail by a reformer, in the isolation of the caller:
+    /// for example an error in JSON with advice for the user.
     ///
     /// ```swift
     /// func apiManager(_ manager: any APIManaging, didFailWith error: NetworkError) {
@@ -76,14 +77,14 @@ public protocol APIManaging: AnyObject, Sendable {
     /// }
     /// ```
     ///
-    /// The response is that of ``NetworkError/rawData``: of a refused call, of an error in the service's envelope, and
-    /// of a response that was found invalid. A caller without a manager passes it to the reformer itself.
+    /// The response is that of ``NetworkError/rawData``: of a refused call, of an error in the service's envelope, or
+    /// of an invalid response. A caller without a manager passes it to the reformer itself.
     ///
     /// - Throws: One ``NetworkError`` of the step ``FlightStep/reforming``: with the error of the reformer, or because
     ///   the last call has not failed, or failed without a response. The record of the call has the error of the
     ///   reformer, too.
     func fetchFailure<R: Reformer>(_ reformer: R) throws(NetworkError) -> R.Value
-    /// Uses a reformer to convert the response that landed last into what a view shows, off the main actor.
+    /// Converts the response that landed last into a value for a view by a reformer, off the main actor.
     func fetchConcurrently<R: Reformer & Sendable>(
         _ reformer: R
     ) async throws(NetworkError) -> R.Value where R.Value: Sendable
@@ -122,20 +123,20 @@ public protocol APIManagerDelegate: AnyObject {
     func apiManager(_ manager: any APIManaging, didFailWith error: NetworkError)
     /// The transfer of a ``DownloadManager`` or ``UploadManager`` has progressed. The default does nothing.
     ///
-    /// It is called at most thirty times a second for each call, with the newest progress, and for the last time before
-    /// the call lands: of a transfer that succeeds, with all bytes. It is not called for a call that was cancelled or
-    /// replaced.
+    /// Called at most thirty times a second for each call, with the newest progress, and for the last time before the
+    /// call lands; if the transfer succeeds, the last progress has all bytes. Not called for a call that was cancelled
+    /// or replaced.
     func apiManager(_ manager: any APIManaging, didTransfer progress: TransferProgress, of flight: FlightID)
     /// A call could not be sent and is stored: it waits, and has neither succeeded nor failed. The default does
     /// nothing.
     ///
-    /// The manager shows what it showed before. See ``OfflinePolicy``.
+    /// The manager keeps its previous response. See ``OfflinePolicy``.
     func apiManager(_ manager: any APIManaging, didQueue change: QueuedChange)
     /// A stored call of this manager was sent and has succeeded, or the server refused it, or it waited too long. The
     /// default does nothing.
     ///
     /// The response is not stored in the manager, which may show a later call by now. In a later run of the app, or
-    /// after the manager was released, the queue's own handler is called alone. A refused change stays in the queue
+    /// after the manager was released, only the queue's own handler is called. A refused change stays in the queue
     /// until the app decides: if it is sent again, the manager is notified again.
     func apiManager(
         _ manager: any APIManaging, didReplay change: QueuedChange, with result: Result<RawData, NetworkError>)
@@ -189,14 +190,14 @@ public protocol ParameterSource: AnyObject {
 public protocol Validator: AnyObject {
     /// Checks the parameters of a call, after interceptors changed them. The default accepts all.
     ///
-    /// - Throws: The reason against them. The call fails as ``NetworkError/Kind/invalidParameters`` and nothing is
-    ///   sent. A `NetworkError` is passed on unchanged; see ``NetworkError/detail`` for what records show of other
-    ///   errors.
+    /// - Throws: The reason against them. The call fails as ``NetworkError/Kind/invalidParameters`` and no request is
+    ///   sent. A `NetworkError` is passed on unchanged; see ``NetworkError/detail`` for the part of other errors that
+    ///   records show.
     func apiManager(_ manager: any APIManaging, validate endpoint: any Endpoint) throws
     /// Checks a response that the service and the endpoint accepted. The default accepts all.
     ///
     /// - Throws: The reason against it. The call fails as ``NetworkError/Kind/invalidResponse``. A `NetworkError` is
-    ///   passed on unchanged; see ``NetworkError/detail`` for what records show of other errors.
+    ///   passed on unchanged; see ``NetworkError/detail`` for the part of other errors that records show.
     func apiManager(_ manager: any APIManaging, validateResponse rawData: RawData) throws
 }
 

@@ -18,10 +18,10 @@ struct CallHooks: Sendable {
     ///   - endpoint: The endpoint as the caller passed it.
     ///   - hasLanding: Whether the result is for a caller, so that the hooks of the endpoint are called, too. The
     ///     default is `true`.
-    ///   - rawData: Returns the response as the hooks see it; `nil` if there is none, and then no hook of a success is
-    ///     called.
+    ///   - rawData: Returns the response that the hooks receive; `nil` if there is none, and then no hook of a success
+    ///     is called.
     ///   - perform: Makes the call of the endpoint as the hooks changed it.
-    /// - Throws: What `perform` throws; ``NetworkError/Kind/cancelled`` if a hook vetoes the call or its result.
+    /// - Throws: The error of `perform`; ``NetworkError/Kind/cancelled`` if a hook vetoes the call or its result.
     func around<E: Endpoint, Value: Sendable>(
         _ endpoint: E, hasLanding: Bool = true, rawData: (Value) -> RawData?,
         perform: (E) async throws(NetworkError) -> Value

@@ -1,6 +1,6 @@
 import struct Foundation.URL
 
-/// What a manager compares to decide whether a call is identical to the one in flight.
+/// The values that a manager compares to decide whether a call is identical to the one in flight.
 struct CallIdentity {
     private let flight: Flight
     private let endpoint: any Endpoint
@@ -22,7 +22,7 @@ struct CallIdentity {
         self.file = file
     }
 
-    /// Whether the result of a call in flight of the same endpoint is what this call asks for.
+    /// Returns whether the result of a call in flight, of the same endpoint, satisfies this call.
     func isServed(by running: CallIdentity) -> Bool {
         guard flight.session == running.flight.session, file == running.file,
             flight.configuration.callIdentity == running.flight.configuration.callIdentity,
@@ -33,7 +33,7 @@ struct CallIdentity {
         return content.canonicalForm == running.content.canonicalForm && sendsSameBody(as: running)
     }
 
-    /// Whether both calls send the same body, beside the encoded parameters.
+    /// Returns whether both calls send the same body, apart from the encoded parameters.
     private func sendsSameBody(as running: CallIdentity) -> Bool {
         if let body, let runningBody = running.body { return body.isIdentical(to: runningBody) }
         return endpoint.sendsSameParts(as: running.endpoint)
@@ -41,8 +41,8 @@ struct CallIdentity {
 }
 
 extension Flight {
-    /// What the call asks for beside its use of stored responses. Priorities do not change a response, but a call that
-    /// is more urgent must not wait for one that is less so.
+    /// The options that are compared: all except the use of stored responses. Priorities do not change a response, but
+    /// a more urgent call must not wait for a less urgent one.
     fileprivate var comparedOptions: CallOptions {
         var options = options
         options.cache = cachePolicy

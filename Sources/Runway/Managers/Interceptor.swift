@@ -1,20 +1,23 @@
 /// Acts on the calls of one API, around the business code: before and after start, success and failure.
 ///
-/// Set it on one manager (``APIManager/interceptor``), or add it to the layer, for every call of an endpoint
-/// (``NetworkLayer/add(_:for:)``) or for all calls of the layer (``NetworkLayer/add(_:)``). Those for all calls come
-/// first, then those for the endpoint, then the manager's. It is held weakly and called on the main actor. Every hook
-/// has a default that changes nothing. Once a call is cancelled or replaced, no further hook runs for it, even if an
-/// earlier interceptor's hook cancelled it. Each hook receives the call that it concerns, because the manager may hold
-/// a later call's response. No hook has the name of a method of ``APIManagerDelegate``: a delegate may be its manager's
-/// interceptor, too.
+/// Set an interceptor on one manager (``APIManager/interceptor``), or add it to the layer, for every call of an
+/// endpoint (``NetworkLayer/add(_:for:)``) or for all calls of the layer (``NetworkLayer/add(_:)``). Interceptors for
+/// all calls come first, then those for the endpoint, then the manager's. An interceptor is held weakly and called on
+/// the main actor.
+///
+/// Every hook has a default that changes nothing. Once a call is cancelled or replaced, no further hook runs for it,
+/// even if an earlier interceptor's hook cancelled it. Each hook receives the call that it concerns, because the
+/// manager may hold a later call's response. No hook has the name of a method of ``APIManagerDelegate``: a delegate may
+/// be its manager's interceptor, too.
 ///
 /// A call that lands twice, with a stale response and then with the fresh one, passes the hooks of completion and of
-/// success for both; ``RawData/source`` says which it is. A veto of the stale response removes that one alone. A fresh
-/// response with the same body passes the hook of completion and no further one.
+/// success for both; ``RawData/source`` tells them apart. A veto of the stale response removes only that response. A
+/// fresh response with the same body only passes the hook of completion.
 ///
 /// ```swift
 /// final class CityInterceptor: Interceptor {
 ///     func beforeCall(to endpoint: inout any Endpoint, as flight: FlightID, by manager: (any APIManaging)?) -> Bool {
+///
 ///         if var list = endpoint as? RentalList {
 ///             list.city = list.city.lowercased()
 ///             endpoint = list
@@ -24,14 +27,17 @@
 /// }
 /// ```
 ///
-/// The layer's interceptors see the calls of managers, by ``NetworkLayer/call(_:options:)``, streams, transfers and
-/// prefetches, and those that renew a token. What no endpoint describes (``NetworkLayer/exchange(_:with:options:)``),
-/// and a revalidation that no call waits for, pass no interceptor. The manager is the one that the app made: of a list,
-/// its ``PagedAPIManager``. It is `nil` for a call that no manager makes: its hooks of success and failure run before
-/// it returns or throws, and if one vetoes the call, its response or its failure, it throws
-/// ``NetworkError/Kind/cancelled``. The response of a stream is its head, with an empty body. A transfer that is handed
-/// over to the system, by `BackgroundTransfers`, passes the hooks before and after its start and, if it can't be handed
-/// over, those of a failure: its end may come in another launch of the app, and passes no hook.
+/// The layer's interceptors see the calls of managers and of ``NetworkLayer/call(_:options:)``, streams, transfers,
+/// prefetches, and calls that renew a token. Requests without an endpoint (``NetworkLayer/exchange(_:with:options:)``),
+/// and a revalidation that no call waits for, pass no interceptor.
+///
+/// The manager is the one that the app created: for a list, its ``PagedAPIManager``. It is `nil` for a call without a
+/// manager. The hooks of success and failure of such a call run before it returns or throws; if a hook vetoes the call,
+/// its response or its failure, the call throws ``NetworkError/Kind/cancelled``.
+///
+/// The response of a stream is its head, with an empty body. A transfer that is handed over to the system, by
+/// `BackgroundTransfers`, passes the hooks before and after its start and, if it can't be handed over, those of a
+/// failure: its end may occur in another launch of the app, and passes no hook.
 ///
 /// To act on every request of the layer, or on the wire, write a ``RequestStage``.
 @MainActor
@@ -72,7 +78,7 @@ public protocol Interceptor: AnyObject, Sendable {
     func afterFailure(_ error: NetworkError, of call: InterceptedCall, by manager: (any APIManaging)?)
 }
 
-/// One call, as its interceptors see it.
+/// One call, as passed to its interceptors.
 public struct InterceptedCall: Sendable {
     /// The number of the call.
     public let flight: FlightID

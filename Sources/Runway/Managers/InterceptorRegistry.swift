@@ -21,9 +21,9 @@ final class InterceptorRegistry: Sendable {
         weak var interceptor: (any Interceptor)?
     }
 
-    /// Whether an interceptor was ever added. If not, calls read only this, and take no lock.
+    /// Whether an interceptor was ever added. If not, calls read only this value, and take no lock.
     private let isUsed = Atomic(false)
-    /// Guards the interceptors of each endpoint, and with the key `nil` those of all endpoints.
+    /// Guards the interceptors of each endpoint, and under the key `nil` those of all endpoints.
     private let lists = Mutex<[ObjectIdentifier?: List]>([:])
 
     /// Returns the interceptors of the calls of an endpoint: those of all endpoints, then its own.
@@ -54,12 +54,11 @@ final class InterceptorRegistry: Sendable {
 }
 
 extension NetworkLayer {
-    /// Adds an interceptor for every call of the layer: those of managers, transfers, prefetches, and those that no
-    /// manager makes.
+    /// Adds an interceptor for every call of the layer: for calls of managers, transfers, prefetches, and calls without
+    /// a manager.
     ///
     /// It is held weakly. Interceptors are called in the order in which they are added: first those for every call,
-    /// then those for the endpoint of the call, then that of the manager. An interceptor that is added twice is called
-    /// twice.
+    /// then those for the endpoint of the call, then the manager's. An interceptor that is added twice is called twice.
     @MainActor
     public func add(_ interceptor: any Interceptor) { interceptors.add(interceptor, for: nil) }
 

@@ -24,7 +24,7 @@ final class Landing: Sendable {
     var error: NetworkError? { if case .failure(let error) = result { error } else { nil } }
 }
 
-/// What a manager shows of its calls.
+/// The values that a manager shows of its calls.
 struct LastLanding {
     /// The last landing with a response.
     var response: Landing?
@@ -42,11 +42,11 @@ struct LastLanding {
     fileprivate func shows(_ id: FlightID) -> Bool { response?.flight.id == id || landed?.flight.id == id }
 }
 
-/// What landed in a manager, and the responses that it holds although its delegate has not been notified of them, in
+/// The landings of a manager, including responses that it holds although its delegate has not been notified of them, in
 /// order.
 ///
-/// If the delegate is never notified of a held response, the response is removed, and the manager shows what it would
-/// show without it.
+/// If the delegate is never notified of a held response, the response is removed, and the manager shows the values that
+/// it would show without it.
 struct LandingHistory {
     private struct Entry {
         var landing: Landing
@@ -54,11 +54,11 @@ struct LandingHistory {
         var isHeld: Bool
     }
 
-    /// What the manager shows now.
+    /// The values that the manager shows now.
     private(set) var last = LastLanding()
-    /// What the manager showed before the first of `entries`.
+    /// The values that the manager showed before the first of `entries`.
     private var earlier = LastLanding()
-    /// The first held response and all that came after it; empty if no response is held.
+    /// The first held response and all later landings; empty if no response is held.
     private var entries: [Entry] = []
 
     /// Shows a response before the delegate is notified of it.
@@ -67,8 +67,7 @@ struct LandingHistory {
         last.add(landing)
     }
 
-    /// Shows a landing of which the delegate is notified now. A response of the same call that was held is no longer
-    /// held.
+    /// Shows a landing of which the delegate is notified now. A held response of the same call is no longer held.
     mutating func add(_ landing: Landing) {
         removeHeld(landing.flight.id)
         if entries.isEmpty { earlier.add(landing) } else { entries.append(Entry(landing: landing, isHeld: false)) }

@@ -1,8 +1,7 @@
-/// The hooks that the result of one call passes: that of its endpoint, which may veto it, and those of the
-/// interceptors.
+/// The hooks that the result of one call passes: the endpoint's, which may veto it, and the interceptors'.
 @MainActor
 struct LandingHooks {
-    /// Whose hook vetoed a call or its result.
+    /// The owner of the hook that vetoed a call or its result.
     enum Vetoer: String {
         case endpoint = "The endpoint"
         case interceptor = "An interceptor"
@@ -27,7 +26,7 @@ struct LandingHooks {
     ///
     /// - Parameters:
     ///   - endpoint: The endpoint whose hook is called first; `nil` if none is.
-    ///   - isPending: As for ``beforeLanding(_:while:)``.
+    ///   - isPending: The same as in ``beforeLanding(_:while:)``.
     func vetoer(
         of result: Result<RawData, NetworkError>, _ endpoint: (any Endpoint)?, while isPending: () -> Bool = { true }
     ) -> Vetoer? {
@@ -45,7 +44,7 @@ struct LandingHooks {
 
     /// Calls the hooks after a result has landed.
     ///
-    /// - Parameter isPending: As for ``beforeLanding(_:while:)``.
+    /// - Parameter isPending: The same as in ``beforeLanding(_:while:)``.
     func afterLanding(_ result: Result<RawData, NetworkError>, while isPending: () -> Bool = { true }) {
         for interceptor in interceptors where isPending() {
             switch result {

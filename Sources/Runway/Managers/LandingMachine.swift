@@ -1,5 +1,5 @@
 /// Decides which calls of a manager land, and what the manager shows of them. Pure: it starts no task, runs no hook and
-/// notifies nobody; `APIManager` does what its methods return.
+/// notifies no delegate; `APIManager` performs what its methods return.
 ///
 /// Each call starts by exactly one of ``startInFlight(_:as:holding:)``, ``startCompleted(_:)`` and ``refuse(_:)``, and
 /// ends by exactly one of ``land(_:)``, ``landUnchanged(_:)``, ``end(_:)`` and the start, or failed start, of a call
@@ -8,11 +8,11 @@
 struct LandingMachine {
     /// The state of a call that has not ended.
     enum State {
-        /// It failed before it started. The failure lands in a later turn of the main actor.
+        /// The call failed before it started. The failure lands in a later turn of the main actor.
         case refused
-        /// It completed before `load` returned. It lands in a later turn of the main actor.
+        /// The call completed before `load` returned. It lands in a later turn of the main actor.
         case completed
-        /// Its response has not been received.
+        /// The response of the call has not been received.
         case inFlight(Stale)
     }
 
@@ -22,13 +22,13 @@ struct LandingMachine {
         case none
         /// The manager shows it; its delegate has yet to be notified.
         case held(Landing)
-        /// It landed.
+        /// The call landed.
         case landed
     }
 
-    /// What a manager does with the result of a call.
+    /// The treatment of a call's result by a manager.
     enum Completion {
-        /// Nothing, since the call has ended.
+        /// Discard the result, since the call has ended.
         case discard
         /// Lands the stale response of the call first, and then asks again.
         case landStale(Landing)
@@ -40,13 +40,13 @@ struct LandingMachine {
         case fail
     }
 
-    /// What happens to a call that is made while others are in flight.
+    /// The treatment of a call that is made while others are in flight.
     enum Overlap: Equatable {
-        /// It starts.
+        /// The call starts.
         case start
-        /// It joins this call in flight, which is identical, and lands together with it.
+        /// The call joins this identical call in flight, and lands together with it.
         case join(FlightID)
-        /// It is ignored because of this call in flight.
+        /// The call is ignored because of this call in flight.
         case ignore(FlightID)
     }
 
@@ -62,12 +62,12 @@ struct LandingMachine {
     let overlap: OverlapPolicy
     private var calls: [FlightID: Call] = [:]
     private var history = LandingHistory()
-    /// How many calls are in flight.
+    /// The number of calls in flight.
     private(set) var inFlightCount = 0
 
     init(overlap: OverlapPolicy) { self.overlap = overlap }
 
-    /// What the manager shows.
+    /// The values that the manager shows.
     var last: LastLanding { history.last }
     /// The calls that have not ended, in order.
     var pending: [FlightID] { calls.keys.sorted() }
@@ -78,7 +78,7 @@ struct LandingMachine {
     /// A call that has not ended; `nil` if it has.
     func flight(_ id: FlightID) -> Flight? { calls[id]?.flight }
 
-    /// The stale response of a call that is held; `nil` if there is none, or the call has ended.
+    /// Returns the held stale response of a call; `nil` if there is none, or the call has ended.
     func heldStale(of id: FlightID) -> Landing? {
         if case .inFlight(.held(let landing)) = calls[id]?.state { landing } else { nil }
     }
@@ -86,7 +86,7 @@ struct LandingMachine {
 
 /// Starts.
 extension LandingMachine {
-    /// Decides what happens to a new call.
+    /// Decides the treatment of a new call.
     ///
     /// - Parameter identity: Compared with the identities of the calls in flight; `nil` if the call joins none.
     @inline(__always) func requested(_ identity: CallIdentity? = nil) -> Overlap {
@@ -111,7 +111,7 @@ extension LandingMachine {
     ///
     /// - Parameters:
     ///   - identity: Later calls may join this one if their identity matches. The default, `nil`, lets none join.
-    ///   - stale: Its stale response, which the manager shows from now on.
+    ///   - stale: The stale response of the call, which the manager shows from now on.
     /// - Returns: The calls that it replaces, which have ended.
     mutating func startInFlight(
         _ flight: Flight, as identity: CallIdentity? = nil, holding stale: Landing? = nil
@@ -164,7 +164,7 @@ extension LandingMachine {
 extension LandingMachine {
     /// Records that a stale response was found after `load` returned.
     ///
-    /// - Returns: Whether it may land; `false` if the call has ended.
+    /// - Returns: Whether the response may land; `false` if the call has ended.
     mutating func holdStale(_ landing: Landing) -> Bool {
         switch calls[landing.flight.id]?.state {
         case nil: return false
@@ -198,7 +198,7 @@ extension LandingMachine {
 
 /// Ends.
 extension LandingMachine {
-    /// Decides what the manager does with the result of a call.
+    /// Decides the treatment of a call's result.
     func completed(_ id: FlightID) -> Completion {
         switch calls[id]?.state {
         case nil: .discard
@@ -212,8 +212,8 @@ extension LandingMachine {
     /// Ends a call whose fresh response has the same content as its stale one, if the stale one landed and is still
     /// shown.
     ///
-    /// - Returns: Whether it has ended the call. The manager then shows the fresh response, and the delegate is not
-    ///   notified.
+    /// - Returns: Whether the landing has ended the call. The manager then shows the fresh response, and the delegate
+    ///   is not notified.
     mutating func landUnchanged(_ fresh: Landing) -> Bool {
         guard case .inFlight(.landed) = calls[fresh.flight.id]?.state, let stale = last.response,
             stale.flight.id == fresh.flight.id, stale.rawData?.bytes == fresh.rawData?.bytes
@@ -240,7 +240,7 @@ extension LandingMachine {
         return flight
     }
 
-    /// Removes what the manager shows. Calls that have not ended may still land.
+    /// Removes the shown values. Calls that have not ended may still land.
     mutating func clear() {
         history.clear()
     }

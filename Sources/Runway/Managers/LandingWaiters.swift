@@ -5,7 +5,7 @@ final class LandingWaiters {
 
     private var waiters: [FlightID: [UInt64: LandingContinuation]] = [:]
     private var count: UInt64 = 0
-    /// How many tasks wait.
+    /// The number of waiting tasks.
     var waitingCount: Int { waiters.values.reduce(0) { $0 + $1.count } }
 
     /// Waits for the end of a call that has not ended, or until the task is cancelled.

@@ -1,22 +1,22 @@
 import Observation
 import Synchronization
 
-/// The state of a manager, as the machine decides it and as views observe it.
+/// The state of a manager, which its machine decides and views observe.
 ///
-/// A manager is generic. Key paths into a generic class, which observation needs, are made anew at every use and take
-/// microseconds each; those into this class are constants.
+/// A manager is generic. Key paths into a generic class, which observation needs, are created at every use and take
+/// microseconds each; key paths into this class are constants.
 @MainActor @Observable
 final class ManagerState {
     // The machine is pure: no method of it reaches this object again, and no run-time exclusivity check is needed.
     @ObservationIgnored @exclusivity(unchecked) private(set) var machine: LandingMachine
-    /// How many calls are in flight.
+    /// The number of calls in flight.
     private(set) var inFlightCount = 0
-    /// What landed last: one value, since observers are notified of each change, and a landing is one.
+    /// The last landing: one value, since observers are notified of each change, and a landing is a single one.
     private(set) var last = LastLanding()
 
     init(overlap: OverlapPolicy) { machine = LandingMachine(overlap: overlap) }
 
-    /// Passes an event to the machine, and notifies observers of what it changed.
+    /// Passes an event to the machine, and notifies observers of the changed values.
     func update<Action>(_ event: (inout LandingMachine) -> Action) -> Action {
         // Compared with the machine before the event: reading the observed properties costs as much as the event.
         let (former, formerCount) = (machine.last, machine.inFlightCount)

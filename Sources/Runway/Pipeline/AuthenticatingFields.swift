@@ -8,8 +8,8 @@ import HTTPTypes
 // - What may another origin see? Only fields that are known to be impersonal (`isImpersonal`): an API may invent a field for its token.
 
 extension HTTPField.Name {
-    /// Whether the standard of a request field gives it another meaning than to authenticate or identify who sends the
-    /// request, so that it may go to another origin.
+    /// Whether the standard of a request field gives it a meaning other than to authenticate or identify the sender of
+    /// the request, so that it may go to another origin.
     var isImpersonal: Bool { Self.impersonal.contains(canonicalName) }
 
     /// Fields that are the same for all users of a client, or say nothing about the user, by their canonical names.
@@ -37,21 +37,21 @@ extension HTTPField.Name {
     ]
 }
 
-/// What authenticates a call apart from the fields whose names say so.
+/// The fields and texts that authenticate a call, in addition to fields with telling names.
 struct CallAuthentication: Sendable {
     /// The fields that ``Credentials`` set, and those that the service declares.
     var fields: Set<HTTPField.Name> = []
-    /// Whether the body authenticates: it holds header fields of other calls, as that of a merged request does, or
+    /// Whether the body authenticates: it contains header fields of other calls, like the body of a merged request, or
     /// ``Credentials`` wrote it.
     var isInBody = false
 }
 
 extension Flight {
-    /// Whether a request field authenticates who sends the call.
+    /// Returns whether a request field authenticates the sender of the call.
     ///
-    /// That are the fields that the service declares or that its ``Credentials`` set, and those whose names say a
-    /// secret, as `Authorization`, `Cookie`, `X-API-Key` and `X-Vault-Token`: by the words of the default redaction,
-    /// whatever the layer shows, and by those that the layer adds.
+    /// These are the fields that the service declares or that its ``Credentials`` set, and fields with a name that
+    /// indicates a secret, such as `Authorization`, `Cookie`, `X-API-Key` and `X-Vault-Token`: by the words of the
+    /// default redaction, whatever the layer shows, and by the words that the layer adds.
     func isAuthenticating(_ name: HTTPField.Name) -> Bool {
         if configuration.authenticatingFields.contains(name) { return true }
         return !name.isImpersonal && (Redaction.default.isSecret(name) || context.redaction.isSecret(name))
@@ -68,13 +68,15 @@ extension Request {
             $0.name.canonicalName == "host" || flight.isAuthenticating($0.name)
         }
         if fields.count < 2 { return fields }
-        // Fields of one name keep their order, which has a meaning (RFC 9110 §5.3); that of different names has none.
+        // Fields of one name keep their order, which has a meaning (RFC 9110 §5.3); the order of different names has
+        // none.
         return fields.enumerated().sorted {
             ($0.element.name.canonicalName, $0.offset) < ($1.element.name.canonicalName, $1.offset)
         }.map(\.element)
     }
 
-    /// Removes what authenticates the request to one origin, for a request that goes to another (RFC 9110 §15.4).
+    /// Removes the fields that authenticate the request to one origin, for a request that goes to another (RFC 9110
+    /// §15.4).
     ///
     /// - Parameter names: The fields that authenticate the call whatever their names.
     mutating func removeAuthentication(_ names: Set<HTTPField.Name>) {

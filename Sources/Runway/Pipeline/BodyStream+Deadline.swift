@@ -17,12 +17,12 @@ extension BodyStream {
 /// Reads a stream until a deadline. If the deadline passes, the task that produces the pending part is cancelled and
 /// not waited for.
 ///
-/// Unchecked: one task at a time asks for parts, as the reader waits for each, and none after the deadline.
+/// Unchecked: one task at a time asks for parts, since the reader waits for each, and none asks after the deadline.
 private final class BoundedReading: @unchecked Sendable {
     private let parts: BodyStream.AsyncIterator
     private let flight: Flight
     private let deadline: Duration
-    /// How the reading ended before the stream did. Only the reader touches it.
+    /// The error that ended the reading before the stream ended. Only the reader touches it.
     private var failure: (any Error)?
 
     init(_ parts: BodyStream.AsyncIterator, in flight: Flight, until deadline: Duration) {

@@ -10,16 +10,16 @@ extension BodyStream {
     /// for try await line in changes.body.lines { print(line) }
     /// ```
     ///
-    /// A line has at most 1 MiB; ``lines(upTo:)`` allows others, and says what a line is.
+    /// A line has at most 1 MiB; ``lines(upTo:)`` allows other sizes, and defines lines.
     public var lines: some AsyncSequence<String, any Error> & Sendable { lines(upTo: Self.maximumLineByteCount) }
 
     /// The body as lines of text, as they arrive.
     ///
-    /// A line ends with LF or CRLF, which are no part of it; a CR without LF is. A line may be empty. Bytes after the
-    /// last end are a line, too. The bytes are read as UTF-8: what is not becomes U+FFFD, and a byte order mark at the
-    /// start of the body is omitted. The memory in use is at most one line and one part of the body.
+    /// A line ends with LF or CRLF, which are not part of it; a CR without LF is part of the line. A line may be empty.
+    /// Bytes after the last end are a line, too. The bytes are read as UTF-8: malformed ones become U+FFFD, and a byte
+    /// order mark at the start of the body is omitted. The memory in use is at most one line and one part of the body.
     ///
-    /// The sequence throws what the body throws: if the reading task is cancelled, that of
+    /// The sequence throws the errors of the body: if the reading task is cancelled, a body of
     /// ``NetworkLayer/stream(_:options:)`` throws ``NetworkError/Kind/cancelled``. For a line that is too long it
     /// throws ``NetworkError/Kind/invalidResponse``, and reads no further.
     ///
@@ -30,7 +30,7 @@ extension BodyStream {
 
     /// The body as text, part by part, as it arrives.
     ///
-    /// The bytes are read as those of ``lines(upTo:)``. A character that two parts share comes with the second one.
+    /// The bytes are read by the rules of ``lines(upTo:)``. A character that two parts share is in the second text.
     public var textParts: some AsyncSequence<String, any Error> & Sendable {
         TextSequence(body: self, reader: TextPartReader())
     }
@@ -44,7 +44,7 @@ protocol TextReader: Sendable {
     ///
     /// - Throws: ``NetworkError/Kind/invalidResponse`` if the piece is larger than allowed.
     mutating func next() throws(NetworkError) -> String?
-    /// Returns the text of the bytes that are left at the end of the body; `nil` if there are none.
+    /// Returns the text of the remaining bytes at the end of the body; `nil` if none remain.
     mutating func end() throws(NetworkError) -> String?
 }
 
@@ -155,7 +155,8 @@ struct TextPartReader: TextReader {
         return bytes.isEmpty ? nil : String(decoding: bytes, as: UTF8.self)
     }
 
-    /// How many bytes at the end begin a character whose rest is to come: at most three (RFC 3629 §3).
+    /// The number of bytes at the end that begin a character whose rest is still to arrive: at most three (RFC 3629
+    /// §3).
     private var unfinishedByteCount: Int {
         for (index, byte) in bytes.reversed().prefix(3).enumerated() where byte & 0xC0 != 0x80 {
             let length = byte >= 0xF0 ? 4 : byte >= 0xE0 ? 3 : byte >= 0xC0 ? 2 : 1

@@ -13,7 +13,7 @@ public struct BodyStream: AsyncSequence, Sendable {
     /// Makes streams of parts of a file.
     struct FilePart: Sendable {
         let path: String
-        /// When the file was last changed, in nanoseconds since 1970, and its number on its disk.
+        /// The time of the file's last change, in nanoseconds since 1970, and its number on its disk.
         let modified: Int64
         let number: UInt64
         let stream: @Sendable (Range<Int>) -> BodyStream
@@ -26,7 +26,7 @@ public struct BodyStream: AsyncSequence, Sendable {
     /// file.
     var filePart: FilePart?
 
-    /// Streams what a function returns each time it is called: the next part, or `nil` at the end.
+    /// Creates a stream from a function. Each call returns a function that returns the next part, or `nil` at the end.
     ///
     /// - Parameter iterate: Called once for every iteration; returns the function that returns its parts.
     public init(_ iterate: @escaping @Sendable () -> (() async throws -> [UInt8]?)) {
@@ -58,7 +58,7 @@ public struct BodyStream: AsyncSequence, Sendable {
     /// Reads the rest of the stream into memory.
     ///
     /// - Parameter maximumByteCount: The most bytes that are read.
-    /// - Throws: ``NetworkError/Kind/invalidResponse`` if there are more, or what the stream throws.
+    /// - Throws: ``NetworkError/Kind/invalidResponse`` if there are more bytes, or the errors of the stream.
     public func collect(upTo maximumByteCount: Int) async throws -> [UInt8] {
         var bytes: [UInt8] = []
         for try await part in self {

@@ -16,8 +16,8 @@ extension HTTPRequest {
     /// requires.
     package var escapedTarget: String { target(\.escapedAsTarget) }
 
-    /// The target as a proxy forwards it: whatever clients write without escapes stays as it is. Only what would end
-    /// the target or the line is escaped.
+    /// The target in the form in which a proxy forwards it: unescaped characters of clients stay unescaped. Only
+    /// characters that would end the target or the line are escaped.
     package var receivedTarget: String { target { $0.percentEncoded(allowing: PercentEncoding.received) } }
 
     private func target(_ escaped: (String) -> String) -> String {

@@ -17,10 +17,10 @@ extension Flight {
     /// Writes a decision of the app's own into the record of the call. It must hold no secret: records don't redact it.
     ///
     /// - Parameters:
-    ///   - name: What was decided, in one word for programs.
+    ///   - name: The decision, in one word for programs.
     ///   - fields: The values that belong to it. The default is empty.
     ///   - text: The decision in a few words, for people.
-    ///   - step: Who decided.
+    ///   - step: The step that decided.
     public func note(_ name: String, fields: [String: String] = [:], _ text: String, in step: FlightStep) {
         note(CustomDecision(entry: DecisionRecord(name: name, fields: fields, text: text)), in: step)
     }
@@ -30,36 +30,37 @@ extension Flight {
     ///
     /// - Parameters:
     ///   - version: The version, such as `HTTP/2`.
-    ///   - request: The request as the transport received it. The default, `nil`, is that of the last attempt; a call
-    ///     that is hedged has two at a time.
+    ///   - request: The request as received by the transport. The default, `nil`, is the request of the last attempt; a
+    ///     hedged call has two at a time.
     public func noteHTTPVersion(_ version: String, of request: Request? = nil) {
         recorder.changeAttempt(request?.attempt) { $0.httpVersion = version }
     }
 
-    /// Records what happened on the wire in an attempt. For transports that know; a later call replaces an earlier one.
+    /// Records the wire facts of an attempt. For transports that know them; a later call replaces an earlier one.
     ///
     /// - Parameters:
-    ///   - wire: What happened.
-    ///   - request: The request as the transport received it. The default, `nil`, is that of the last attempt; a call
-    ///     that is hedged has two at a time.
+    ///   - wire: The wire facts.
+    ///   - request: The request as received by the transport. The default, `nil`, is the request of the last attempt; a
+    ///     hedged call has two at a time.
     public func noteWire(_ wire: WireRecord, of request: Request? = nil) {
         recorder.changeAttempt(request?.attempt) { $0.wire = wire }
     }
 
-    /// A URL, or a query with its question mark, without the secrets of the call and without what the layer redacts.
+    /// Returns a URL, or a query with its question mark, without the secrets of the call and the texts that the layer
+    /// redacts.
     package func redacted(url: String) -> String { recorder.redacted(url: url) }
 
-    /// Header fields without the secrets of the call and without what the layer redacts.
+    /// Returns header fields without the secrets of the call and the values that the layer redacts.
     package func redacted(_ fields: HTTPFields) -> HTTPFields { recorder.redacted(fields) }
 
-    /// The record so far, without what `redaction` keeps out of it.
+    /// Returns the record so far, redacted by `redaction`.
     ///
     /// - Parameter outcome: The outcome if the call has not ended yet. The default is ``FlightOutcome/cancelled``.
     package func record(_ redaction: Redaction, as outcome: FlightOutcome = .cancelled) -> FlightRecord {
         recorder.record(of: self, redaction, at: clock.reading, as: outcome)
     }
 
-    /// Adds what this call knows to an error: which request it concerns, or that the account signed out.
+    /// Adds the call's facts to an error: the request that it concerns, or that the account signed out.
     func locate(_ error: NetworkError) -> NetworkError { recorder.locate(error) }
 
     /// Ends the call with an outcome, and reports its record. Only the first ending counts; returns whether this was
@@ -96,7 +97,7 @@ extension Flight {
         if recorder.release() { context.events.enqueue(self) }
     }
 
-    /// Reports the record again, with what was added since, if it has been reported.
+    /// Reports the record again, with later entries, if it has been reported.
     package func amend() {
         if recorder.isReported { context.events.enqueue(self, isAmendment: true) }
     }

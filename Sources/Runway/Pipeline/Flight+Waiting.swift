@@ -1,8 +1,8 @@
 import Synchronization
 
-/// How a wait of a flight ended.
+/// The end of a flight's wait.
 enum WaitEnd: Sendable {
-    /// The call got what it waited for.
+    /// The call got the permit that it waited for.
     case granted
     /// The call did not wait: too many wait already.
     case refused
@@ -16,13 +16,13 @@ extension Flight {
     /// The instant by which the whole call has to end, including a streamed body; `nil` if the options name none.
     var wholeDeadline: Duration? { options.wholeDeadline.map { startTime + max(.zero, $0) } }
 
-    /// How long a transfer has sent and received no byte, counted from `start` at the earliest; for all other calls,
-    /// the time since `start`.
+    /// Returns the time for which a transfer has sent and received no byte, counted from `start` at the earliest; for
+    /// all other calls, the time since `start`.
     func silence(since start: Duration, at now: Duration) -> Duration {
         now - max(start, startTime + .nanoseconds(lastByteTime.load(ordering: .relaxed)))
     }
 
-    /// The error of a call whose deadline has passed: that of the whole call, or another with `reason`.
+    /// Returns the error of a call whose deadline has passed: the error of the whole call, or another with `reason`.
     func timeout(_ reason: String, in step: FlightStep, sending: SendState = .unknown) -> NetworkError {
         if isEndedEarly { return earlyEnd(in: step, sending: sending) }
         let isWhole = wholeDeadline.map { clock.now >= $0 } ?? false

@@ -15,7 +15,7 @@ public final class Flight: Sendable {
     public let id: FlightID
     /// The type of the endpoint.
     public let endpoint: any Endpoint.Type
-    /// What overrides the endpoint for this call.
+    /// The options that override the endpoint's settings for this call.
     public let options: CallOptions
     /// The clocks of the layer.
     public var clock: LayerClock { context.clock }
@@ -37,7 +37,7 @@ public final class Flight: Sendable {
 
     /// The longest that the call may take; of a transfer, the longest that it may go without a byte.
     let lifetime: Duration
-    /// How many nanoseconds after the start the last byte of a transfer was sent or received; 0 for all other calls.
+    /// The nanoseconds from the start to the last byte of a transfer that was sent or received; 0 for all other calls.
     let lastByteTime = Atomic<Int64>(0)
 
     /// Whether a call that bypasses open circuits joined this one.
@@ -60,7 +60,7 @@ public final class Flight: Sendable {
     public var retryPolicy: RetryPolicy { options.retry ?? endpoint.retry }
     /// Whether the call carries the access token of the service.
     public var authorization: AuthorizationPolicy { options.authorization ?? endpoint.authorization }
-    /// How the service merged requests when the call was made; `nil` if not at all.
+    /// The service's policy for merging requests when the call was made; `nil` if it does not merge.
     var mergePolicy: MergePolicy? { configuration.settings.merging }
     /// The priority of the call. A call that renews an access token is urgent, since others in flight wait for it.
     ///
@@ -70,18 +70,19 @@ public final class Flight: Sendable {
         return waitingFlights?.reduce(own) { $1 === self ? $0 : max($0, $1.priority) } ?? own
     }
 
-    /// What the code that created the flight attached to it, such as the services whose access tokens it renews. Most
-    /// have nothing.
+    /// Values that the code which created the flight attached to it, such as the services whose access tokens it
+    /// renews. Most flights have none.
     let traits: StageValues
-    /// What all flights of the layer use.
+    /// The parts of the layer that all its flights use.
     let context: FlightContext
     /// Keeps the layer and its transports alive while the call, or a body that is read as a stream, is in flight.
     let retainedLayer: any AnyObject & Sendable
-    /// When the call got its concurrency slot, in nanoseconds after its start; ``noSlot`` while it has none.
+    /// The time at which the call got its concurrency slot, in nanoseconds after its start; ``noSlot`` while it has
+    /// none.
     let slotTime = Atomic(Flight.noSlot)
     /// The manager that made the call, if one did and it still exists.
     weak let manager: (any APIManaging)?
-    /// Guards what stages remember of the call. It is empty for most calls, and then allocates nothing.
+    /// Guards the values that stages remember for the call. It is empty for most calls, and then allocates nothing.
     private let values = Mutex(StageValues())
     /// The state that reading holds for the call.
     let reading: FlightReading
@@ -115,10 +116,10 @@ public final class Flight: Sendable {
     /// Runs `operation`, and calls `handler` if the deadline of the call passes before it has ended. For transports.
     ///
     /// - Parameters:
-    ///   - operation: What may take until the deadline.
+    ///   - operation: The work that may take until the deadline.
     ///   - handler: Called at most once, on any thread, and at once where the deadline has passed already. It must
     ///     return soon, and make `operation` end.
-    /// - Throws: What `operation` throws, and nothing else: the deadline alone throws nothing.
+    /// - Throws: Only the errors of `operation`: the deadline itself throws nothing.
     public func withDeadlineHandler<Value, Failure: Error>(
         _ operation: () async throws(Failure) -> Value, onDeadline handler: @escaping @Sendable () -> Void
     ) async throws(Failure) -> Value {
@@ -136,7 +137,8 @@ public final class Flight: Sendable {
 }
 
 extension Flight {
-    /// What a stage remembers of the call under a key. If it remembers nothing yet, `value` is stored and returned.
+    /// Returns the value that a stage remembers for the call under a key. If there is none yet, stores and returns
+    /// `value`.
     func remembered<Key: StageValueKey, Value: Sendable>(
         _ key: Key.Type, or value: Value
     ) -> Value where Key.Value == Value? {

@@ -3,8 +3,8 @@ import HTTPTypes
 import ServiceContextModule
 import Synchronization
 
-/// The growing record of one call: what it was asked for, what the stages decided, the attempts on the wire, and how it
-/// ended.
+/// The growing record of one call: its parameters, the decisions of the stages, the attempts on the wire, and its
+/// outcome.
 ///
 /// Any thread may write to it. The ``FlightRecord`` is made when somebody reads it, with its secrets redacted.
 struct FlightRecorder: ~Copyable, Sendable {
@@ -13,7 +13,8 @@ struct FlightRecorder: ~Copyable, Sendable {
         var request: HTTPRequest
         var record: FlightRecord.Attempt
 
-        /// The attempt without the secrets that authenticate the call, and without what a redaction removes.
+        /// Returns the attempt without the secrets that authenticate the call, and without the values that a redaction
+        /// removes.
         func redacted(_ secrets: FlightSecrets, _ redaction: Redaction) -> FlightRecord.Attempt {
             var redacted = record
             redacted.url = secrets.masked(request.urlText)
@@ -30,9 +31,9 @@ struct FlightRecorder: ~Copyable, Sendable {
     struct State {
         var endpoint: (any Endpoint)?
         var sentParameters: Parameters?
-        /// The endpoint of a call that may be stored, as it is sent, and what the call changes.
+        /// The endpoint of a call that may be stored, as sent, and the things that the call changes.
         var queued: (endpoint: any Endpoint, subjects: [String])?
-        /// What the service made for the call.
+        /// The common parameters that the service made for the call.
         var commonParameters: Parameters?
         var decisions: [FlightRecord.Decision] = []
         var attempts: [Attempt] = []
@@ -53,7 +54,7 @@ struct FlightRecorder: ~Copyable, Sendable {
     private let start: Duration
     /// The trace in which the call was made.
     let traceContext = ServiceContext.current
-    /// Guards what is recorded so far.
+    /// Guards the record so far.
     private let state = Mutex(State())
 
     /// Starts the record of a call that starts at an instant of the clock.
@@ -66,7 +67,7 @@ struct FlightRecorder: ~Copyable, Sendable {
     private var redaction: Redaction { context.redaction }
 }
 
-// What was asked for, and what was decided.
+// Parameters and decisions.
 extension FlightRecorder {
     /// Stores the endpoint as the caller passed it; its parameters are read when somebody reads the record.
     func setEndpoint(_ endpoint: any Endpoint) { state.withLock { $0.endpoint = endpoint } }
@@ -74,13 +75,13 @@ extension FlightRecorder {
     /// The endpoint as the caller passed it; `nil` if none was supplied.
     var endpoint: (any Endpoint)? { state.withLock { $0.endpoint } }
 
-    /// Stores the parameters that are sent beside the common ones of the service.
+    /// Stores the parameters that are sent in addition to the common ones of the service.
     func setSentParameters(_ parameters: Parameters) { state.withLock { $0.sentParameters = parameters } }
 
-    /// The parameters that are sent beside the common ones of the service.
+    /// The parameters that are sent in addition to the common ones of the service.
     var sentParameters: Parameters { state.withLock { $0.sentParameters } ?? [:] }
 
-    /// The endpoint of a call that may be stored, as it is sent, and what the call changes
+    /// The endpoint of a call that may be stored, as sent, and the things that the call changes
     /// (``Endpoint/offlineSubjects``); `nil` for any other call.
     var queued: (endpoint: any Endpoint, subjects: [String])? { state.withLock { $0.queued } }
 
@@ -111,12 +112,13 @@ extension FlightRecorder {
         state.withLock { $0.decisions.contains { predicate($0.decision) } }
     }
 
-    /// Adds what authenticates the call. ``Redaction`` decides whether the record shows it, and changes nothing else.
+    /// Adds the secrets that authenticate the call. ``Redaction`` decides whether the record shows them, and nothing
+    /// else.
     func addSecrets(_ fields: Set<HTTPField.Name>, _ texts: [String], isBodySecret: Bool) {
         state.withLock { $0.secrets.add(fields, texts, isInBody: isBodySecret) }
     }
 
-    /// What authenticates the call beside the fields that may do so by their names.
+    /// The fields and texts that authenticate the call, in addition to fields with telling names.
     var authentication: CallAuthentication {
         let (secrets, holdsMessages) = state.withLock { ($0.secrets, $0.holdsMessages) }
         return CallAuthentication(fields: secrets.fields, isInBody: holdsMessages || secrets.isInBody)
@@ -128,7 +130,7 @@ extension FlightRecorder {
 
 // The attempts on the wire.
 extension FlightRecorder {
-    /// How many requests went to the transport so far.
+    /// The number of requests that went to the transport so far.
     var attemptCount: Int { state.withLock { $0.attempts.count } }
 
     /// Whether an attempt may have taken effect: it ended in anything but a refusal of the request (RFC 9110 §15.5).
@@ -219,13 +221,14 @@ extension FlightRecorder {
         }
     }
 
-    /// A URL, or a query with its question mark, without the secrets of the call and without what the layer redacts.
+    /// Returns a URL, or a query with its question mark, without the secrets of the call and the texts that the layer
+    /// redacts.
     func redacted(url: String) -> String {
         let secrets = state.withLock { redaction.hidden($0.secrets) }
         return redaction.redacted(url: secrets.masked(url))
     }
 
-    /// Header fields without the secrets of the call and without what the layer redacts.
+    /// Returns header fields without the secrets of the call and the values that the layer redacts.
     func redacted(_ fields: HTTPFields) -> HTTPFields {
         let secrets = state.withLock { redaction.hidden($0.secrets) }
         return redaction.redacted(secrets.masked(fields))
@@ -281,7 +284,7 @@ extension FlightRecorder {
     /// Whether the record has been reported.
     var isReported: Bool { state.withLock { $0.ending != nil && !$0.isHeld } }
 
-    /// The record so far, without what a redaction removes.
+    /// Returns the record so far, redacted.
     ///
     /// - Parameters:
     ///   - reading: The clocks, now.
@@ -302,7 +305,7 @@ extension FlightRecorder {
             endpoint: flight.endpoint.name,
             date: reading.date.addingTimeInterval(-(reading.now - start).seconds), duration: end - start,
             parameters: parameters,
-            // Most calls send what was passed, whose names need not be judged twice.
+            // Most calls send the parameters that were passed, whose names need not be judged twice.
             sentParameters: sent.map { $0 == passed ? parameters : redaction.redacted($0) },
             decisions: state.decisions,
             attempts: state.attempts.map { $0.redacted(secrets, redaction) },

@@ -4,10 +4,10 @@ extension HTTPField {
     /// The value as it was received. As text it would have U+FFFD in place of octets that are not UTF-8.
     package var octets: [UInt8] { withUnsafeBytesOfValue { Array($0) } }
 
-    /// A field for clients that take values as text alone; `nil` if nothing of its value is left.
+    /// The field for clients that accept values only as text; `nil` if nothing of its value is left.
     ///
-    /// Of a `Cookie` field it leaves out the cookies that are not UTF-8: a server gets a cookie unchanged or not at all
-    /// (RFC 6265bis §5.6).
+    /// A `Cookie` field loses the cookies that are not UTF-8: a server gets a cookie unchanged or not at all (RFC
+    /// 6265bis §5.6).
     package var asText: HTTPField? {
         guard name == .cookie, String(validating: octets, as: UTF8.self) == nil else { return self }
         let cookies = octets.split(separator: UInt8(ascii: ";")).compactMap { String(validating: $0, as: UTF8.self) }
@@ -18,7 +18,7 @@ extension HTTPField {
     }
 }
 
-/// The fields of a response whose client decoded their values as text, with U+FFFD in the place of what is not UTF-8.
+/// The fields of a response whose client decoded their values as text. Octets that are not UTF-8 became U+FFFD.
 ///
 /// Fields whose original octets are needed are left out if these are lost: a cookie would be sent back changed, and a
 /// redirect would lead to a target that the server did not name.

@@ -10,6 +10,6 @@ extension HTTPRequest.Method {
     /// Whether several identical requests have the effect of one (RFC 9110 §9.2.2).
     package var isIdempotent: Bool { isSafe || self == .put || self == .delete }
 
-    /// Whether it is QUERY, a safe method whose body is the query.
+    /// Whether the method is QUERY, a safe method whose body is the query.
     package var isQuery: Bool { rawValue == "QUERY" }
 }

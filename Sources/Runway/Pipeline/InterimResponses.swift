@@ -1,6 +1,6 @@
 package import HTTPTypes
 
-/// What receives the interim responses to a request.
+/// The receiver of the interim responses to a request.
 private struct InterimReceiver: StageValueKey {
     static var defaultValue: InterimReceiver? { nil }
     let receive: @Sendable (HTTPResponse, HTTPRequest) -> Void

@@ -49,7 +49,7 @@ extension Response {
         set { values[FollowsProcessedRequest.self] = newValue }
     }
 
-    /// Whether redirects led to another origin than that of the request. Its server was sent none of the request's
+    /// Returns whether redirects led to another origin than the request's. That server received none of the request's
     /// credentials.
     func hasChangedOrigin(since request: Request) -> Bool {
         if hops.isEmpty { return false }
@@ -80,7 +80,7 @@ private enum FollowsProcessedRequest: StageValueKey {
 }
 
 extension NetworkError {
-    /// The error of a request that followed a redirect, as the error of the whole call.
+    /// Returns the error of a request that followed a redirect, as the error of the whole call.
     ///
     /// The server received the request that it redirected, so that something was sent; and the error says nothing about
     /// the host that redirected.
@@ -100,7 +100,7 @@ package enum RedirectDecision: StageDecision, Equatable {
     ///
     /// - Parameters:
     ///   - status: The status of the response that redirected.
-    ///   - hop: How many redirects the call followed by then.
+    ///   - hop: The number of redirects that the call had followed by then.
     case followed(status: Int, hop: Int)
     /// The target is not allowed for this request, or its body can't be sent again.
     case notFollowed

@@ -12,7 +12,7 @@ extension RequestPipeline.Rest {
         do throws(NetworkError) {
             while let following = try request.following(response, in: flight) {
                 var isBodyThere = true
-                // A stream that nobody reads occupies its connection, which the next hop may need, so it is discarded now.
+                // An unread stream occupies its connection, which the next hop may need, so that it is discarded now.
                 if case .stream = response.body {
                     response.body = .whole(RawData([], response: response.head))
                     isBodyThere = false
@@ -87,7 +87,8 @@ extension Request {
 
     /// The request that follows a redirect; `nil` if it may not be followed.
     ///
-    /// - Parameter authentication: What authenticates the call apart from the fields whose names say so.
+    /// - Parameter authentication: The fields and texts that authenticate the call, in addition to fields with telling
+    ///   names.
     func redirected(
         by status: HTTPResponse.Status, to location: URIReference,
         authentication: CallAuthentication = CallAuthentication()
@@ -122,8 +123,8 @@ extension HTTPResponse.Status {
 }
 
 extension HTTPResponse {
-    /// The target that the `Location` field refers to (RFC 9110 §10.2.2); `nil` if there is none. Equal fields count as
-    /// one.
+    /// Returns the target that the `Location` field refers to (RFC 9110 §10.2.2); `nil` if the field is absent. Equal
+    /// fields count as one.
     ///
     /// - Throws: ``NetworkError/Kind/invalidResponse`` if the fields differ. Joined with a comma, which a URI may
     ///   contain, they would form a target that the server did not name.

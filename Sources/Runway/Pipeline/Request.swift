@@ -9,6 +9,7 @@ public import HTTPTypes
 ///     func respond(
 ///         to request: Request, in flight: Flight, next: RequestPipeline.Rest
 ///     ) async throws(NetworkError) -> Response {
+///
 ///         var request = request
 ///         request.head.headerFields[.acceptLanguage] = "zh-Hans"
 ///         flight.note("language", "asked for Chinese", in: step)
@@ -19,23 +20,23 @@ public import HTTPTypes
 public struct Request: Sendable {
     /// Method, scheme, authority, path with query, and header fields.
     public var head: HTTPRequest { didSet { isAsAssembled = false } }
-    /// What is sent after the head.
+    /// The body, which is sent after the head.
     public var body: RequestBody { didSet { isAsAssembled = false } }
-    /// How the caller wants the body of the response.
+    /// The way in which the caller receives the body of the response.
     public var delivery: ResponseDelivery
     /// Whether the request is exactly the one that its endpoint describes: no stage has changed it since it was made.
     private(set) var isAsAssembled = false
     /// The index of this attempt in the record of its call; `nil` until the request goes to the transport.
     var attempt: Int?
-    /// What stages attached.
+    /// Values that stages attached.
     var values = StageValues()
 
     /// Describes a request, for ``NetworkLayer/exchange(_:with:options:)`` or for a test of a stage.
     ///
     /// - Parameters:
     ///   - head: Method, scheme, authority, path with query, and header fields.
-    ///   - body: What is sent after the head. The default is nothing.
-    ///   - delivery: How the body of the response is wanted. The default is whole, of at most 16 MiB.
+    ///   - body: The body, which is sent after the head. The default is empty.
+    ///   - delivery: The way in which the body of the response is delivered. The default is whole, of at most 16 MiB.
     public init(
         head: HTTPRequest, body: RequestBody = .none, delivery: ResponseDelivery = .whole(maximumByteCount: 16 << 20)
     ) {
@@ -56,7 +57,7 @@ extension HTTPRequest {
     var urlText: String { String(joining: [scheme ?? "", "://", authority ?? "", path ?? ""]) }
 }
 
-/// How the body of a response reaches its reader.
+/// The way in which the body of a response reaches its reader.
 public enum ResponseDelivery: Sendable, Equatable {
     /// All at once, when it is complete; a response with more bytes fails as ``NetworkError/Kind/invalidResponse``.
     case whole(maximumByteCount: Int)
@@ -73,7 +74,7 @@ public enum RequestBody: Sendable {
     /// A body that is produced while it is sent.
     ///
     /// - Parameters:
-    ///   - byteCount: Its exact length where it is known; otherwise it is sent in chunks.
+    ///   - byteCount: The exact length if it is known; otherwise the body is sent in chunks.
     ///   - isReplayable: Whether the stream returns the same bytes again when it is iterated again. Only such a body
     ///     can be sent a second time, after a redirect that keeps the method or for another attempt.
     case stream(BodyStream, byteCount: Int?, isReplayable: Bool)

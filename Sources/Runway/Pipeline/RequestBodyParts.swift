@@ -5,7 +5,7 @@ package struct RequestBodyParts {
 
     /// Starts to read a body.
     ///
-    /// - Parameter byteCount: Its length; `nil` if it is not known.
+    /// - Parameter byteCount: The length of the body; `nil` if it is not known.
     package init(_ stream: BodyStream, byteCount: Int?) {
         parts = stream.makeAsyncIterator()
         remainingByteCount = byteCount
@@ -35,13 +35,13 @@ package struct RequestBodyParts {
     }
 }
 
-/// Why the body of a request could not be sent.
+/// The reason why the body of a request could not be sent.
 package enum RequestBodyFailure: Error {
-    /// Its stream threw.
+    /// The body's stream threw an error.
     case unreadable(any Error)
-    /// It does not have the announced length.
+    /// The body does not have the announced length.
     case wrongLength
-    /// It is larger than what can be buffered before it is sent.
+    /// The body is larger than the limit for buffering it before it is sent.
     case tooLarge(limit: Int)
 
     /// The kind and the message of the caller's error.
@@ -60,6 +60,6 @@ package enum RequestBodyFailure: Error {
         }
     }
 
-    /// What the stream threw, or otherwise this.
+    /// The error of the stream, or otherwise this error.
     package var cause: any Error { if case .unreadable(let error) = self { error } else { self } }
 }

@@ -45,7 +45,7 @@ public struct RequestDraft: Sendable {
     /// The cache key of the call; `nil` if its response is not stored by the client's rules. Makes the request only if
     /// the endpoint does not determine the key.
     ///
-    /// - Throws: As ``request(in:)``.
+    /// - Throws: The errors of ``request(in:)``.
     mutating func key(in flight: Flight) throws(NetworkError) -> CacheKey? {
         if let key = flight.key { return key }
         return CacheKey(try request(in: flight), in: flight)

@@ -14,6 +14,7 @@
 ///     func respond(
 ///         to request: Request, in flight: Flight, next: RequestPipeline.Rest
 ///     ) async throws(NetworkError) -> Response {
+///
 ///         var request = request
 ///         guard let name = HTTPField.Name("X-Tenant") else { return try await next.send(request, in: flight) }
 ///         request.head.headerFields[name] = tenant
@@ -35,25 +36,25 @@ public protocol RequestStage: Sendable {
 
     /// Whether the stage waits for nothing but `next`. It is read once, when a layer is made. The default is `false`.
     ///
-    /// If all stages and the transport promise to end in time, a call needs no task of its own to be bounded by its
-    /// deadline. Nothing else depends on it: the layer leaves any other call behind at its deadline all the same.
+    /// If all stages and the transport promise to end in time, a call needs no task of its own to be limited by its
+    /// deadline. Nothing else depends on it: the layer abandons any other call at its deadline nevertheless.
     var endsInTime: Bool { get }
 
-    /// Whether the stage runs what is below it in a task of its own for this request, and leaves that behind at the
-    /// deadline of the flight and when it is cancelled. The default is `false`.
+    /// Returns whether the stage runs the lower stages in a task of its own for this request, and abandons that task at
+    /// the deadline of the flight and when the flight is cancelled. The default is `false`.
     ///
     /// If it does, the call needs no other task to be bounded by its deadline, whatever is below.
     func detaches(_ request: Request, in flight: Flight) -> Bool
 
     /// Whether the stage has something to do for a request or its response. The default is `true`.
     ///
-    /// A stage that does not handle a request is skipped: ``respond(to:in:next:)`` of the next stage is called in its
-    /// place. The pipeline asks whenever a request arrives at the stage, for every attempt and hop anew, and the
+    /// A stage that does not handle a request is skipped: ``respond(to:in:next:)`` of the next stage is called instead.
+    /// The pipeline asks whenever a request arrives at the stage, anew for every attempt and hop, and the
     /// implementation must return immediately.
     ///
-    /// It does not ask before it calls ``respondImmediately(_:in:)``, since no request exists then: a stage that
-    /// returns `false` here and keeps the default of that function still returns ``ImmediateResponse/wait`` for every
-    /// call.
+    /// The pipeline does not ask before it calls ``respondImmediately(_:in:)``, since no request exists then: a stage
+    /// that returns `false` here and keeps the default of that function still returns ``ImmediateResponse/wait`` for
+    /// every call.
     func handles(_ request: Request, in flight: Flight) -> Bool
 
     /// Responds without waiting, if the stage can, before any task is created for the call.
@@ -70,13 +71,13 @@ public protocol RequestStage: Sendable {
     /// - Throws: A ``NetworkError`` that ends the call.
     func respondImmediately(_ draft: inout RequestDraft, in flight: Flight) throws(NetworkError) -> ImmediateResponse
 
-    /// Passes the request on, or responds in its place.
+    /// Passes the request on, or responds instead.
     ///
     /// - Parameters:
-    ///   - request: What the stage above wants sent.
+    ///   - request: The request from the stage above.
     ///   - flight: The call that it is part of.
     ///   - next: The rest of the pipeline.
-    /// - Throws: A ``NetworkError`` that names this step, or what `next` threw.
+    /// - Throws: A ``NetworkError`` that names this step, or the error of `next`.
     func respond(
         to request: Request, in flight: Flight, next: RequestPipeline.Rest
     ) async throws(NetworkError) -> Response
@@ -98,7 +99,7 @@ extension RequestStage {
     /// The stage may wait for something other than the rest of the pipeline.
     public var endsInTime: Bool { false }
 
-    /// What is below runs in the task of the call.
+    /// `false`: lower stages run in the call's task.
     public func detaches(_ request: Request, in flight: Flight) -> Bool { false }
 
     /// Every request passes the stage.

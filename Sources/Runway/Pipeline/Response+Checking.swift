@@ -35,9 +35,9 @@ extension Response {
 
     /// Throws if the body still has a content coding, unless the endpoint's calls set `Accept-Encoding` themselves. A
     /// part of a body (206) is no exception: transports send `Accept-Encoding: identity` with a `Range`, since a part
-    /// can't be decoded alone.
+    /// can't be decoded by itself.
     ///
-    /// It does not throw if the verdict is a refusal, which is then the error of the call, whatever the body is.
+    /// Skips refused responses: the refusal is the call's error.
     ///
     /// - Throws: ``NetworkError/Kind/invalidResponse``, which names the coding.
     func checkCoding<E: Endpoint>(of endpoint: E, in flight: Flight) throws(NetworkError) {
@@ -49,7 +49,7 @@ extension Response {
 
     /// Throws if the body still has a content coding.
     ///
-    /// It does not throw if the verdict is a refusal, which is then the error of the call, whatever the body is.
+    /// Skips refused responses: the refusal is the call's error.
     ///
     /// - Throws: ``NetworkError/Kind/invalidResponse``, which names the coding.
     func checkCoding(ofResponseTo method: HTTPRequest.Method) throws(NetworkError) {
@@ -74,7 +74,7 @@ extension Response {
 }
 
 extension HTTPResponse {
-    /// The content codings that a transport has not undone; `nil` if there is none, or no body.
+    /// The content codings that a transport has not undone; `nil` if there are none, or no body.
     package var remainingCoding: String? {
         let codings = headerFields.contentCodings
         // Most responses have none.

@@ -10,14 +10,14 @@ public import HTTPTypes
 public struct Response: Sendable {
     /// Status and header fields.
     public var head: HTTPResponse
-    /// What came after the head.
+    /// The body, which follows the head.
     public var body: ResponseBody
     /// The service's verdict on the response; `nil` until the judging stage has set it.
     ///
     /// A call whose response has no verdict fails as ``NetworkError/Kind/invalidConfiguration``, and no cache stores
     /// the response. A custom stage that responds without calling the next stage sets the verdict itself.
     public var verdict: Verdict?
-    /// Where the response came from.
+    /// The source of the response.
     public var source: ResponseSource = .network
     /// Whether a transport undid a content coding, so that the body differs from the bytes that the origin sent.
     public var isDecoded = false
@@ -25,10 +25,10 @@ public struct Response: Sendable {
     package var omittedFields: [HTTPField.Name] = []
     /// The attempt that fetched it; `nil` if no transport returned the response.
     var attempt: WireAttempt?
-    /// What stages attached.
+    /// Values that stages attached.
     var values = StageValues()
 
-    /// A response that no service has judged yet, as a transport or a stub returns it.
+    /// Creates a response that no service has judged yet, for a transport or a stub.
     public init(head: HTTPResponse, body: ResponseBody) {
         self.head = head
         self.body = body
@@ -45,9 +45,9 @@ public struct Response: Sendable {
 
 /// The attempt that fetched a response.
 struct WireAttempt: Sendable {
-    /// Its index in the record of the call.
+    /// The index of the request in the record of the call.
     var index: Int
-    /// Its sequence number, which is greater than those of all requests before it.
+    /// The sequence number of the request, which is greater than those of all earlier requests.
     var sequenceNumber: UInt64
     /// The instant on the layer's clock at which the request was sent.
     var start: Duration
@@ -80,6 +80,6 @@ extension Response {
 public enum ResponseBody: Sendable {
     /// All of it.
     case whole(RawData)
-    /// Part by part, as it arrives. What throws while it is read is a ``NetworkError``.
+    /// The body part by part, as it arrives. Errors while it is read are ``NetworkError`` values.
     case stream(BodyStream)
 }

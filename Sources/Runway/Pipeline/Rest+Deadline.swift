@@ -27,8 +27,8 @@ extension RequestPipeline.Rest {
 
     /// Sends a request, and returns when the deadline of the flight has passed or the task is cancelled, at the latest.
     ///
-    /// Unless what is below ends in time by itself, it runs in a task of its own, which is then cancelled and not
-    /// waited for.
+    /// Unless the lower stages end in time by themselves, they run in a task of their own, which is then cancelled and
+    /// not awaited.
     ///
     /// - Parameter timedOut: Returns the outcome of a call whose deadline has passed.
     func sendDetached(

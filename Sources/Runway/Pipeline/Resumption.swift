@@ -1,11 +1,11 @@
-/// What a call that is made again has in common with the one that failed.
+/// The facts that a repeated call takes over from the failed one.
 struct Resumption: Sendable, Hashable {
     /// The call that failed.
     let flight: FlightID
-    /// The account that it was made for; `nil` if nobody was signed in.
+    /// The account that the call was made for; `nil` if none was signed in.
     let account: String?
     let environment: ServiceEnvironment
-    /// Whether the call may only continue an upload: what was sent of it may have taken effect.
+    /// Whether the call may only continue an upload, since the sent part may have taken effect.
     let mustContinue: Bool
 }
 

@@ -1,5 +1,5 @@
-/// The stages that every request of a layer passes, from the caller down: those of its ``RequestPipeline``, made for
-/// the layer.
+/// The stages that every request of a layer passes, from the caller down: created for the layer from its
+/// ``RequestPipeline``.
 struct StageChain: Sendable {
     /// The uppermost stage; `nil` if there is none.
     let first: StageLink?
@@ -37,7 +37,7 @@ struct StageChain: Sendable {
     }
 }
 
-/// One stage of a chain, and those below it. All calls share it, so that what is below a stage is passed on as one
+/// One stage of a chain, and the stages below it. All calls share it, so that the lower stages are passed on as one
 /// reference.
 final class StageLink: Sendable {
     let stage: any RequestStage
@@ -88,7 +88,7 @@ extension RequestPipeline {
         }
 
         /// Sends a request through the stages below and returns the response. Stages that do not handle the request are
-        /// passed by.
+        /// skipped.
         ///
         /// - Throws: The error of the stage or transport that failed.
         public func send(_ request: Request, in flight: Flight) async throws(NetworkError) -> Response {

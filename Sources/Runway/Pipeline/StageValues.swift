@@ -23,7 +23,7 @@ struct StageValues: Sendable {
 
 /// Identifies a value that a stage attaches to a request, a response or a flight.
 protocol StageValueKey {
-    /// What the stage attaches.
+    /// The type of value that the stage attaches.
     associatedtype Value: Sendable
     /// The value if the stage attached none.
     static var defaultValue: Value { get }

@@ -11,9 +11,9 @@ import Synchronization
 public struct StreamedResponse: Sendable {
     /// Status and header fields.
     public let response: HTTPResponse
-    /// The body; it can be read once. What it throws is a ``NetworkError``.
+    /// The body; it can be read only once. Its errors are ``NetworkError`` values.
     public let body: BodyStream
-    /// The call, for code that adds to its record what it finds in the body.
+    /// The call, for code that adds findings in the body to the call's record.
     package let flight: Flight
     /// From when the token of the request should be renewed until it expires, on the layer's clock; `nil` if no token
     /// was sent, if its expiry is not known, and for all responses that do not stay open.
@@ -63,7 +63,7 @@ private final class StreamRecorder: Sendable {
     private let flight: Flight
     private let index: Int?
     private let refusal: NetworkError?
-    /// How many bytes were read.
+    /// The number of bytes that were read.
     private let byteCount = Atomic(0)
     /// Whether the record of the attempt is closed, which happens once.
     private let isClosed = Atomic(false)

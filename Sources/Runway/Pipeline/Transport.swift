@@ -27,12 +27,12 @@ public protocol Transport: Sendable {
     /// Sends a request and waits for its response: for all of it, or for its head if the body is wanted as a stream.
     ///
     /// - Parameters:
-    ///   - request: What to send; its head has a scheme and an authority.
-    ///   - flight: The call that it is part of, to which the transport reports what it knows of the wire.
+    ///   - request: The request to send; its head has a scheme and an authority.
+    ///   - flight: The call that the request is part of, to which the transport reports wire facts.
     func send(_ request: Request, in flight: Flight) async throws(NetworkError) -> Response
 
-    /// Prepares for requests to a URL that are about to come, such as by connecting. It returns immediately; a failure
-    /// shows when a request comes. The default does nothing.
+    /// Prepares for requests to a URL that are about to arrive, for example by connecting. Returns immediately; a
+    /// failure shows when a request arrives. Does nothing by default.
     ///
     /// - Parameter url: An absolute URL, such as a service's base URL.
     func warmUp(_ url: String)

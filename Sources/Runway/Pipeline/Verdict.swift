@@ -41,8 +41,8 @@ public struct Verdict: Sendable, Hashable, CustomStringConvertible {
     ///
     /// - Parameters:
     ///   - error: The error.
-    ///   - isAbsorbed: Whether the error does not concern business code: no delegate is notified, and the record says
-    ///     so.
+    ///   - isAbsorbed: Whether the error does not concern business code: no delegate is notified, and the record states
+    ///     it.
     public static func failed(_ error: ServiceError, isAbsorbed: Bool) -> Verdict {
         Verdict(.failed(error, isAbsorbed: isAbsorbed))
     }
@@ -56,7 +56,7 @@ public struct Verdict: Sendable, Hashable, CustomStringConvertible {
     /// The error that the envelope names; `nil` if it names none.
     public var serviceError: ServiceError? { if case .failed(let error, _) = value { error } else { nil } }
 
-    /// The verdict that the status alone allows (RFC 9110 §15).
+    /// Creates the verdict that follows from the status (RFC 9110 §15).
     ///
     /// 2xx and 304 are fine, 3xx redirected, 401 refuses the token, 429 and 503 are overloaded with the seconds of
     /// `Retry-After`, everything else is refused. A `Retry-After` with a date is not part of the verdict, which has no
@@ -72,7 +72,7 @@ public struct Verdict: Sendable, Hashable, CustomStringConvertible {
         }
     }
 
-    /// The verdict in a few words, as a record shows it.
+    /// The verdict in a few words, for records.
     public var description: String {
         switch value {
         case .fine: "fine"
@@ -121,8 +121,8 @@ public struct Verdict: Sendable, Hashable, CustomStringConvertible {
         }
     }
 
-    /// What a status says of an overload (RFC 9110 §15.6.4, RFC 6585 §4); of a service's own report, the status says
-    /// nothing.
+    /// Returns the description of an overload by its status (RFC 9110 §15.6.4, RFC 6585 §4). The status is no evidence
+    /// if the service itself reports the overload.
     private static func overload(_ status: HTTPResponse.Status) -> String {
         switch status.code {
         case 429: "too many requests"

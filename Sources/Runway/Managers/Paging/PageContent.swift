@@ -8,7 +8,7 @@ public struct PageContent: Sendable {
     let items: [PageItem]
     /// The cursor of the next page; `nil` if there is none.
     public let nextCursor: String?
-    /// How many rows the whole list has; `nil` if the response does not say so.
+    /// The number of rows in the whole list; `nil` if the response does not state it.
     public let total: Int?
     /// Whether this is the last page; `nil` if the response does not say so.
     public let isLast: Bool?
@@ -23,7 +23,7 @@ public struct PageContent: Sendable {
     ///   - id: The member of every row that identifies it, unchanged for as long as the list exists: a string or an
     ///     integer. `nil` if rows have none; rows that shift between two pages are not found then.
     ///   - nextCursor: The cursor of the next page. The default, `nil`, means none, as does an empty one.
-    ///   - total: How many rows the whole list has. The default is `nil`, which a number below 0 means too.
+    ///   - total: The number of rows in the whole list. The default is `nil`, which a number below 0 means too.
     ///   - isLast: Whether this is the last page. The default is `nil`.
     /// - Throws: `JSONError` if `rows` is not an array; an error that names the row if a row has no id; an error if the
     ///   cursor has more than ``maximumCursorByteCount`` bytes.
@@ -38,9 +38,9 @@ public struct PageContent: Sendable {
     ///
     /// - Parameters:
     ///   - rows: The array of the rows.
-    ///   - id: Returns what identifies a row, a string or an integer: `{ $0["node"]["id"] }`.
+    ///   - id: Returns the identifier of a row, a string or an integer: `{ $0["node"]["id"] }`.
     ///   - nextCursor: The cursor of the next page. The default, `nil`, means none, as does an empty one.
-    ///   - total: How many rows the whole list has. The default is `nil`, which a number below 0 means too.
+    ///   - total: The number of rows in the whole list. The default is `nil`, which a number below 0 means too.
     ///   - isLast: Whether this is the last page. The default is `nil`.
     /// - Throws: `JSONError` if `rows` is not an array; an error that names the row if a row has no id; an error if the
     ///   cursor has more than ``maximumCursorByteCount`` bytes.
@@ -78,7 +78,7 @@ public struct PageContent: Sendable {
 
 /// One row of a list.
 struct PageItem: Sendable {
-    /// What identifies the row; `nil` if the API has no ids.
+    /// The identifier of the row; `nil` if the API has no ids.
     let id: String?
     /// The row. It holds the page that it is part of in memory.
     let json: JSONValue

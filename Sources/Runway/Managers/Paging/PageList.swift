@@ -12,7 +12,7 @@ struct PageList<E: PagedEndpoint>: Sendable {
     private(set) var newestRows: [JSONValue] = []
     private(set) var response: Response?
 
-    /// The response that landed last, with other rows in the place of its own.
+    /// The response that landed last, with other rows instead of its own.
     struct Response: Sendable {
         let flight: Flight
         let endpoint: E
@@ -20,10 +20,10 @@ struct PageList<E: PagedEndpoint>: Sendable {
         let newestRawData: RawData
     }
 
-    /// Creates a list of which nothing has landed.
+    /// Creates a list without a landing.
     init() {}
 
-    /// Creates a list from what a load made of its last page.
+    /// Creates a list from the window after a load and the last page of that load.
     init(_ window: PageWindow, after old: [PageItem], by flight: Flight, _ endpoint: E, _ page: Page) {
         let known = Set(old.compactMap(\.id))
         self.window = window
@@ -41,7 +41,7 @@ struct PageList<E: PagedEndpoint>: Sendable {
             newestRawData: isAllNew ? rawData : page.holding(newestItems))
     }
 
-    /// Which page a load asks for that continues after the last row: the first page if there are no rows, or they
+    /// The page that a load requests to continue after the last row: the first page if there are no rows, or they
     /// belong to an account that is no longer signed in; `nil` at the end of the list.
     var next: PageDirection? {
         guard belongsToCurrentAccount else { return .first }
@@ -49,14 +49,14 @@ struct PageList<E: PagedEndpoint>: Sendable {
         return window.rows.isEmpty ? .first : .next
     }
 
-    /// Which page a load asks for that continues before the first row: the first page if the rows belong to an account
+    /// The page that a load requests to continue before the first row: the first page if the rows belong to an account
     /// that is no longer signed in; `nil` at the start of the list.
     var previous: PageDirection? {
         guard belongsToCurrentAccount else { return .first }
         return window.isAtStart ? nil : .previous
     }
 
-    /// Whether the rows were loaded for the account that is signed in, or for nobody.
+    /// Whether the rows were loaded for the account that is signed in, or without an account.
     private var belongsToCurrentAccount: Bool { response?.flight.belongsToCurrentAccount ?? true }
 
     /// A response, and the page that the endpoint found in it.
@@ -64,7 +64,7 @@ struct PageList<E: PagedEndpoint>: Sendable {
         let rawData: RawData
         let content: PageContent
 
-        /// Returns the response with these rows in the place of its own, indexed.
+        /// Returns the response with these rows instead of its own, indexed.
         fileprivate func holding(_ items: [PageItem]) -> RawData {
             var document = rawData.json.rawBytes
             var range = content.rows.byteRange

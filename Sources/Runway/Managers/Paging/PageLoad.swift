@@ -1,10 +1,10 @@
 /// Decides which pages one load of a ``PagedAPIManager`` requests until the rows connect, and combines them.
 ///
-/// It works on a copy of the window, so that a load that fails has changed nothing.
+/// A load works on a copy of the window, so that a load that fails has changed nothing.
 protocol PageLoad: Sendable {
     /// Returns the first request.
     mutating func start() -> PageQuery
-    /// Takes the page of the last request, and returns what to do next.
+    /// Processes the page of the last request, and returns the next step.
     ///
     /// - Parameter isCached: Whether the response was cached, and may be stale.
     mutating func take(_ content: PageContent, isCached: Bool) -> PageStep
@@ -25,11 +25,11 @@ struct PageQuery: Sendable {
     let page: PageRequest
     /// Whether no cached response may be used.
     var isRefreshing = false
-    /// Why the page is requested.
+    /// The reason why the page is requested.
     let decision: PagingDecision
 }
 
-/// What a load does next.
+/// The next step of a load.
 enum PageStep: Sendable {
     /// Requests a page.
     case ask(PageQuery)
@@ -39,20 +39,20 @@ enum PageStep: Sendable {
     case fail(PagingFailure)
 }
 
-/// Which part of a list a load is for.
+/// The part of a list that a load is for.
 enum PageDirection: Sendable {
     case first
     case next
     case previous
 }
 
-/// Why the pages of a list could not be combined.
+/// The reason why the pages of a list could not be combined.
 package enum PagingFailure: Error, Hashable, CustomStringConvertible {
     /// The pages did not connect within the requests that one load may make. The list has to be loaded again.
     case doesNotConnect(requests: Int)
     /// No page of several had a new row.
     case nothingNew(requests: Int)
-    /// The cursor of the next page was that of an earlier one.
+    /// The cursor of the next page equals an earlier one.
     case repeatedCursor
     /// The page is equal to the one before it.
     case repeatedPage
@@ -75,11 +75,11 @@ package enum PagingFailure: Error, Hashable, CustomStringConvertible {
     }
 }
 
-/// Why a paged manager made a request, or failed a load, for the record.
+/// The reason why a paged manager made a request, or failed a load, for the record.
 package enum PagingDecision: StageDecision, Equatable {
     /// The load is for this page.
     case page
-    /// Few rows of the page before were new.
+    /// Few rows of the previous page were new.
     case onward
     /// No row of the page after was known.
     case steppedBack

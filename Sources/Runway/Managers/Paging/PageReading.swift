@@ -1,10 +1,10 @@
-/// What a load makes of a response.
+/// The consequence of a response for its load.
 enum PageReading<E: PagedEndpoint>: Sendable {
-    /// It needs another page.
+    /// The load needs another page.
     case query(PageQuery, any PageLoad)
-    /// It lands with this list.
+    /// The load lands with this list.
     case list(PageList<E>)
-    /// Its pages can't be combined.
+    /// The pages of the load can't be combined.
     case unconnected(PagingFailure)
     /// The response has no page.
     case failure(NetworkError)

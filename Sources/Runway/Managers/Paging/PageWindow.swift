@@ -22,9 +22,9 @@ struct PageWindow {
     /// Whether the list ends at the edge.
     var isAtEnd = false
     var total: Int?
-    /// How many rows were inserted before the edge that have not been read.
+    /// The number of rows that were inserted before the edge and have not been read.
     var unreadCount = 0
-    /// The cursors of the pages of the list, from its first page on; the last is that of the page after the edge.
+    /// The cursors of the list's pages, from its first page on; the last is the cursor of the page after the edge.
     var cursors: [String?] = [nil]
 
     /// The number of the first row's page; for lists that are paged by cursor.
@@ -44,11 +44,11 @@ struct PageWindow {
 }
 
 extension PageWindow {
-    /// What a read of the list changed.
+    /// The change that a read made to the list.
     struct Change {
-        /// How many rows were inserted before the read rows, inside the window; below 0 if rows were removed.
+        /// The number of rows that were inserted before the read rows, inside the window; below 0 if rows were removed.
         var shift = 0
-        /// How many rows were found that were not known, or absent.
+        /// The number of rows in the read that were not known, or absent.
         var foundCount = 0
         /// Whether rows were found in another order, or not at their positions.
         var isReordered = false
@@ -57,7 +57,7 @@ extension PageWindow {
         var isCertain = false
     }
 
-    /// What happens to the rows of a read before the first known row, and to known rows after its last.
+    /// The treatment of read rows before the first known row, and of known rows after the last read one.
     enum Side {
         /// The read is the next page: known rows after it are absent.
         case onward
@@ -67,9 +67,9 @@ extension PageWindow {
         case before
     }
 
-    /// Replaces the rows of one part of the list by those of a read.
+    /// Replaces the rows of one part of the list by the rows of a read.
     ///
-    /// - Returns: What changed; `nil` if no row of the read is known, and nothing changes.
+    /// - Returns: The change; `nil` if no row of the read is known, and nothing changes.
     mutating func merge(_ read: PageRead, _ side: Side) -> Change? {
         let known = indices()
         var seen: Set<String> = []
@@ -151,7 +151,7 @@ extension PageWindow {
         return change
     }
 
-    /// Replaces all rows by those of a read.
+    /// Replaces all rows by the rows of a read.
     mutating func restart(with read: PageRead) {
         var seen: Set<String> = []
         let items = read.items.filter { $0.id.map { seen.insert($0).inserted } ?? true }
@@ -196,8 +196,8 @@ extension PageWindow {
 }
 
 extension Array where Element == Int? {
-    /// The indices of the longest run of values, not necessarily neighbours, of which each is greater than the one
-    /// before.
+    /// Returns the indices of the longest increasing subsequence: each of its values, which need not be neighbours, is
+    /// greater than the previous one.
     func longestIncreasingSubsequence() -> [Int] {
         var tails: [Int] = []
         var previous = [Int](repeating: -1, count: count)

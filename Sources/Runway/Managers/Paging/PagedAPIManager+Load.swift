@@ -5,7 +5,7 @@ extension PagedAPIManager {
     /// by default an identical load joins it, and any other one replaces it. A load that an interceptor vetoes changes
     /// nothing.
     ///
-    /// - Returns: The number of the load, or of the load in flight that it joined or because of which it was ignored.
+    /// - Returns: The number of the load, or of the load in flight that it joined or that caused it to be ignored.
     @discardableResult
     public func load(_ endpoint: E, options: CallOptions = .standard) -> FlightID {
         start(.first, endpoint, options)
@@ -13,18 +13,18 @@ extension PagedAPIManager {
 
     /// Loads the first page of the list that ``parameterSource`` supplies or, without a source, of the same list again.
     ///
-    /// - Returns: The number of the load, or of the load in flight that it joined or because of which it was ignored.
+    /// - Returns: The number of the load, or of the load in flight that it joined or that caused it to be ignored.
     @discardableResult
     public func load(options: CallOptions) -> FlightID {
         start(.first, parameterSource == nil ? endpoint : nil, options)
     }
 
-    /// Loads the first page of the same list again from the server, as ``load(_:options:)``. A user who pulls again and
-    /// again waits for one load.
+    /// Loads the first page of the same list again from the server, like ``load(_:options:)``. If the user pulls to
+    /// refresh repeatedly, all pulls wait for one load.
     ///
     /// - Parameter options: The default is for a list that the user pulled: it does not use cached responses, and is
     ///   sent although a circuit is open (``CallOptions/bypassesCircuit``).
-    /// - Returns: The number of the load, or of the load in flight that it joined or because of which it was ignored.
+    /// - Returns: The number of the load, or of the load in flight that it joined or that caused it to be ignored.
     @discardableResult
     public func reload(
         options: CallOptions = CallOptions(cacheUse: .refresh, bypassesCircuit: true)
@@ -54,7 +54,7 @@ extension PagedAPIManager {
         return list.previous.map { start($0, endpoint, options) }
     }
 
-    /// Cancels a load: it does not land and changes nothing. A load that has landed is left alone.
+    /// Cancels a load: it does not land and changes nothing. Does nothing for a load that has landed.
     ///
     /// - Parameter flight: The number of the load, or of its request that is in flight, as interceptors are passed it.
     public func cancel(_ flight: FlightID) {
@@ -95,8 +95,8 @@ extension PagedAPIManager {
     ///
     /// - Parameters:
     ///   - endpoint: The list to load.
-    ///   - options: Overrides for this call what its endpoint specifies.
-    /// - Throws: As ``landing(of:)``.
+    ///   - options: Settings of this call that override those of its endpoint.
+    /// - Throws: The errors of ``landing(of:)``.
     @discardableResult
     public func landing(of endpoint: E, options: CallOptions = .standard) async throws(NetworkError) -> RawData {
         try await landing(of: load(endpoint, options: options))
@@ -110,11 +110,11 @@ extension PagedAPIManager {
     /// while try await rentals.landingOfNextPage() != nil { print(rentals.newestItems.count) }
     /// ```
     ///
-    /// If a load is in flight, that of the first page for instance, it waits for that one.
+    /// If a load is in flight, for instance of the first page, the function waits for that load.
     ///
-    /// - Parameter options: Overrides for this call what its endpoint specifies.
+    /// - Parameter options: Settings of this call that override those of its endpoint.
     /// - Returns: All rows; `nil` at the end of the list, where nothing is loaded.
-    /// - Throws: As ``landing(of:)``.
+    /// - Throws: The errors of ``landing(of:)``.
     public func landingOfNextPage(options: CallOptions = .standard) async throws(NetworkError) -> RawData? {
         guard let load = loadNextPage(options: options) else { return nil }
         return try await landing(of: load)
@@ -146,13 +146,13 @@ extension PagedAPIManager {
         return send(query, for: machine.start(direction, endpoint, options, pages))
     }
 
-    /// Shows the parameters of a list of which no row is in memory. Another attempt at the first page, by whatever
-    /// method, is for the same list.
+    /// Shows the parameters of a list without rows in memory. Any further attempt at the first page is for the same
+    /// list.
     private func showParameters(_ endpoint: E) {
         if list.window.rows.isEmpty { self.endpoint = endpoint }
     }
 
-    /// Decides what becomes of a load whose first request has passed the hooks that may veto it.
+    /// Decides the treatment of a load whose first request has passed the hooks that may veto it.
     private func begin(
         _ load: PagedLoadMachine<E>.Load, as request: FlightID, _ identity: CallIdentity?
     ) -> LandingMachine.Overlap {
@@ -176,7 +176,8 @@ extension PagedAPIManager {
         machine.refuse(request)
     }
 
-    /// Makes a request of a load, and returns its number, or that of the load in flight with which the load lands.
+    /// Makes a request of a load, and returns its number, or the number of the load in flight with which the load
+    /// lands.
     @discardableResult
     private func send(_ query: PageQuery, for load: PagedLoadMachine<E>.Load) -> FlightID {
         var endpoint = load.endpoint
@@ -190,7 +191,8 @@ extension PagedAPIManager {
             if load.id == nil {
                 overlap = begin(load, as: request, identity)
             } else {
-                // Hooks of interceptors may have replaced the load, whose request then must not replace that of the new one.
+                // Hooks of interceptors may have replaced the load. Its request must not replace the request of the new
+                // load.
                 let isWaitedFor = machine.requested(request, for: load.number)
                 overlap = isWaitedFor ? .start : machine.load?.id.map { .ignore($0) } ?? .start
             }

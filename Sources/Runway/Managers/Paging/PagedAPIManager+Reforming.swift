@@ -7,12 +7,12 @@ extension PagedAPIManager {
     /// The head of the response to the request that landed last.
     public var response: HTTPResponse? { list.response?.rawData.response }
 
-    /// The rows in memory as one response: that of the last page, with all the rows in the place of its own.
+    /// The rows in memory as one response: the response of the last page, with all rows instead of its own.
     ///
     /// A reformer that reads one page reads this too, and shows the whole list.
     public var rawData: RawData? { list.response?.rawData }
 
-    /// Lets a reformer convert all rows in memory into what a view shows, in the isolation of the caller.
+    /// Converts all rows in memory into a value for a view by a reformer, in the isolation of the caller.
     ///
     /// - Throws: One ``NetworkError`` of the step ``FlightStep/reforming``: with the error of the reformer, or because
     ///   no page has landed. The record of the request that landed last has it too.
@@ -26,16 +26,16 @@ extension PagedAPIManager {
         try (error == nil ? nil : lastRequest).reformFailure(of: E.self, reformer)
     }
 
-    /// Lets a reformer convert the rows that the last load added, for a view that adds them to what it shows.
+    /// Converts only the rows that the last load added by a reformer, for a view that appends them.
     ///
-    /// - Throws: As ``fetch(_:)``.
+    /// - Throws: The errors of ``fetch(_:)``.
     public func fetchNewest<R: Reformer>(_ reformer: R) throws(NetworkError) -> R.Value {
         try reform(list.response?.newestRawData, reformer)
     }
 
-    /// Lets a reformer convert all rows in memory into what a view shows, off the main actor.
+    /// Converts all rows in memory into a value for a view by a reformer, off the main actor.
     ///
-    /// - Throws: As ``fetch(_:)``.
+    /// - Throws: The errors of ``fetch(_:)``.
     public func fetchConcurrently<R: Reformer & Sendable>(
         _ reformer: R
     ) async throws(NetworkError) -> R.Value where R.Value: Sendable {

@@ -6,6 +6,7 @@ public import RunwayJSON
 /// ```swift
 /// @MainActor final class ListController: APIManagerDelegate {
 ///     lazy var rentals = PagedAPIManager<RentalList>(on: network, delegate: self)
+///
 ///     func open(city: String) { rentals.load(RentalList(city: city)) }
 ///     func scrolledToEnd() { rentals.loadNextPage() }
 ///     func pulledDown() { rentals.reload() }
@@ -16,9 +17,9 @@ public import RunwayJSON
 /// }
 /// ```
 ///
-/// One load is in flight at a time; ``Endpoint/overlap`` says what a second one does. It lands once, and may take
-/// several requests, each a call with its own record: the list is corrected for rows that shift between two pages
-/// before it lands. A load that fails changes nothing, so that the next one requests the same page.
+/// Only one load is in flight at a time; ``Endpoint/overlap`` is the policy for a second one. A load lands once, and
+/// may take several requests, each a call with its own record: the list is corrected for rows that shift between two
+/// pages before it lands. A load that fails changes nothing, so that the next one requests the same page.
 ///
 /// The manager guarantees of lists with ids, paged by position or number, which change while they are read:
 /// - No row is in ``items`` twice.
@@ -33,14 +34,14 @@ public import RunwayJSON
 public final class PagedAPIManager<E: PagedEndpoint>: APIManaging {
     /// The layer that carries the calls.
     public let network: NetworkLayer
-    /// How many rows are held in memory, and how many requests a load may make.
+    /// Limits for the rows in memory, and for the requests of a load.
     public let limits: PagingLimits
     /// Notified of landings. Held weakly: keep a reference to it.
     @ObservationIgnored public weak var delegate: (any APIManagerDelegate)?
     /// Supplies the parameters of ``load(options:)``. Held weakly: keep a reference to it.
     @ObservationIgnored public weak var parameterSource: (any ParameterSource)?
-    /// Checks parameters and responses of every request beside the endpoint's own checks. The manager that it is passed
-    /// is this one. Held weakly: keep a reference to it.
+    /// Checks parameters and responses of every request in addition to the endpoint's own checks. It receives this
+    /// manager. Held weakly: keep a reference to it.
     public var validator: (any Validator)? {
         get { requests.validator }
         set { requests.validator = newValue }
@@ -76,7 +77,7 @@ public final class PagedAPIManager<E: PagedEndpoint>: APIManaging {
     public var isLastPage: Bool { list.window.isAtEnd }
     /// Whether the first row in memory is the first of the list.
     public var isFirstPage: Bool { list.window.isAtStart }
-    /// How many rows the list has, as the last response says; `nil` if it does not say so.
+    /// The number of rows in the list, from the last response; `nil` if that response does not state it.
     public var total: Int? { list.window.total }
     /// Whether rows were inserted before the last page that were not found within the requests that a load may make. A
     /// reload finds them.
@@ -96,8 +97,8 @@ public final class PagedAPIManager<E: PagedEndpoint>: APIManaging {
     /// - Parameters:
     ///   - network: The layer that carries the calls.
     ///   - delegate: Notified of landings; held weakly.
-    ///   - limits: How many rows are held in memory, and how many requests a load may make. The default is 1000 rows,
-    ///     and 12 requests beside the first.
+    ///   - limits: Limits for the rows in memory, and for the requests of a load. The default is 1000 rows, and 12
+    ///     requests in addition to the first.
     public init(
         on network: NetworkLayer, delegate: (any APIManagerDelegate)? = nil, limits: PagingLimits = PagingLimits()
     ) {

@@ -4,6 +4,7 @@
 /// struct RentalList: PagedEndpoint {
 ///     static let service = Listings.self
 ///     static let paging = PageStyle.offset
+///
 ///     var path: EndpointPath { "rental/list" }
 ///     var city: String
 ///     var offset = 0
@@ -19,7 +20,7 @@
 /// requests rows that are already known: a further page by position begins with one (``PageStyle``). Without ids it
 /// can't: it appends page after page.
 public protocol PagedEndpoint: Endpoint {
-    /// How a request identifies its page.
+    /// The way in which a request identifies its page.
     static var paging: PageStyle { get }
     /// The number of rows of a page. The default is 20; at least 1, and at least 2 if pages may overlap.
     static var pageSize: Int { get }
@@ -42,23 +43,23 @@ extension PagedEndpoint {
     public func validate(response: RawData) throws { _ = try read(response) }
 }
 
-/// How a request identifies its page.
+/// The way in which a request identifies its page.
 public enum PageStyle: Sendable, Hashable {
-    /// By the position of its first row, counted from 0. A new page begins with the last row of the page before it,
-    /// which shows that no row was inserted between them: of a page of 20, 19 rows are new.
+    /// The position of the page's first row, counted from 0. A new page begins with the last row of the previous one,
+    /// which shows that no row was inserted between them: 19 rows of a page of 20 are new.
     case offset
-    /// By a number, for pages of any size up to the page size. The number and the size are chosen so that the new page
-    /// begins a little before the last known row, and overlaps the known rows.
+    /// A page number, for pages of any size up to the page size. The number and the size are chosen so that the new
+    /// page begins a little before the last known row, and overlaps the known rows.
     ///
     /// - Parameter first: The number of the first page.
     case number(first: Int = 1)
-    /// By a number, for pages of the page size and no other. Such pages can't overlap: after a new page the one before
-    /// it is read again, so that every page takes two requests, and an edit between these two that another undoes is
-    /// not seen.
+    /// A page number, for pages with only the page size. Such pages can't overlap: after a new page the previous one is
+    /// read again, so that every page takes two requests, and an edit between these two that another undoes is not
+    /// noticed.
     ///
     /// - Parameter first: The number of the first page.
     case numberOfFixedSize(first: Int = 1)
-    /// By a text that the page before contained. The server promises that no row is missing between two pages.
+    /// A text that the previous page contained. The server promises that no row is missing between two pages.
     case cursor
 }
 
@@ -69,7 +70,7 @@ public struct PageRequest: Sendable, Hashable {
     /// The number of the page, counted from the first number of its style. With ``PageStyle/offset`` and
     /// ``PageStyle/cursor`` it is 0.
     public var number: Int
-    /// How many rows are requested.
+    /// The number of rows to request.
     public var size: Int
     /// The cursor of the page; `nil` for the first page and with other styles.
     public var cursor: String?

@@ -1,5 +1,5 @@
-/// Decides what becomes of the load of a paged manager, of which there is one at a time. Pure: it makes no request and
-/// notifies nobody.
+/// Decides the loads of a paged manager, of which only one is in flight at a time. Pure: it makes no request and
+/// notifies no delegate.
 ///
 /// The requests of a load are calls of an ``APIManager``, whose own machine decides which of them land.
 struct PagedLoadMachine<E: PagedEndpoint> {
@@ -10,11 +10,11 @@ struct PagedLoadMachine<E: PagedEndpoint> {
         let direction: PageDirection
         let endpoint: E
         var options: CallOptions
-        /// Decides which pages are requested, and what they make of the list.
+        /// Decides the pages to request, and the changes that they make to the list.
         var pages: any PageLoad
         /// The number of its first request, which is the number of the load; `nil` until that request was made.
         var id: FlightID?
-        /// What the first request of a later load is compared with; `nil` if no load may join this one.
+        /// The identity that the first request of a later load is compared with; `nil` if no load may join this one.
         var identity: CallIdentity?
     }
 
@@ -27,9 +27,9 @@ struct PagedLoadMachine<E: PagedEndpoint> {
         case reading(Load)
     }
 
-    /// What a paged manager does when a request has landed.
+    /// The treatment of a request's landing by a paged manager.
     enum Landing {
-        /// Nothing: it is not a request of the load.
+        /// Ignore the landing: the request does not belong to the load.
         case ignore
         /// Fails a load that could not start.
         case refuse
@@ -74,7 +74,7 @@ struct PagedLoadMachine<E: PagedEndpoint> {
     ///
     /// - Parameters:
     ///   - request: The number of the request.
-    ///   - identity: What it is compared by; `nil` if it joins none.
+    ///   - identity: The identity by which the load is compared; `nil` if it joins no other.
     /// - Returns: Whether the load starts, and replaces the load in flight if there is one; otherwise the load in
     ///   flight with which it lands, or because of which it is not made.
     mutating func begin(
@@ -156,7 +156,7 @@ struct PagedLoadMachine<E: PagedEndpoint> {
 
     /// A load lands, or ends without landing.
     ///
-    /// - Returns: Whether it lands; `false` if it was ended or replaced before.
+    /// - Returns: Whether the load lands; `false` if it was ended or replaced before.
     @discardableResult
     mutating func finish(_ number: Int) -> Bool {
         guard load?.number == number else { return false }

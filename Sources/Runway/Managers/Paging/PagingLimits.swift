@@ -1,9 +1,9 @@
-/// How many rows a ``PagedAPIManager`` holds in memory, and how many requests it makes to combine pages.
+/// Limits for the rows that a ``PagedAPIManager`` holds in memory, and for its requests to combine pages.
 public struct PagingLimits: Sendable, Hashable {
     /// The greatest number of rows in memory. The default is 1000; at least three pages. Rows beyond it are evicted at
     /// the far end of the list.
     public let maximumItemCount: Int
-    /// The greatest number of requests of one load beside the first. The default is 12.
+    /// The most requests of one load in addition to the first. The default is 12.
     public let maximumExtraRequestCount: Int
     /// The greatest number of pages of a list that is paged by cursor, between two reloads. The default is 10 000.
     /// Their cursors are held in memory.

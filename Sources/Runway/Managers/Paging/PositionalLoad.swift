@@ -2,8 +2,8 @@ import RunwayJSON
 
 /// Loads pages that are identified by position or number.
 ///
-/// The next page is requested so that it begins with known rows. It *connects* if it has them. If it does not, earlier
-/// pages are requested until one connects, and then the pages after that one. If the rows that connect have greater
+/// The next page is requested so that it begins with known rows. It *connects* if it contains them. Otherwise earlier
+/// pages are requested until one connects, and then the pages after that one. If the connecting rows have greater
 /// positions than before, rows were inserted or moved before them: the window is then read again from its start until
 /// as many new rows are found.
 struct PositionalLoad: PageLoad {
@@ -24,7 +24,7 @@ struct PositionalLoad: PageLoad {
     private var read = PageRead([])
     private var isRefreshing = false
     private var extraRequestCount = 0
-    /// How many rows were inserted before the edge, as far as this load has seen.
+    /// The number of rows that were inserted before the edge, as far as this load has seen.
     private var shift = 0
 
     init(_ direction: PageDirection, of window: PageWindow, _ layout: PageLayout, _ limits: PagingLimits) {

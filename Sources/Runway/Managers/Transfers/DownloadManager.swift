@@ -7,12 +7,14 @@ public import Foundation
 /// @MainActor final class FilmController: APIManagerDelegate {
 ///     let folder = FileManager.default.temporaryDirectory
 ///     lazy var films = DownloadManager<RentalFilm>(
+///
 ///         on: network, to: { [folder] in folder.appendingPathComponent("\($0.id).mp4") }, delegate: self)
 ///     func watch(id: Int) { films.load(RentalFilm(id: id)) }
 ///     func pause() { films.cancelAll() }
 ///     func apiManager(_ manager: any APIManaging, didTransfer progress: TransferProgress, of flight: FlightID) {
 ///         bar.fraction = progress.fraction ?? 0
 ///     }
+///
 ///     func apiManagerDidSucceed(_ manager: any APIManaging) {
 ///         if let film = manager.rawData?.file { play(film.url) }
 ///     }
@@ -20,14 +22,14 @@ public import Foundation
 /// }
 /// ```
 ///
-/// It is an ``APIManager`` whose calls are downloads as ``NetworkLayer/download(_:to:upTo:options:progress:)`` makes
-/// them: with its interceptors and validator, its overlap policy, and its landings. What lands is the head of the
-/// response, with the file (``RawData/file``); the validator checks that head. The delegate is notified of progress by
+/// An ``APIManager`` whose calls are downloads by ``NetworkLayer/download(_:to:upTo:options:progress:)``: with its
+/// interceptors and validator, its overlap policy, and its landings. A landing has the head of the response, with the
+/// file (``RawData/file``); the validator checks that head. The delegate is notified of progress by
 /// ``APIManagerDelegate/apiManager(_:didTransfer:of:)``.
 ///
-/// A download that is cancelled, or whose manager is released, leaves what it received beside the file. The next `load`
-/// of the same call resumes there, in this manager or in another one of the layer; it waits until the cancelled
-/// download has closed the file.
+/// A download that is cancelled, or whose manager is released, leaves its received bytes beside the file. The next
+/// `load` of the same call continues there, in this manager or in another one of the layer; it waits until the
+/// cancelled download has closed the file.
 public final class DownloadManager<E: Endpoint>: APIManager<E> {
     /// The progress of the transfer that is in flight, or that ended last; `nil` before any. In a SwiftUI view it is
     /// observed.
@@ -43,11 +45,12 @@ public final class DownloadManager<E: Endpoint>: APIManager<E> {
     ///   - network: The layer that carries the calls.
     ///   - destination: Returns the file that a call writes, after interceptors changed the call. Its folder has to
     ///     exist. Calls for different content need different files: while one download writes a file, another one to it
-    ///     fails as ``NetworkError/Kind/storage``. It is called once for each call: a `load` to another file than that
-    ///     of the download in flight is another call, and does not join it.
+    ///     fails as ``NetworkError/Kind/storage``. Called once for each call: a `load` to another file than the
+    ///     download in flight is another call, and does not join it.
     ///   - maximumByteCount: The largest file that is accepted. The default is 64 GiB, or the largest `Int`.
     ///   - delegate: Notified of progress and of landings; held weakly.
-    ///   - overlap: What a second call does while the first is in flight. The default, `nil`, is the endpoint's policy.
+    ///   - overlap: The policy for a second call while the first is in flight. The default, `nil`, is the endpoint's
+    ///     policy.
     public init(
         on network: NetworkLayer, to destination: @escaping @MainActor (E) -> URL,
         upTo maximumByteCount: Int = Int(clamping: Int64(64) << 30), delegate: (any APIManagerDelegate)? = nil,

@@ -1,6 +1,6 @@
 import Observation
 
-/// What a manager shows of the progress of its transfers.
+/// The progress of a manager's transfers that it shows.
 @MainActor @Observable
 final class TransferReports {
     fileprivate(set) var progress: TransferProgress?

@@ -7,6 +7,7 @@ import struct Foundation.URL
 /// @MainActor final class FilmUploadController: APIManagerDelegate {
 ///     lazy var films = UploadManager<FilmUpload>(on: network, delegate: self)
 ///     func publish(_ film: URL, id: Int) { films.load(FilmUpload(film: film, id: id)) }
+///
 ///     func apiManager(_ manager: any APIManaging, didTransfer progress: TransferProgress, of flight: FlightID) {
 ///         bar.fraction = progress.fraction ?? 0
 ///     }
@@ -15,12 +16,12 @@ import struct Foundation.URL
 /// }
 /// ```
 ///
-/// It is an ``APIManager`` whose calls are uploads as ``NetworkLayer/upload(_:options:progress:)`` makes them: their
-/// deadline is the longest time without a byte, and the delegate is notified of progress by
-/// ``APIManagerDelegate/apiManager(_:didTransfer:of:)``. Hooks, overlap and landings are those of every manager: under
-/// ``OverlapPolicy/joinOrReplace`` a call with the same file, unchanged, joins the one in flight, and one with the
-/// files of a form (``FormPart``) replaces it. An upload that was cancelled is sent from its start, or continues if the
-/// endpoint allows it (``Endpoint/uploadResumption``).
+/// An ``APIManager`` whose calls are uploads by ``NetworkLayer/upload(_:options:progress:)``: their deadline limits the
+/// time without a byte, and the delegate is notified of progress by
+/// ``APIManagerDelegate/apiManager(_:didTransfer:of:)``. Hooks, overlap and landings are the same as in any manager:
+/// under ``OverlapPolicy/joinOrReplace`` a call with the same file, unchanged, joins the one in flight, and a call with
+/// the files of a form (``FormPart``) replaces it. An upload that was cancelled is sent from its start, or continues if
+/// the endpoint allows it (``Endpoint/uploadResumption``).
 public final class UploadManager<E: Endpoint>: APIManager<E> {
     /// The progress of the transfer that is in flight, or that ended last; `nil` before any. In a SwiftUI view it is
     /// observed.

@@ -1,9 +1,9 @@
 import Synchronization
 
-/// Has calls that change the same thing follow one another, so that one that fails and is stored is not overtaken by a
-/// later one.
+/// Makes calls with a common subject follow one another, so that a call that fails and is stored is not overtaken by a
+/// later call.
 final class ChangesInFlight: Sendable {
-    /// What two calls must have in common to follow one another.
+    /// A subject of a call: calls with a common subject follow one another.
     struct Subject: Hashable, Sendable {
         let service: ObjectIdentifier
         let account: String?
@@ -13,19 +13,19 @@ final class ChangesInFlight: Sendable {
     private struct Entry {
         let flight: FlightID
         let subjects: Set<Subject>
-        /// Resumed when no call before this one has a subject of it.
+        /// Resumed when no earlier call has a subject in common with this one.
         var continuation: CheckedContinuation<WaitEnd, Never>?
     }
 
-    /// Guards the calls in flight and those that wait, in the order in which they came.
+    /// Guards the calls in flight and the waiting calls, in the order in which they entered.
     private let entries = Mutex<[Entry]>([])
 
-    /// How many calls are in flight or wait.
+    /// The number of calls that are in flight or wait.
     var count: Int { entries.withLock { $0.count } }
 
-    /// Enters a call, and waits until all earlier ones with a common subject have left.
+    /// Enters a call, and waits until all earlier calls with a common subject have left.
     ///
-    /// A call for which the wait ends otherwise has left.
+    /// A call whose wait ends in another way has left.
     func enter(_ flight: Flight, _ subjects: Set<Subject>) async -> WaitEnd {
         if subjects.isEmpty { return .granted }
         let id = flight.id
@@ -50,13 +50,13 @@ final class ChangesInFlight: Sendable {
         }
     }
 
-    /// The call has ended.
+    /// Removes a call that has ended.
     func leave(_ flight: FlightID) {
         entries.withLock { $0.removeAll { $0.flight == flight } }
         admit()
     }
 
-    /// Resumes the calls that no earlier one blocks any more.
+    /// Resumes the calls that no earlier call blocks any more.
     private func admit() {
         let admitted = entries.withLock { entries in
             var admitted: [CheckedContinuation<WaitEnd, Never>] = []

@@ -1,10 +1,10 @@
 package import struct Foundation.UUID
 
-/// What the stage of the offline queue decided, for the record.
+/// A decision of the stage of the offline queue, for the record.
 package enum QueueingDecision: StageDecision, Equatable {
-    /// Why a change is stored in place of being sent, or after it was sent.
+    /// The reason why a change is stored instead of being sent, or after it was sent.
     package enum Cause: Sendable, Equatable, CustomStringConvertible {
-        /// Earlier changes of the account wait, which it must not overtake.
+        /// Earlier changes of the account wait, and this change must not overtake them.
         case others
         /// The call failed for this reason.
         case failed(NetworkError.Kind)
@@ -24,11 +24,11 @@ package enum QueueingDecision: StageDecision, Equatable {
     case stored(change: UUID, cause: Cause)
     /// The call can't be stored for this reason, and is sent or fails as any other.
     case unstorable(String)
-    /// The call was to be stored, and could not be.
+    /// The call was to be stored, but this failed.
     case failed(cause: Cause)
     /// The call is sent without having been stored before, for this reason: it is lost if the process ends meanwhile.
     case unwritten(String)
-    /// The call waited until an earlier one that changes the same had ended.
+    /// The call waited until an earlier call with a common subject had ended.
     case waited(Duration)
     /// The call sends a stored change.
     case replaying(change: UUID)

@@ -8,9 +8,9 @@ import struct Foundation.UUID
 ///
 /// A call is stored before it is sent, too, so that it is not lost if the process ends during its first attempt.
 ///
-/// It is above all that sends, so that what it stores has no token, cookie or signature, and below the cache. A call
-/// with an offline policy passes with an `Idempotency-Key`; every other call passes unchanged. A streamed body is not
-/// stored.
+/// The stage is above all stages that send, so that the calls that it stores have no token, cookie or signature, and
+/// below the cache. A call with an offline policy is passed on with an `Idempotency-Key`; every other call is passed on
+/// unchanged. A streamed body is not stored.
 struct QueueingStage: RequestStage {
     private let queue: (any ChangeQueue)?
     private let reports: ChangeReports
@@ -148,7 +148,7 @@ struct QueueingStage: RequestStage {
         _ change: UnsentChange, _ cause: QueueingDecision.Cause, after error: NetworkError? = nil,
         _ queue: any ChangeQueue, _ flight: Flight
     ) async -> NetworkError {
-        // What an account left when it signed out is not sent in its name later.
+        // A call of an account that has signed out is not stored: it must not be sent in the account's name later.
         if Task.isCancelled || flight.session.isOver {
             queue.removeWritten(change)
             return Task.isCancelled ? .cancelled(in: step) : error ?? .cancelled(in: step)
@@ -197,15 +197,15 @@ private final class StoredCalls: Sendable {
     func error(of flight: FlightID) -> NetworkError? { errors.withLock { $0.last { $0.flight == flight }?.error } }
 }
 
-/// Why a call can't be stored.
+/// An error that states why a call can't be stored.
 struct Unstorable: Error {
     let reason: String
 }
 
 extension UnsentChange {
-    /// The change of a request that no stage has authenticated.
+    /// Describes the change of a request that no stage has authenticated.
     ///
-    /// - Throws: ``Unstorable`` if the request has a secret of its own, or goes elsewhere than to its service.
+    /// - Throws: ``Unstorable`` if the request contains a secret, or is not for its service's base URL.
     init(_ request: Request, in flight: Flight) throws(Unstorable) {
         guard let baseURL = try? flight.configuration.baseURL.get(), baseURL.contains(request.head),
             let path = request.head.path
@@ -247,21 +247,21 @@ extension NetworkError {
     /// since too many are made, is not stored: a loop would fill the queue.
     fileprivate var mayPass: Bool { outlook.isServerUnavailable && kind != .overloaded }
 
-    /// Whether a response came that can't be read, so that the server may have executed the change. The renewal of a
-    /// token sends no change.
+    /// Whether a response arrived that can't be read, so that the server may have executed the change. An error of the
+    /// renewal of a token is none, since the renewal sends no change.
     fileprivate var leavesEffectUnknown: Bool {
         kind.obstacle == .unreadable && step != .authorizing && outlook.mayHaveTakenEffect
     }
 }
 
 extension ChangeQueue {
-    /// The call of a change has ended, and the change is not stored.
+    /// Removes a change that was written ahead of its call: the call has ended, and the change is not stored.
     fileprivate func removeWritten(_ change: UnsentChange) { if let id = change.id { removeWritten(id) } }
 }
 
 extension Flight {
-    /// Whether an attempt before the one that failed may have taken effect, as ``Response/leavesEffectUnknown`` has it
-    /// of a refusal.
+    /// Whether an attempt before the failed one may have taken effect; ``Response/leavesEffectUnknown`` is the same for
+    /// a refusal.
     fileprivate func mayHaveTakenEffect(before error: NetworkError) -> Bool {
         if error.kind == .cancelled || error.sending == .notSent { return false }
         // A token was missing for another attempt: the error says nothing of the last one.
@@ -271,10 +271,10 @@ extension Flight {
 }
 
 extension Response {
-    /// Whether the response does not show what became of the change: the server failed, or responded with what can't be
-    /// read; an earlier attempt of the call may have had its effect; or the refusal concerns only what a redirect led
-    /// to. The caller would make the call anew, under another key, and have a second effect: the queue sends it again
-    /// under its own.
+    /// Whether the response does not show if the server executed the change: the server failed, or sent a response that
+    /// can't be read; an earlier attempt of the call may have had its effect; or the refusal concerns only the target
+    /// of a redirect. If the caller made the call anew, under another key, the change might be executed twice: the
+    /// queue sends it again under its own key.
     fileprivate var leavesEffectUnknown: Bool {
         guard let outlook = refusal?.outlook else { return false }
         if followsProcessedRequest { return true }

@@ -1,4 +1,4 @@
-/// What the caching stage decided, for the record.
+/// A decision of the reading stage, for the record.
 package enum CacheDecision: StageDecision, Equatable {
     /// A fresh response was in memory.
     case hit(age: Duration)

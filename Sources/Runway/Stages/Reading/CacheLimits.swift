@@ -38,7 +38,7 @@ public struct CacheLimits: Sendable, Hashable {
     /// The most calls that share one request; one more starts another. The default is 1,000; 1 or less shares none.
     public let maximumCallsPerRequest: Int
 
-    /// Bounds what is stored in memory; see the properties for the defaults.
+    /// Limits the responses that are stored in memory; see the properties for the defaults.
     public init(
         maximumCount: Int = 1000, maximumByteCount: Int = 32 << 20,
         maximumByteCountByKind: [CacheKind: Int] = [:], maximumHTTPTargets: Int = 1000,

@@ -1,16 +1,16 @@
-/// How the calls of a layer used stored responses, by endpoint. Use it to choose lifetimes.
+/// Counts, for each endpoint, how the calls of a layer used stored responses. Use the counts to choose lifetimes.
 ///
 /// ```swift
 /// print(network.cacheReport)
 /// ```
 ///
-/// It has only numbers, no parameters and no accounts. Not counted are calls that revalidate a stale response for
-/// another call, calls of endpoints whose policy stores nothing, and calls that may send nothing and find no stored
-/// response. A prefetch counts as a call.
+/// The report contains only numbers, no parameters and no accounts. It does not count calls that revalidate a stale
+/// response for another call, calls of endpoints whose policy stores nothing, and calls that may send nothing and find
+/// no stored response. A prefetch counts as a call.
 public struct CacheReport: Sendable, Hashable {
     /// The endpoints, those with the most calls first; at most 500.
     public let endpoints: [EndpointUse]
-    /// How many calls of further endpoints were not counted.
+    /// The number of calls of further endpoints, which were not counted individually.
     public let uncountedCount: Int
 
     /// The longest age of each range except the last: from a second to a week.
@@ -54,9 +54,9 @@ public struct CacheReport: Sendable, Hashable {
         /// Estimates how large a part of the calls a lifetime would serve without a request, from 0 to 1; `nil` before
         /// the first call.
         ///
-        /// It counts the calls that found a stored response of at most this age. Calls that bypassed the cache are
-        /// excluded. The estimate for a longer lifetime than the present one is too low, since every request replaces
-        /// the stored response by a younger one.
+        /// The estimate counts the calls that found a stored response of at most this age. Calls that bypassed the
+        /// cache are excluded. The estimate for a longer lifetime than the present one is too low, since every request
+        /// replaces the stored response by a younger one.
         ///
         /// - Parameter lifetime: A time to live. It is rounded down to 1, 10 or 30 seconds, 1, 3, 10 or 30 minutes, 1
         ///   or 6 hours, a day or a week.
@@ -68,7 +68,7 @@ public struct CacheReport: Sendable, Hashable {
         /// Estimates the share of the responses served by a lifetime that the server would have changed meanwhile, from
         /// 0 to 1; `nil` if no stored response of at most this age was compared with a new one.
         ///
-        /// - Parameter lifetime: As in ``servedShare(for:)``.
+        /// - Parameter lifetime: A time to live, rounded down as in ``servedShare(for:)``.
         public func changedShare(for lifetime: Duration) -> Double? {
             let changed = ranges(within: lifetime).reduce(0) { $0 + $1.changedCount }
             let all = ranges(within: lifetime).reduce(changed) { $0 + $1.unchangedCount }
@@ -80,7 +80,7 @@ public struct CacheReport: Sendable, Hashable {
         }
     }
 
-    /// How often stored responses of similar ages were found, and compared with new ones.
+    /// Counts how often stored responses of similar ages were found, and compared with new ones.
     public struct AgeRange: Sendable, Hashable {
         /// The longest age of the range; `nil` if it is unlimited. It belongs to the range, and a longer age to the
         /// next one.
@@ -144,7 +144,7 @@ extension CacheReport.EndpointUse {
 }
 
 extension Duration {
-    /// The duration in the largest unit of which it is a whole number.
+    /// The duration as text, in the largest unit of which it is a whole number.
     fileprivate var unitText: String {
         let seconds = components.seconds
         for (unit, length) in [("d", 86_400), ("h", 3_600), ("min", 60)] as [(String, Int64)]

@@ -48,7 +48,7 @@ extension CacheKey {
 }
 
 extension CacheInvalidation {
-    /// All that may be named, as a scope that can be stored: a call as its endpoint.
+    /// The invalidation as a scope that can be stored. For a single call this is the scope of its endpoint.
     var scope: CacheScope {
         func endpoint<E: Endpoint>(_ endpoint: E.Type) -> CacheScope { .endpoint(E.name, service: E.Service.name) }
         func endpoint<E: Endpoint>(of call: E) -> CacheScope { endpoint(E.self) }

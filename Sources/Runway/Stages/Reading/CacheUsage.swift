@@ -5,7 +5,7 @@ final class CacheUsage: Sendable {
     /// The most endpoints that are counted one by one.
     private let maximumEndpoints: Int
 
-    /// How one call used the cache.
+    /// The use that one call made of the cache.
     enum Use: Equatable {
         /// A fresh response landed.
         case fresh(age: Duration)
@@ -75,7 +75,7 @@ final class CacheUsage: Sendable {
     ) {
         let id = ObjectIdentifier(endpoint)
         state.withLock { state in
-            // Changed in its place, so that the list of ages is not copied.
+            // Changed in the dictionary, so that the list of ages is not copied.
             if let index = state.counts.index(forKey: id) { return change(&state.counts.values[index]) }
             guard state.counts.count < maximumEndpoints else {
                 if isCall { state.uncounted += 1 }

@@ -1,7 +1,7 @@
 /// Decides which responses may be stored after clears, after changes of targets, and after newer responses.
 ///
 /// Requests, calls, clears and changes take their sequence numbers from one counter,
-/// ``ResponseCache/nextSequenceNumber()``. A clear refuses the responses of calls that started before it, also if their
+/// ``ResponseCache/nextSequenceNumber()``. A clear refuses the responses of calls that started before it, even if their
 /// requests were sent after it. A change of a target, and a newer response, refuse the responses to requests that were
 /// sent before.
 ///
@@ -55,7 +55,7 @@ struct ClearGenerations {
         targets.merge(Generation(firstRequest: sequenceNumber + 1), for: target)
     }
 
-    /// Refuses the responses for a key that are older than one that was stored, also after that one was evicted.
+    /// Refuses the responses for a key that are older than a stored one, even after the stored one was evicted.
     mutating func replace(_ key: CacheKey, by sequenceNumber: UInt64) {
         keys.merge(Generation(firstRequest: sequenceNumber), for: key)
     }

@@ -1,15 +1,15 @@
 import HTTPTypes
 
-// A call that changes what other calls read; see ``Endpoint/invalidates``.
+// Calls that change resources which other calls read; see ``Endpoint/invalidates``.
 extension Flight {
-    /// Reads from a checked endpoint what its call invalidates.
+    /// Stores in the flight the invalidations that a checked endpoint declares.
     func readInvalidations<E: Endpoint>(of endpoint: E) {
         if E.method.isSafe { return }
         let invalidations = endpoint.invalidates
         if !invalidations.isEmpty { reading.setInvalidations(invalidations) }
     }
 
-    /// Sends the request of a change, and invalidates what it names before its response lands.
+    /// Sends the request of a change, and performs its invalidations before its response lands.
     func sendingChange(
         _ send: () async throws(NetworkError) -> Response
     ) async throws(NetworkError) -> Response {
@@ -32,13 +32,14 @@ extension Flight {
         }
     }
 
-    /// Invalidates what a change names whose call ends before its request: it was cancelled, or its deadline passed.
+    /// Performs the invalidations of a change whose call ends before its request: the call was cancelled, or its
+    /// deadline passed.
     func leaveChange() {
         guard reading.isChanging else { return }
         if mayHaveSent { invalidate(isCertain: false) }
     }
 
-    /// Whether a request may have been sent. That of a merged call is recorded with its envelope.
+    /// Whether a request of the call may have been sent. The request of a merged call is recorded with its envelope.
     private var mayHaveSent: Bool { recorder.attemptCount > 0 || mergePolicy != nil }
 
     private func endChange(isCertain: Bool, mayHaveTakenEffect: Bool) {
@@ -51,7 +52,7 @@ extension Flight {
         note(CacheDecision.invalidated(count: count, isCertain: isCertain))
     }
 
-    /// Removes what an invalidation names. Returns how many responses in memory that were.
+    /// Removes the stored responses that an invalidation names. Returns the number of those that were in memory.
     private func remove(_ invalidation: CacheInvalidation) -> Int {
         switch invalidation.subject {
         case .service(let service): context.cache.remove(.service(service.name))

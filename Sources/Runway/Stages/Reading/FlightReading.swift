@@ -6,13 +6,14 @@ struct FlightReading: ~Copyable, Sendable {
     let start: UInt64
     /// The number of the read that the flight leads; 0 while it leads none.
     fileprivate let ledRead = Atomic<UInt64>(0)
-    /// The number of the read whose retained outcome is released when the call ends; 0 if there is none.
+    /// The number of the read whose retained outcome is released when the call ends; 0 if the call waits for no such
+    /// read.
     fileprivate let awaited = Atomic<UInt64>(0)
     /// Whether the call invalidates something if it takes effect.
     fileprivate let isChange = Atomic(false)
     /// Whether the request of a change is in flight.
     fileprivate let changing = Atomic(false)
-    /// Guards what the call received from the cache and what it brings to it.
+    /// Guards the responses that the call received from the cache and those that it brings to the cache.
     fileprivate let state = Mutex(State())
 
     init(start: UInt64) { self.start = start }
@@ -21,7 +22,7 @@ struct FlightReading: ~Copyable, Sendable {
     struct State {
         /// The key of the call's response, if it was known before the request was made.
         var key: CacheKey?
-        /// What the call looked up before its request was made, until the request arrives in the reading stage.
+        /// The result of the lookup before the request was made, until the request arrives in the reading stage.
         var lookup: Lookup?
         /// The stored response that the call received.
         var cached: TimeToLiveResponse?
@@ -33,7 +34,7 @@ struct FlightReading: ~Copyable, Sendable {
         var revalidated: TimeToLiveResponse?
         /// Whether the call revalidates a stale response for another one.
         var isRevalidation = false
-        /// What the call invalidates if it takes effect.
+        /// The invalidations that are performed if the call takes effect.
         var invalidations: [CacheInvalidation] = []
         /// The response that is stored once endpoint and validator have accepted it.
         var proposal: Proposal?
@@ -49,7 +50,7 @@ struct FlightReading: ~Copyable, Sendable {
     enum Lookup: Sendable {
         /// Under the key of a call: a stale response, or `nil` if none is stored.
         case call(CacheKey, TimeToLiveResponse?, changes: UInt64)
-        /// By the rules of HTTP caching. It is large, and hardly any call has one.
+        /// By the rules of HTTP caching. The case is indirect since the value is large, and hardly any call has one.
         indirect case http(HTTPReading.Lookup)
     }
 
@@ -57,20 +58,21 @@ struct FlightReading: ~Copyable, Sendable {
     struct Proposal {
         var response: TimeToLiveResponse
         var tiers: CacheTiers
-        /// Whether it is the response that the call received, validated by the server.
+        /// Whether the response is the stored one that the call received, after the server validated it.
         var isRenewed = false
     }
 
-    /// A stale response, and how long it may be used in place of a fresh one. It is large, and few calls have one.
+    /// A stale response, and the policy that says how long it may be used instead of a fresh one. The enum is indirect
+    /// since the value is large, and few calls have one.
     indirect enum Fallback {
-        /// - Parameter since: When the response became stale, on the layer's clock.
+        /// - Parameter since: The time at which the response became stale, on the layer's clock.
         case stale(TimeToLiveResponse, since: Duration, CachePolicy)
     }
 }
 
-// What the call changes.
+// The changes that the call makes.
 extension FlightReading {
-    /// What the call invalidates if it takes effect.
+    /// The invalidations that are performed if the call takes effect.
     var invalidations: [CacheInvalidation] { state.withLock { $0.invalidations } }
 
     func setInvalidations(_ invalidations: [CacheInvalidation]) {
@@ -86,7 +88,7 @@ extension FlightReading {
     func endChange() { changing.store(false, ordering: .releasing) }
 }
 
-// What the call received from the cache.
+// The responses that the call received from the cache.
 extension Flight {
     /// The key of the call's response, if it was known before the request was made.
     var key: CacheKey? { reading.state.withLock { $0.key } }
@@ -108,7 +110,8 @@ extension Flight {
     /// Remembers the target whose stored response the call receives by the rules of HTTP caching, for the same purpose.
     func receive(_ target: HTTPCacheURI) { reading.state.withLock { $0.cachedTarget = target } }
 
-    /// Removes the stored response that the call received, if that is the one that was rejected. Returns whether it is.
+    /// Removes the stored response that the call received, if a response from `source` was rejected and `source` is not
+    /// the network. Returns whether it removed one.
     func rejectCached(_ source: ResponseSource) -> Bool {
         if source == .network { return false }
         let (cached, target) = reading.state.withLock { state in
@@ -144,7 +147,7 @@ extension Flight {
     }
 }
 
-// What the call brings to the cache.
+// The response that the call brings to the cache.
 extension Flight {
     /// Proposes a response to be stored once the endpoint and the manager's validator have accepted it.
     func propose(_ proposal: FlightReading.Proposal) { reading.state.withLock { $0.proposal = proposal } }
@@ -168,7 +171,7 @@ extension Flight {
 extension Flight {
     func setFallback(_ fallback: FlightReading.Fallback) { reading.state.withLock { $0.fallback = fallback } }
 
-    /// The stale response that the call may receive instead of an error; `nil` if there is none.
+    /// Returns the stale response that the call may receive instead of an error; `nil` if there is none.
     func fallbackResponse() -> Response? {
         guard !isEndedEarly, case .stale(let response, let since, let policy) = reading.state.withLock({ $0.fallback })
         else { return nil }

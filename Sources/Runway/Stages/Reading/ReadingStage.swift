@@ -1,12 +1,12 @@
 import HTTPTypes
 
 /// Responds from the cache, stores responses, and shares one request among identical reads that are in flight at the
-/// same time. A call that changes something invalidates what its endpoint names, before it lands.
+/// same time. A call that changes something performs its endpoint's invalidations before it lands.
 ///
 /// A fresh response in memory lands in the caller's turn. A response is stored only after the service judged it fine
 /// and the endpoint and the manager's validator accepted it; under ``CachePolicy/http(onDisk:)``, as the server allows.
-/// ``SharedReads`` defines which reads share a request. A streamed body is copied while it passes if HTTP allows
-/// storing it; all other bodies pass unchanged.
+/// ``SharedReads`` defines which reads share a request. A streamed body is copied while it is read if HTTP allows
+/// storing it; all other bodies are passed on unchanged.
 struct ReadingStage: RequestStage {
     let cache: ResponseCache
     let admission: AdmissionControl

@@ -13,7 +13,7 @@ extension ResponseCache {
     /// Removes the responses of an account, for example when it signs out.
     ///
     /// - Parameters:
-    ///   - account: The account, as in ``ServiceSettings/account``; `nil` is that of calls without an account.
+    ///   - account: The account, as in ``ServiceSettings/account``; `nil` for calls without an account.
     ///   - service: The service that it signed out of; `nil` is all of them.
     public func clear(account: String?, of service: (any APIService.Type)? = nil) {
         clear(.account(account, service: service?.name))
@@ -23,7 +23,7 @@ extension ResponseCache {
     ///
     /// Responses to calls that started before the clear are never stored, and calls that start after it do not share
     /// requests that were sent before it. Responses stored by ``CachePolicy/http(onDisk:)`` belong to targets and not
-    /// to endpoints, so that a clear of an endpoint removes those of its whole service.
+    /// to endpoints, so that a clear of an endpoint removes the HTTP responses of its whole service.
     public func clear(_ scope: CacheScope) { remove(scope) }
 
     /// Removes the responses in a scope; see ``clear(_:)-(CacheScope)``. Returns how many were in memory.
@@ -73,8 +73,8 @@ extension ResponseCache {
         }
     }
 
-    /// Evicts least recently used responses, other than those of ``CachePolicy/http(onDisk:)``, until they fit. The
-    /// disk tier stays unchanged.
+    /// Evicts least recently used responses, other than those of ``CachePolicy/http(onDisk:)``, until the rest fits.
+    /// The disk tier stays unchanged.
     ///
     /// - Parameters:
     ///   - count: The most responses. The default is no limit.

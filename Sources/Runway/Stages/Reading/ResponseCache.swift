@@ -7,11 +7,11 @@ import Synchronization
 /// network.cache.trim(byteCount: 8 << 20)      // the app moved to the background
 /// ```
 ///
-/// Entries are bounded by count and by bytes; least recently used entries are evicted first, of the same ``CacheKind``
-/// alone. Endpoints whose policy is ``CachePolicy/http(onDisk:)`` have limits of their own in ``CacheLimits``, and
-/// their responses belong to targets: they are returned only to calls of the same service, environment and account
-/// whose requests have equal values in every header field that may authenticate them. These are all fields except those
-/// whose standard assigns another meaning, such as `Accept` or `User-Agent`.
+/// Entries are limited by count and by bytes; least recently used entries of the same ``CacheKind`` are evicted first.
+/// Endpoints whose policy is ``CachePolicy/http(onDisk:)`` have limits of their own in ``CacheLimits``, and their
+/// responses belong to targets: they are returned only to calls of the same service, environment and account whose
+/// requests have equal values in every header field that may authenticate them. These are all fields except those whose
+/// standard assigns another meaning, such as `Accept` or `User-Agent`.
 ///
 /// Responses to calls that started before a clear are never stored. An older response never replaces a newer one, by
 /// the order in which their requests were sent.
@@ -24,7 +24,7 @@ public final class ResponseCache: Sendable {
     /// skip the tier.
     static let maximumAbandonedLookups = 16
 
-    /// The limits of what is stored and shared.
+    /// The limits of stored responses and of shared requests.
     public let limits: CacheLimits
 
     /// The reads in flight that calls can share. Its lock is taken while ``state`` is locked, never the other way
@@ -32,11 +32,11 @@ public final class ResponseCache: Sendable {
     let reads: SharedWork<ReadKey, ReadOutcome>
     let background = BackgroundFlights()
     let tier: (any CacheTier)?
-    /// How calls used stored responses, for the report.
+    /// Counts for the report how calls used stored responses.
     let usage = CacheUsage()
     let clock: LayerClock
     let timer: DeadlineTimer
-    /// Identifies this launch in what the disk tier stores: sequence numbers and instants of another one have no
+    /// Identifies this launch in the records of the disk tier: sequence numbers and instants of another launch have no
     /// meaning in it.
     let launch = UInt64.random(in: .min ... .max)
     private let sequence = Atomic<UInt64>(0)
@@ -46,7 +46,7 @@ public final class ResponseCache: Sendable {
         var entries: ValuesByKind<CacheKind, CacheKey, TimeToLiveResponse>
         /// The responses stored by the rules of HTTP caching.
         var targets: ValuesByKind<CacheKind, HTTPCacheURI, HTTPCacheTarget>
-        /// How often a target was changed, from which versions are taken.
+        /// The number of changes of targets. Each change gives the target this number as its version.
         var targetChangeCount: UInt64 = 0
         var generations = ClearGenerations()
         var writeBehind: WriteBehindQueue
@@ -89,7 +89,7 @@ public final class ResponseCache: Sendable {
     /// The bytes that the responses in memory occupy.
     public var byteCount: Int { state.withLock { $0.entries.byteCount + $0.targets.byteCount } }
 
-    /// How many operations of the disk tier failed.
+    /// The number of operations of the disk tier that failed.
     public var tierFailureCount: Int { state.withLock { $0.tierFailureCount } }
 
     /// The sequence number that was taken last. A call that starts now is older than every operation after it.
@@ -101,10 +101,10 @@ public final class ResponseCache: Sendable {
 }
 
 extension ResponseCache {
-    /// What a lookup found, so that a call that starts a request can check whether it still holds.
+    /// The result of a lookup, by which a call that starts a request can check whether the result is still valid.
     ///
-    /// The number of changes is that of the whole cache at the lookup. Only if it is another one now, the key is looked
-    /// up again.
+    /// The number of changes is that of the whole cache at the lookup. Only if the number is different now, the key is
+    /// looked up again.
     enum Snapshot {
         /// The call may use no stored response.
         case none
@@ -117,13 +117,13 @@ extension ResponseCache {
     /// Returns whether a lookup would find the same now.
     func isCurrent(_ snapshot: Snapshot) -> Bool { state.withLock { $0.isCurrent(snapshot) } }
 
-    /// Makes a call the leader or a follower of a read, unless what its lookup found has changed since.
+    /// Makes a call the leader or a follower of a read, unless the result of its lookup has changed since.
     ///
     /// A leader stores its response before its read ends. As both are looked up in one turn here, a caller always finds
     /// either the request in flight or the cached entry.
     ///
-    /// - Returns: What the call is to the read; `nil` if it has to look up again.
-    /// - Throws: As ``SharedWork/enter(_:for:isJoinable:endsInTime:)``.
+    /// - Returns: The role of the call in the read; `nil` if the call has to look up again.
+    /// - Throws: The errors of ``SharedWork/enter(_:for:isJoinable:endsInTime:)``.
     func enter(
         _ key: ReadKey, for flight: Flight, after snapshot: Snapshot, isJoinable: Bool, endsInTime: Bool
     ) throws(NetworkError) -> SharedWork<ReadKey, ReadOutcome>.Role? {

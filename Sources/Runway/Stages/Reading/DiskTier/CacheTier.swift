@@ -15,6 +15,7 @@
 ///     func find(_ key: CacheTierKey) -> CacheTierEntry? { entries[key] }
 ///
 ///     func apply(_ changes: [CacheTierChange]) {
+///
 ///         for change in changes {
 ///             if case .store(let entry, let key) = change { entries[key] = entry }
 ///             entries = entries.filter { !change.removes($0.key) }
@@ -23,7 +24,7 @@
 /// }
 /// ```
 public protocol CacheTier: Sendable {
-    /// Returns the entry of a key; `nil` if there is none.
+    /// Returns the entry of a key; `nil` if the tier has none.
     func find(_ key: CacheTierKey) async throws -> CacheTierEntry?
     /// Returns `false` if the tier knows, without waiting for a drive or for another thread's work, that it has no
     /// entry of a key. No lookup is made then. The default is `true`.
@@ -66,15 +67,15 @@ public struct CacheTierKey: Sendable, Hashable {
     public let service: String
     /// The name of the endpoint; `nil` for the responses of ``CachePolicy/http(onDisk:)``, which belong to a target.
     public let endpoint: String?
-    /// The account of the call; `nil` if nobody was signed in.
+    /// The account of the call; `nil` if no account was signed in.
     public let account: String?
-    /// The URL to which responses of ``CachePolicy/http(onDisk:)`` belong; `nil` for others. It may contain secrets, as
-    /// the ``canonicalForm`` does.
+    /// The URL to which responses of ``CachePolicy/http(onDisk:)`` belong; `nil` for others. It may contain secrets,
+    /// like the ``canonicalForm``.
     public let target: String?
     /// Everything that distinguishes keys, as bytes that are the same in every launch of the app.
     ///
-    /// It contains whatever secrets the request contains. A tier stores a cryptographic digest of it, such as SHA-256,
-    /// never the bytes.
+    /// The form contains the secrets that the request contains. A tier stores a cryptographic digest of the form, such
+    /// as SHA-256, never the bytes.
     public let canonicalForm: [UInt8]
 
     init(_ key: CacheKey) {
@@ -99,16 +100,17 @@ public struct CacheTierKey: Sendable, Hashable {
     public func hash(into hasher: inout Hasher) { hasher.combine(canonicalForm) }
 }
 
-/// What a ``CacheTier`` stores for a key: bytes, which Runway writes and reads.
+/// The entry that a ``CacheTier`` stores for a key, in bytes that Runway writes and reads.
 public struct CacheTierEntry: Sendable, Hashable, Codable {
     /// The header fields and all else that decides on the use of the body.
     public var metadata: [UInt8]
     /// The body, with codings undone.
     public var body: [UInt8]
-    /// The kind of the response, for a tier that has a budget for each. What a tier returns of it has no effect.
+    /// The kind of the response, for a tier that has a budget for each kind. The kind in an entry that the tier returns
+    /// has no effect.
     public var kind: CacheKind
 
-    /// An entry with what a tier read back from its storage.
+    /// Makes an entry of the bytes that a tier read from its storage.
     public init(metadata: [UInt8], body: [UInt8], kind: CacheKind = .standard) {
         self.metadata = metadata
         self.body = body

@@ -1,7 +1,7 @@
 import Synchronization
 
 extension ResponseCache {
-    /// What the disk tier holds for a key.
+    /// The result of looking up a key in the disk tier.
     enum TierLookup {
         /// A response that is still to be written.
         case pending(WriteBehindQueue.Value)
@@ -54,8 +54,8 @@ extension ResponseCache {
     /// Waits until the disk tier has performed, or failed to perform, all operations so far. For example before the app
     /// is suspended.
     ///
-    /// It waits for at most ``maximumFlushWait``, and no longer after the task is cancelled. The tier continues in
-    /// either case.
+    /// The function waits for at most ``maximumFlushWait``, and returns when the task is cancelled. The tier continues
+    /// in either case.
     ///
     /// - Returns: Whether the tier completed in time.
     @discardableResult

@@ -31,7 +31,8 @@ struct TierRecordWriter {
     }
 }
 
-/// Reads what a ``TierRecordWriter`` wrote; every read returns `nil` if the bytes are not what it expects.
+/// Reads the bytes that a ``TierRecordWriter`` wrote. Every read returns `nil` if the bytes have another form than it
+/// expects.
 struct TierRecordReader {
     private var bytes: ArraySlice<UInt8>
 

@@ -1,7 +1,7 @@
 /// The pending operations of the disk tier, which is written after the calls have ended.
 ///
-/// A state machine without I/O: ``ResponseCache`` guards it and performs what ``next()`` returns. A lookup calls
-/// ``pending(for:)`` first.
+/// A state machine without I/O: ``ResponseCache`` guards it and performs the operations that ``next()`` returns. Before
+/// it searches the tier, it asks ``pending(for:)``.
 struct WriteBehindQueue {
     /// Identifies an entry of the tier.
     enum EntryKey: Hashable {
@@ -9,7 +9,7 @@ struct WriteBehindQueue {
         case target(HTTPCacheURI, CachePartition)
     }
 
-    /// What is stored under a key.
+    /// The responses that are stored under a key.
     enum Value {
         case call(TimeToLiveResponse)
         case target(HTTPCacheURI, CachePartition, [HTTPStoredResponse])
@@ -23,7 +23,7 @@ struct WriteBehindQueue {
         case clear(CacheScope)
     }
 
-    /// What the tier will hold for a key after the pending operations.
+    /// The state of a key in the tier after the pending operations.
     enum Pending {
         case stored(Value)
         case removed
@@ -70,7 +70,7 @@ struct WriteBehindQueue {
         return true
     }
 
-    /// The operations to perform next, at once; empty if there are none.
+    /// Returns the operations to perform next, at once; empty if there are none.
     mutating func next() -> [Operation] {
         if isPerforming, current.isEmpty { current = waiting.takeFirst(Self.maximumBatchCount) }
         if current.isEmpty { isPerforming = false }
@@ -94,7 +94,8 @@ struct WriteBehindQueue {
         return isPerforming
     }
 
-    /// What the tier will hold for a key; `nil` if no pending operation concerns it.
+    /// Returns the state of a key in the tier after the pending operations; `nil` if no pending operation concerns the
+    /// key.
     func pending(for key: EntryKey) -> Pending? {
         waiting.result(for: key) ?? current.latestResult(for: key)
     }
@@ -134,7 +135,7 @@ struct WriteBehindQueue {
         }
 
         func result(for key: EntryKey) -> Pending? {
-            // Only what concerns several entries, such as a clear, concerns a key that has no operation.
+            // Only an operation on several entries, such as a clear, concerns a key that has no operation of its own.
             if operations.count == keys.count, !keys.contains(key) { return nil }
             return operations.latestResult(for: key)
         }
@@ -155,7 +156,7 @@ struct WriteBehindQueue {
 }
 
 extension [WriteBehindQueue.Operation] {
-    /// What the tier will hold for a key after these operations; `nil` if none concerns it.
+    /// Returns the state of a key in the tier after these operations; `nil` if no operation concerns the key.
     fileprivate func latestResult(for key: WriteBehindQueue.EntryKey) -> WriteBehindQueue.Pending? {
         for operation in reversed() {
             if let pending = operation.result(for: key) { return pending }
@@ -204,7 +205,7 @@ extension WriteBehindQueue.Value {
 }
 
 extension WriteBehindQueue.Operation {
-    /// The key of the one entry that it concerns; `nil` if it may concern several.
+    /// The key of the entry that the operation concerns; `nil` if the operation may concern several entries.
     fileprivate var key: WriteBehindQueue.EntryKey? {
         switch self {
         case .store(let value): value.key
@@ -213,7 +214,7 @@ extension WriteBehindQueue.Operation {
         }
     }
 
-    /// What the tier holds for a key after this operation; `nil` if it does not concern the key.
+    /// Returns the state of a key in the tier after this operation; `nil` if it does not concern the key.
     fileprivate func result(for key: WriteBehindQueue.EntryKey) -> WriteBehindQueue.Pending? {
         switch self {
         case .store(let value): value.key == key ? .stored(value) : nil
@@ -238,7 +239,8 @@ extension WriteBehindQueue.Operation {
         }
     }
 
-    /// The operation as the tier performs it; `nil` if the tier never holds what it concerns.
+    /// Returns the operation as the tier performs it; `nil` if the tier never stores the entry that the operation
+    /// concerns.
     ///
     /// - Parameter launch: Identifies this launch; see ``TargetRecord``.
     func change(launch: UInt64) -> CacheTierChange? {

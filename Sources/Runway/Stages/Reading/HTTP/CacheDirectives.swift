@@ -3,7 +3,7 @@
 /// Reading never fails. If a sender broke the rules, the strictest meaning is assumed: an invalid lifetime is zero, of
 /// several lifetimes the smallest counts, and the directives in a quoted string that never ends are read, too.
 struct CacheDirectives: Sendable {
-    /// What follows a directive's name.
+    /// The argument after a directive's name.
     enum Argument: Sendable, Equatable {
         case none
         case text(String)
@@ -64,7 +64,7 @@ struct CacheDirectives: Sendable {
         let name = element[..<equals]
         let value = element[element.utf8.index(after: equals)...]
         let trimmed = name.trimmingWhitespace
-        // RFC 9111 §5.2 allows no whitespace beside the equals sign; such a directive is not trusted.
+        // RFC 9111 §5.2 allows no whitespace around the equals sign; such a directive is not trusted.
         guard trimmed.endIndex == name.endIndex, value.first != " ", value.first != "\t" else {
             directives.append((trimmed.lowercased(), .malformed))
             return

@@ -3,10 +3,10 @@ import HTTPTypes
 /// Identifies the user that responses belong to: a response that is stored in one partition is never returned in
 /// another.
 ///
-/// The app sets the account; the requests contain the sender fields and the cookies. These separate responses also if
-/// an account is set, since a caller may act for somebody else in one call. So does whether the call carries the access
-/// token, which is added below the cache. No other field of a request is part of it: a response's `Vary` names those
-/// that select it (RFC 9111 §4.1).
+/// The app sets the account; the requests contain the sender fields and the cookies. These separate responses even if
+/// an account is set, since a caller may act for another person in one call. Calls with the access token, which is
+/// added below the cache, are separated from calls without it. No other field of a request is part of the partition: a
+/// response's `Vary` names the fields that select it (RFC 9111 §4.1).
 struct CachePartition: Hashable, Sendable {
     let service: ObjectIdentifier
     let serviceName: String

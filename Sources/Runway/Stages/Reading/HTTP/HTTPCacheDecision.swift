@@ -1,4 +1,4 @@
-/// What the cache decided by the rules of HTTP, for the record.
+/// A decision of the cache by the rules of HTTP, for the record.
 package enum HTTPCacheDecision: StageDecision, Equatable {
     /// A stored response was returned; it stays fresh for this long.
     case fresh(age: Duration, remaining: Duration)
@@ -10,15 +10,15 @@ package enum HTTPCacheDecision: StageDecision, Equatable {
     case revalidating
     /// A stored response has no validator: it is stale by this much, and is fetched.
     case expired(staleBy: Duration?)
-    /// The origin confirmed stored responses, of which this number were updated.
+    /// The origin confirmed stored responses, and this number of them were updated.
     case notModified(updated: Int)
     /// The origin responded 304 to validators of no stored response; the request was sent again without conditions.
     case unmatchedNotModified
     /// No stored response matches the request.
     case miss
-    /// The cache was bypassed, as the call or the request asks for.
+    /// The cache was bypassed, as the call or the request requires.
     case bypassed
-    /// Nothing may be sent, and no stored response can be returned.
+    /// The request must not be sent, and no stored response can be returned.
     case onlyIfCachedMiss
     /// The response was stored, with this freshness lifetime.
     case stored(lifetime: Duration, isHeuristic: Bool)

@@ -1,8 +1,8 @@
 import HTTPTypes
 
 extension HTTPFields {
-    /// The fields of a response that are stored (RFC 9111 §3.1): all but those of one connection, of a proxy, and those
-    /// that its `no-cache` directive excepts.
+    /// Returns the fields of a response that are stored (RFC 9111 §3.1). Fields of one connection, fields of a proxy,
+    /// and fields that the response's `no-cache` directive names are omitted.
     func storable(without noCacheFields: [String]) -> HTTPFields {
         let excepted = Set(noCacheFields)
         return HTTPFields(endToEnd.filter { !excepted.contains($0.name.canonicalName) })

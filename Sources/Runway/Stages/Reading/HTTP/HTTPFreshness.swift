@@ -9,8 +9,8 @@ enum HTTPFreshness {
     ///
     /// - Parameters:
     ///   - response: The response.
-    ///   - directives: Its `Cache-Control` directives.
-    ///   - received: When it was received, which is its date if it has none.
+    ///   - directives: The response's `Cache-Control` directives.
+    ///   - received: The date of receipt, which replaces a missing date of the response.
     static func lifetime(
         of response: HTTPResponse, _ directives: ResponseDirectives, received: HTTPDate
     ) -> (duration: Duration, isHeuristic: Bool) {
@@ -37,7 +37,7 @@ enum HTTPFreshness {
     /// - Parameters:
     ///   - fields: The fields of the response.
     ///   - delay: The time from its request to its receipt, on a monotonic clock.
-    ///   - received: When it was received, on the wall clock.
+    ///   - received: The date of receipt, on the wall clock.
     static func initialAge(_ fields: HTTPFields, delay: Duration, received: HTTPDate) -> Duration {
         let date = fields[.date].flatMap { HTTPDate($0, now: received) } ?? received
         let apparentAge = max(.zero, received.since(date))

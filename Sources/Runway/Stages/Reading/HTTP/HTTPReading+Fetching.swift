@@ -19,7 +19,8 @@ extension HTTPReading {
         }
     }
 
-    /// When a call passed its request on: the times of a response that no transport returned.
+    /// The time and sequence number at which a call passed its request on, for a response that has no attempt of a
+    /// transport.
     struct RequestStart: Sendable {
         let sequenceNumber: UInt64
         let requested: Duration
@@ -63,7 +64,7 @@ extension HTTPReading {
         // A response without a verdict fails its call, and neither updates nor replaces a stored one.
         if response.verdict == nil { return response }
         let request = fetch.request
-        // The age and order of a shared response are those of its request, whenever a follower joined it.
+        // The age and order of a shared response are those of its request, whenever a follower joined the request.
         let sequenceNumber = response.attempt?.sequenceNumber ?? requestStart.sequenceNumber
         let times = ExchangeTimes(
             requested: response.attempt?.start ?? requestStart.requested, received: flight.clock.now,
@@ -82,7 +83,7 @@ extension HTTPReading {
         }
     }
 
-    /// Counts for the report whether the response changes what was stored.
+    /// Counts for the report whether the response differs from the stored one.
     private func countChange(by response: Response, of fetch: Fetch, in flight: Flight) {
         guard let stored = fetch.candidates.first, case .whole(let former) = stored.content else { return }
         let age = stored.age(at: flight.clock.now)

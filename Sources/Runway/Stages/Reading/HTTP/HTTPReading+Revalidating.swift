@@ -4,9 +4,9 @@ extension HTTPReading {
     /// Revalidates a stale response that a call received, in a flight of its own that no caller waits for (RFC 5861
     /// §3).
     ///
-    /// It is one of the ``BackgroundFlights``: if one is in flight for the same key, or there are too many, the
-    /// response stays stale until the next call for it. It has the deadline and the record of a call of the same
-    /// endpoint.
+    /// The flight is one of the ``BackgroundFlights``: if one is in flight for the same key, or there are too many, the
+    /// response stays stale until the next call for it. The flight has the deadline and the record of a call of the
+    /// same endpoint.
     func revalidate(_ fetch: Fetch, _ reads: SharedReads) {
         let (flight, next) = (reads.flight, reads.next)
         var request = fetch.request
@@ -58,7 +58,7 @@ private struct Revalidation: RequestStage {
 }
 
 extension Flight {
-    /// Another flight of the same endpoint, which starts now.
+    /// Creates another flight of the same endpoint, which starts now.
     fileprivate func makeSibling<E: Endpoint>(_ endpoint: E.Type) -> Flight {
         context.makeFlight(endpoint, options.forBackgroundFlight, retainedLayer: retainedLayer)
     }

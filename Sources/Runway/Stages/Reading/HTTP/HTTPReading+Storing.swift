@@ -152,7 +152,7 @@ extension HTTPReading {
 
     /// Invalidates the targets that a request with an unsafe method may have changed (RFC 9111 §4.4).
     ///
-    /// It concerns every call, whatever the cache policy of its endpoint is.
+    /// This applies to every call, whatever the cache policy of its endpoint is.
     func invalidate(after response: Response, to request: Request, in flight: Flight) {
         guard !request.head.method.isSafe, (200..<400).contains(response.head.status.code) || !response.hops.isEmpty
         else { return }

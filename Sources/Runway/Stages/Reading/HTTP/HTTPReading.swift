@@ -2,7 +2,7 @@ import HTTPTypes
 
 /// Reads by the rules of HTTP caching, ``CachePolicy/http(onDisk:)`` (RFC 9111).
 ///
-/// It handles GET and HEAD without a body. Streamed bodies are copied while they pass, up to the largest body that may
+/// Handles GET and HEAD without a body. Streamed bodies are copied while they are read, up to the largest body that may
 /// be stored; a stored response is returned whole.
 struct HTTPReading {
     let cache: ResponseCache
@@ -17,7 +17,7 @@ struct HTTPReading {
             lookup.note(in: flight)
             return .response(response)
         case .none:
-            // The draft's request is the one that arrives below, unless a stage changes it.
+            // The request of the draft is also the one that reaches this stage, unless a stage above changes it.
             if request.isAsAssembled { flight.setLookup(.http(lookup)) }
             return .wait
         case .stale(let response, _) where flight.manager != nil && flight.mayLandProvisionally:
@@ -45,16 +45,17 @@ struct HTTPReading {
         var searched: Set<HTTPCacheURI> = []
         var known: Lookup?
         if request.isAsAssembled, case .http(let lookup) = flight.takeLookup() { known = lookup }
-        // A lookup is repeated only if another call has changed what is stored of the target since, or the disk tier was searched.
+        // A lookup is repeated only if another call has changed the stored responses of the target since, or the disk
+        // tier was searched.
         while true {
             if let response = try await look(for: request, known.take(), &searched, reads) { return response }
         }
     }
 
-    /// Responds from the cache, or fetches; returns `nil` if the target has changed since it was looked up, or what the
-    /// disk tier holds of it has been brought into memory.
+    /// Responds from the cache, or fetches. Returns `nil` if the target has changed since it was looked up, or if its
+    /// responses have been read from the disk tier into memory.
     ///
-    /// - Parameter known: What the call has looked up already; `nil` if it has to look up.
+    /// - Parameter known: The lookup that the call has made already; `nil` if it has to look up.
     private func look(
         for request: Request, _ known: Lookup?, _ searched: inout Set<HTTPCacheURI>, _ reads: SharedReads
     ) async throws(NetworkError) -> Response? {
@@ -86,7 +87,7 @@ struct HTTPReading {
         }
     }
 
-    /// What a lookup found.
+    /// The result of a lookup.
     struct Lookup: Sendable {
         enum Found: Sendable {
             /// A response that may be returned without validation.
@@ -100,10 +101,11 @@ struct HTTPReading {
         }
 
         var found: Found
-        /// What the lookup decided, for the record. If a request has to be sent, its ``Fetch`` has the last decision.
+        /// The decisions of the lookup, for the record. If a request has to be sent, its ``Fetch`` has the last
+        /// decision.
         var decisions: [HTTPCacheDecision] = []
 
-        /// What the report counts if a stored response is returned.
+        /// The use that the report counts if a stored response is returned.
         var use: CacheUsage.Use?
 
         func note(in flight: Flight, counts: Bool = true) {
@@ -198,7 +200,7 @@ struct HTTPReading {
         return Lookup(found: .none(fetch))
     }
 
-    /// Why none of the candidates is used, for the record.
+    /// Returns the decision that explains, for the record, why none of the candidates is used.
     private static func decision(
         for candidates: [HTTPStoredResponse], _ directives: RequestDirectives, at now: Duration
     ) -> HTTPCacheDecision {
@@ -208,7 +210,7 @@ struct HTTPReading {
         return canBeValidated ? .validating(staleBy: staleBy) : .expired(staleBy: staleBy)
     }
 
-    /// The response that a stored one results in; `nil` if that can't serve the request.
+    /// Returns the response to the call from a stored one; `nil` if the stored response can't serve the request.
     func response(
         _ stored: HTTPStoredResponse, to request: Request, _ reuse: HTTPReuse, in flight: Flight
     ) -> Response? {

@@ -1,6 +1,6 @@
 import HTTPTypes
 
-/// Why a stale response was used.
+/// The reason why a stale response was used.
 package enum StaleReason: String, Sendable, Hashable {
     /// The request accepts it (`max-stale`, or ``CacheUse/onlyIfCached``).
     case requestAllows = "the request accepts it"
@@ -14,13 +14,13 @@ package enum StaleReason: String, Sendable, Hashable {
     case disconnected = "the origin could not be reached"
 }
 
-/// How one stored response may be used for one request (RFC 9111 §4).
+/// The use that one request may make of one stored response (RFC 9111 §4).
 enum HTTPReuse: Sendable, Equatable {
-    /// It may be returned without validation; it stays fresh for this long.
+    /// The response may be returned without validation; it stays fresh for this long.
     case fresh(remaining: Duration)
-    /// It may be returned although it is stale by this much.
+    /// The response may be returned although it is stale by this much.
     case stale(by: Duration, StaleReason)
-    /// It has to be validated; `nil` if it is not stale.
+    /// The response has to be validated; `nil` if it is not stale.
     case validate(staleBy: Duration?)
 
     init(_ stored: HTTPStoredResponse, for request: RequestDirectives, at now: Duration) {
@@ -58,11 +58,11 @@ enum HTTPReuse: Sendable, Equatable {
         }
     }
 
-    /// By how much a stored response is stale that may be returned because it can't be validated; `nil` if it may not
-    /// be returned.
+    /// Returns the time by which a stored response is stale that may be returned because it can't be validated; `nil`
+    /// if it may not be returned.
     ///
-    /// No directive may forbid its stale use (RFC 9111 §4.2.4). An error response of the server does not permit it by
-    /// itself; an origin that can't be reached does, unless a limit was set (RFC 5861 §4).
+    /// No directive may forbid that the response is used stale (RFC 9111 §4.2.4). An error response of the server does
+    /// not permit it by itself; an origin that can't be reached does, unless a limit was set (RFC 5861 §4).
     static func afterFailure(
         _ stored: HTTPStoredResponse, for request: RequestDirectives, isDisconnected: Bool, at now: Duration
     ) -> (staleBy: Duration, reason: StaleReason)? {

@@ -5,10 +5,10 @@ extension HTTPStoredResponse {
     ///
     /// The caller's own preconditions come first, then its range (RFC 9110 §13.2.2).
     ///
-    /// - Parameter age: Its age; `nil` if the origin has just validated it.
+    /// - Parameter age: The age of the stored response; `nil` if the origin has just validated it.
     func response(to request: HTTPRequest, age: Duration?) -> Response? {
         var head = head
-        // Whole seconds, as the field has them, rounded down.
+        // The field contains whole seconds, rounded down.
         if let age { head.headerFields[.age] = "\(age.components.seconds)" }
         if HTTPValidation.isNotModified(request.headerFields, self) {
             return Self.response(HTTPResponse(status: .notModified, headerFields: head.notModifiedFields), [], .fine)

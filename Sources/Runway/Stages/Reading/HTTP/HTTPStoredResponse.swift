@@ -31,20 +31,20 @@ struct HTTPStoredResponse: Sendable {
             }
         }
 
-        /// How many bytes the index of a JSON body occupies.
+        /// The number of bytes that the index of a JSON body occupies.
         var indexByteCount: Int {
             if case .whole(let rawData) = self { rawData.indexByteCount } else { 0 }
         }
     }
 
-    /// The sequence number of its request.
+    /// The sequence number of the request.
     var sequenceNumber: UInt64
     let partition: CachePartition
     /// GET, or HEAD if the response can serve only that.
     let method: HTTPRequest.Method
     let requestFields: HTTPFields
-    /// Whether it was received over TLS; otherwise `immutable` is not trusted, since anyone on the way could have
-    /// written it (RFC 8246 §3).
+    /// Whether the response was received over TLS. Otherwise `immutable` is not trusted, since anyone on the network
+    /// path could have written it (RFC 8246 §3).
     let isSecure: Bool
     private(set) var head: HTTPResponse
     var content: Content
@@ -52,11 +52,11 @@ struct HTTPStoredResponse: Sendable {
     let verdict: Verdict
     /// Whether the bytes are the origin's: no content coding was undone.
     let isVerbatim: Bool
-    /// It has to be validated before it is used, whatever its age.
+    /// Whether the response has to be validated before it is used, whatever its age.
     var isInvalidated = false
     /// Whether the endpoint that brought it stores responses on disk.
     var isOnDisk = false
-    /// Whose budget it uses: that of the endpoint that brought it.
+    /// The kind whose budget the response uses: that of the endpoint that brought it.
     var kind = CacheKind.standard
 
     private(set) var directives: ResponseDirectives
@@ -119,13 +119,13 @@ struct HTTPStoredResponse: Sendable {
             in: partition, times: times, verdict: verdict, isVerbatim: isVerbatim, sequenceNumber: sequenceNumber)
     }
 
-    /// Its age (RFC 9111 §4.2.3).
+    /// Returns the age of the response (RFC 9111 §4.2.3).
     func age(at now: Duration) -> Duration { initialAge + max(.zero, now - times.received) }
 
-    /// Its `ETag`; `nil` if it is absent or invalid.
+    /// The entity tag of the response; `nil` if `ETag` is absent or invalid.
     var entityTag: EntityTag? { head.headerFields[.eTag].flatMap { EntityTag($0) } }
 
-    /// Its `Last-Modified`, as it was sent.
+    /// The value of the response's `Last-Modified`, as it was sent.
     var lastModified: String? { head.headerFields[.lastModified] }
 
     /// The validator that names its bytes exactly (RFC 9110 §8.8.1).

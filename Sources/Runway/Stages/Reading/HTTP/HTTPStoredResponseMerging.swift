@@ -2,9 +2,10 @@ import HTTPTypes
 
 /// Combines the stored responses of a target with a new one (RFC 9111 §3.4, §4).
 enum HTTPStoredResponseMerging {
-    /// The responses with the new one in place of those that match the same request; `nil` if one of those is newer.
+    /// Returns the responses with the new one in place of those that match the same request; `nil` if one of the latter
+    /// is newer.
     ///
-    /// - Parameter maximumByteCount: Parts are combined up to this many bytes; beyond it the new part is stored alone.
+    /// - Parameter maximumByteCount: The limit up to which parts are combined; beyond it only the new part is stored.
     static func merged(
         _ new: HTTPStoredResponse, into responses: [HTTPStoredResponse], upTo maximumByteCount: Int
     ) -> [HTTPStoredResponse]? {

@@ -33,8 +33,8 @@ enum HTTPValidation {
         return tags.isEmpty && modified == nil ? nil : fields
     }
 
-    /// Whether a 304 without an entity tag can only refer to a candidate (RFC 9111 §4.3.4): every tag that the caller
-    /// sent is that of one.
+    /// Returns whether a 304 without an entity tag can only refer to a candidate (RFC 9111 §4.3.4): every tag that the
+    /// caller sent is the tag of a candidate.
     ///
     /// Otherwise it may refer to the caller's own representation, which no candidate equals (RFC 9111 §4.3.3).
     static func isUnambiguous(_ request: HTTPFields, _ candidates: [HTTPStoredResponse]) -> Bool {

@@ -11,13 +11,13 @@ struct RequestDirectives: Sendable {
     var isNoStore = false
     /// No older response may be used.
     var maxAge: Duration?
-    /// How long after its freshness a response may be used.
+    /// The time after its freshness during which a response may be used.
     var maxStale: Duration?
-    /// How long a response has to stay fresh.
+    /// The time for which a response has to stay fresh.
     var minFresh: Duration?
-    /// Nothing may be sent.
+    /// Whether nothing may be sent.
     var isOnlyIfCached = false
-    /// How long after its freshness a response may be used if no fresh one is available.
+    /// The time after its freshness during which a response may be used if no fresh one is available.
     var staleIfError: Duration?
 
     /// Longer than any staleness.

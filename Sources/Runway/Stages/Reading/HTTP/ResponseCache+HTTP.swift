@@ -13,7 +13,8 @@ struct HTTPCacheTarget {
 
 /// Responses stored under their target, by the rules of HTTP caching (RFC 9111), as in a private cache.
 extension ResponseCache {
-    /// The responses of a target in a partition, and by what the call can check whether they are still the same.
+    /// Returns the responses of a target in a partition, and a snapshot by which the call can check whether they are
+    /// still the same.
     func responses(
         of uri: HTTPCacheURI, for partition: CachePartition
     ) -> (responses: [HTTPStoredResponse], snapshot: Snapshot) {
@@ -24,8 +25,8 @@ extension ResponseCache {
 
     /// Stores a response in place of the older ones that match the same request.
     ///
-    /// If it may not be stored, those are removed all the same: a caller that received this response must not receive
-    /// an older one later.
+    /// If the response may not be stored, the older ones are nevertheless removed: a caller that received this response
+    /// must not receive an older one later.
     ///
     /// - Parameter start: ``lastSequenceNumber`` when the call started that brings the response.
     /// - Returns: `false` if a newer response is stored, if the call started before a clear, or if the request was sent
@@ -34,7 +35,7 @@ extension ResponseCache {
     func store(_ response: HTTPStoredResponse, of uri: HTTPCacheURI, from start: UInt64) -> Bool {
         defer { startWriteBehind() }
         return state.withLock { state in
-            // Whatever becomes of the response, the tier then holds what memory does.
+            // Whether the response is stored or not, the tier then holds the same responses as memory.
             defer { writeThrough(uri, response.partition, &state) }
             guard
                 state.generations.allows(uri, in: response.partition, response.sequenceNumber, from: start)
@@ -50,7 +51,7 @@ extension ResponseCache {
                     response, into: responses, upTo: limits.maximumHTTPBodyByteCount)
             else { return false }
             responses = merged
-            // A combined response is stored where the endpoint of the newest part says so.
+            // For a combined response, the endpoint of the newest part decides where it is stored.
             responses[responses.endIndex - 1].isOnDisk = response.isOnDisk
             responses[responses.endIndex - 1].kind = response.kind
             let maximumByteCount = state.targets.maximumByteCount(of: response.kind)
@@ -95,7 +96,7 @@ extension ResponseCache {
     /// Removes all responses of changed targets, whoever they are for, refuses those whose requests are in flight, and
     /// lets no later call join these requests (RFC 9111 §4.4).
     ///
-    /// - Returns: How many responses were stored.
+    /// - Returns: The number of stored responses that were removed.
     @discardableResult
     func invalidate(_ uris: Set<HTTPCacheURI>) -> Int {
         defer { startWriteBehind() }
@@ -105,7 +106,7 @@ extension ResponseCache {
         }
     }
 
-    /// Removes the responses of a target of which a caller rejected one.
+    /// Removes all responses of a target, since a caller rejected one of them.
     func reject(_ uri: HTTPCacheURI) {
         state.withLock { state in _ = invalidate(uri, &state) }
         startWriteBehind()
@@ -131,7 +132,7 @@ extension ResponseCache.State {
         }
     }
 
-    /// Removes those of a target's responses that match.
+    /// Removes the matching responses of a target.
     mutating func remove(from uri: HTTPCacheURI, where shouldRemove: (HTTPStoredResponse) -> Bool) {
         guard var responses = targets.peek(uri)?.responses, responses.contains(where: shouldRemove) else { return }
         responses.removeAll(where: shouldRemove)

@@ -1,10 +1,10 @@
 import Synchronization
 
-/// The disk tier of the responses stored by the rules of HTTP caching. For a target and a partition it holds what
-/// memory held last, so that what memory holds, if anything, is never older.
+/// The disk tier of the responses stored by the rules of HTTP caching. For a target and a partition the tier holds the
+/// responses that memory held last, so that responses in memory are never older.
 extension ResponseCache {
-    /// Brings what the disk tier holds of a target in a partition into memory, unless the target changed since the call
-    /// started.
+    /// Reads the responses of a target in a partition from the disk tier into memory, unless the target changed since
+    /// the call started.
     func load(_ uri: HTTPCacheURI, _ partition: CachePartition, in flight: Flight) async {
         let responses: [HTTPStoredResponse]
         switch await findOnDisk(.target(uri, partition), in: flight) {
@@ -35,7 +35,8 @@ extension ResponseCache {
         }
     }
 
-    /// Has the disk tier store what memory holds of a target in a partition, and nothing if it holds nothing.
+    /// Makes the disk tier store the responses that memory holds of a target in a partition, or remove its own if
+    /// memory holds none.
     func writeThrough(_ uri: HTTPCacheURI, _ partition: CachePartition, _ state: inout State) {
         guard tier != nil, partition.isPersistable else { return }
         let responses = (state.targets.peek(uri)?.responses ?? []).filter {

@@ -10,23 +10,23 @@ struct ResponseDirectives: Sendable {
     var maxAge: Duration?
     /// The response may not be stored.
     var isNoStore = false
-    /// It may not be used again without validation.
+    /// Whether the response may not be used again without validation.
     var isNoCache = false
     /// The fields that may not be used again without validation, in lower case.
     var noCacheFields: [String] = []
-    /// It may not be used stale.
+    /// Whether the response may not be used stale.
     var mustRevalidate = false
-    /// It may be stored only by a cache that understands its status.
+    /// Whether the response may be stored only by a cache that understands its status.
     var mustUnderstand = false
-    /// It may be stored whatever its status is.
+    /// Whether the response may be stored whatever its status is.
     var isPublic = false
-    /// It may be stored by a private cache whatever its status is.
+    /// Whether a private cache may store the response whatever its status is.
     var isPrivate = false
-    /// It does not change while it is fresh.
+    /// Whether the response does not change while it is fresh.
     var isImmutable = false
-    /// How long after its freshness it may be used while a fresh one is fetched.
+    /// The time after its freshness during which the response may be used while a fresh one is fetched.
     var staleWhileRevalidate: Duration?
-    /// How long after its freshness it may be used if no fresh one is available.
+    /// The time after its freshness during which the response may be used if no fresh one is available.
     var staleIfError: Duration?
 
     init(_ fields: HTTPFields) {

@@ -1,22 +1,23 @@
 import HTTPTypes
 
-/// Why a response was not stored.
+/// The reason why a response was not stored.
 package enum NotStoredReason: Sendable, Hashable {
     /// Responses to the request's method are not stored.
     case method
-    /// The status is not final, or concerns this one request alone.
+    /// The status is not final, or applies only to this request.
     case status
     /// The request or the response forbids storing, or the call's policy forbids it for a response that sets cookies.
     case noStore
-    /// Nothing allows it to be stored.
+    /// No rule allows the response to be stored.
     case notCacheable
-    /// It depends on something other than request fields, or on cookies of a jar, which are sent below the cache.
+    /// The response depends on something other than request fields, or on cookies of a jar, which are sent below the
+    /// cache.
     case varies
-    /// The service refuses the response, beyond what the status says.
+    /// The service refuses the response for another reason than its status.
     case notFine
-    /// Its range and its body disagree, or it is not one range of bytes.
+    /// The range and the body of the response disagree, or the response is not one range of bytes.
     case partial
-    /// It is larger than the limit of one response.
+    /// The response is larger than the limit of one response.
     case tooLarge
     /// A newer one is stored already, or the cache was cleared or the target changed while the request was in flight.
     case outdated
@@ -39,7 +40,7 @@ package enum NotStoredReason: Sendable, Hashable {
 
 /// Whether a response may be stored (RFC 9111 §3).
 enum Storability {
-    /// Why a response may not be stored; `nil` if it may.
+    /// Returns the reason why a response may not be stored; `nil` if it may.
     static func refusal(
         _ response: HTTPResponse, to request: HTTPRequest, _ directives: ResponseDirectives, verdict: Verdict?,
         isRequestNoStore: Bool
@@ -49,7 +50,7 @@ enum Storability {
         // 304 and 412 concern the preconditions of their request, 416 its range.
         guard status.code >= 200, ![304, 412, 416].contains(status.code) else { return .status }
         if directives.mustUnderstand, !status.isUnderstood { return .status }
-        // A cache that implements must-understand ignores the no-store beside it (RFC 9111 §5.2.2.3).
+        // A cache that implements `must-understand` ignores a `no-store` in the same response (RFC 9111 §5.2.2.3).
         if isRequestNoStore || directives.isNoStore && !directives.mustUnderstand { return .noStore }
         let isExplicit =
             directives.isPublic || directives.isPrivate || directives.maxAge != nil

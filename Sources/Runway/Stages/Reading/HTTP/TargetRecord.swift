@@ -2,17 +2,17 @@ import HTTPTypes
 
 import struct Foundation.Date
 
-/// The responses of one target in one partition, as the disk tier stores them: one body after the other, and what
-/// decides on their use.
+/// The responses of one target in one partition, as the disk tier stores them: one body after the other, and the data
+/// that decide on their use.
 ///
-/// Of the request it contains digests of the fields that `Vary` names, and no field.
+/// The record contains digests of the request fields that `Vary` names, and no field of a request.
 enum TargetRecord {
     private static var version: UInt64 { 2 }
 
-    /// What a reader knows and the record does not contain.
+    /// The data that a reader needs and that the record does not contain.
     struct Reading {
         let partition: CachePartition
-        /// Identifies this launch: sequence numbers of another one have no meaning in it.
+        /// Identifies this launch: sequence numbers of another launch have no meaning in it.
         let launch: UInt64
         let now: Duration
         let date: Date
@@ -20,7 +20,8 @@ enum TargetRecord {
 
     /// Returns whether a record can contain a response.
     static func canHold(_ response: HTTPStoredResponse) -> Bool {
-        // What `no-cache` excepts was removed from the head, so that the head alone no longer decides on the response's use.
+        // The fields that `no-cache` names were removed from the head, so that the head no longer suffices to decide on
+        // the response's use.
         guard case .whole = response.content, response.directives.noCacheFields.isEmpty else { return false }
         return !response.vary.matchesNothing
     }
@@ -83,7 +84,8 @@ enum TargetRecord {
         let bytes = byteCount == body.count ? body : Array(body[offset..<offset + byteCount])
         offset += byteCount
         func has(_ flag: Int) -> Bool { flags >> UInt64(flag) & 1 == 1 }
-        // Of another launch, the age is known by the wall clock alone. The date of receipt was rounded down: no response gets younger.
+        // For a record of another launch, only the wall clock shows the age. The date of receipt was rounded down: no
+        // response gets younger.
         let age = Date(timeIntervalSince1970: Double(receivedDate.seconds)).age(at: reading.date)
         let end = isFromThisLaunch ? received : reading.now - (age ?? .zero)
         var response = HTTPStoredResponse(

@@ -7,7 +7,7 @@ struct VarySelection: Sendable {
         enum Value: Sendable {
             case none
             case text(String)
-            /// The SHA-256 of the value: what was read from disk contains no field of a request.
+            /// The SHA-256 of the value: the record on disk contains no field of a request.
             case digest([UInt8])
         }
 
@@ -115,7 +115,7 @@ extension VarySelection {
         }
     }
 
-    /// Reads what ``write(to:)`` wrote; `nil` if it is malformed.
+    /// Reads a selection that ``write(to:)`` wrote; `nil` if it is malformed.
     init?(_ reader: inout TierRecordReader) {
         guard let count = reader.count(upTo: Self.maximumNameCount) else { return nil }
         for _ in 0..<count {

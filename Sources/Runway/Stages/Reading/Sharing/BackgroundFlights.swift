@@ -80,9 +80,9 @@ final class BackgroundFlights: Sendable {
 extension Flight {
     /// Starts a flight that no caller waits for, to revalidate the stale response that this call received.
     ///
-    /// If one is in flight for the key, or too many are, none is started, and the record of this call says so. If the
-    /// account or the environment of the service has changed since this call was made, the flight is cancelled before
-    /// it sends a request.
+    /// No flight is started if one is in flight for the key, or if too many are in flight; the record of this call says
+    /// so. If the account or the environment of the service has changed since this call was made, the flight is
+    /// cancelled before it sends a request.
     ///
     /// - Parameters:
     ///   - key: The key of the stale response.

@@ -2,8 +2,8 @@ import HTTPTypes
 
 /// Identifies a read: two reads of equal keys may share one request.
 ///
-/// All fields of the request are part of it, unlike those of a stored response: before there is a response, no `Vary`
-/// says which of them select it (RFC 9111 §4.1).
+/// All fields of the request are part of the key, unlike those of a stored response: before there is a response, no
+/// `Vary` says which fields select it (RFC 9111 §4.1).
 struct ReadKey: Sendable {
     let service: any APIService.Type
     let endpoint: any Endpoint.Type

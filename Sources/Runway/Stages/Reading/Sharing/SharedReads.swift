@@ -1,7 +1,7 @@
-/// The response to a shared read, and what the leader's call made of it.
+/// The response to a shared read, and the form in which the leader's call receives it.
 struct ReadOutcome: Sendable {
     let response: Response
-    /// What the leader's policy returned when it stored the response; `nil` if it did not use it.
+    /// The response that the leader's policy returned when it stored `response`; `nil` if the policy did not use it.
     var leaders: Response?
 }
 
@@ -14,9 +14,10 @@ struct ReadOutcome: Sendable {
 /// renewal of an access token makes: the request that they would join may wait for that token.
 ///
 /// The first read is the *leader*: its request runs in a task of its own, so that it outlives the leader's
-/// cancellation. Later reads are *followers*, unless their target was changed or cleared since: they need the present
-/// state. Each waiter leaves at its own deadline or cancellation; the request is cancelled when the last one leaves.
-/// Attempts are recorded on the leader's flight, also if that call ends first; a follower's record names the leader.
+/// cancellation. Later reads are *followers*, unless their target was changed or cleared since: then they need the
+/// present state. Each waiter leaves at its own deadline or cancellation; the request is cancelled when the last one
+/// leaves. Attempts are recorded on the leader's flight, even if the leader's call ends first; a follower's record
+/// names the leader.
 ///
 /// A response that may be stored by the rules of HTTP is stored before any waiter is notified. One that may be stored
 /// by a time to live or until evicted is retained for later reads until the first of the calls that share it has stored
@@ -27,12 +28,12 @@ struct SharedReads {
     let flight: Flight
     let next: RequestPipeline.Rest
 
-    /// What a lookup found before a request is sent.
+    /// The result of a lookup before a request is sent.
     struct Lookup: Sendable {
         var snapshot = ResponseCache.Snapshot.none
-        /// What the call records once its request is sent or shared.
+        /// The decision that the call records once its request is sent or shared.
         var decision: (any StageDecision)?
-        /// What the report counts then; `nil` if the call was counted before.
+        /// The use that the report counts then; `nil` if the call was counted before.
         var use: CacheUsage.Use?
 
         fileprivate func record(in flight: Flight) {
@@ -41,13 +42,14 @@ struct SharedReads {
         }
     }
 
-    /// Sends a request, or waits for that of an identical read.
+    /// Sends a request, or waits for the request of an identical read.
     ///
     /// - Parameters:
-    ///   - lookup: What the lookup found.
-    ///   - store: Stores the response for this call, and returns this call's own form of it; `nil` if there is none.
-    ///     Called once: for the leader before the read ends, for the others when they receive the response.
-    /// - Returns: The response, and what `store` returned; `nil` if the cache has changed since the lookup.
+    ///   - lookup: The result of the lookup.
+    ///   - store: Stores the response for this call, and returns the form in which this call receives it; `nil` if it
+    ///     is received as it is. Called once: for the leader before the read ends, for the others when they receive the
+    ///     response.
+    /// - Returns: The response, and the result of `store`; `nil` if the cache has changed since the lookup.
     func send(
         _ request: Request, after lookup: Lookup, store: @escaping @Sendable (Response) -> Response? = { _ in nil }
     ) async throws(NetworkError) -> (response: Response, own: Response?)? {
@@ -83,7 +85,7 @@ struct SharedReads {
         }
     }
 
-    /// Sends a request that depends on no lookup, or waits for that of an identical read.
+    /// Sends a request that depends on no lookup, or waits for the request of an identical read.
     func send(_ request: Request) async throws(NetworkError) -> Response {
         guard let (response, _) = try await send(request, after: Lookup()) else {
             preconditionFailure("a request without a lookup does not depend on the cache")
@@ -116,26 +118,26 @@ struct SharedReads {
         }
     }
 
-    /// Makes the call one of those until whose end the outcome of the read is retained.
+    /// Adds the call to those that retain the outcome of the read until they end.
     private func retaining(
         _ lease: SharedWork<ReadKey, ReadOutcome>.Lease, for key: ReadKey,
         _ wait: () async throws(NetworkError) -> ReadOutcome
     ) async throws(NetworkError) -> ReadOutcome {
         guard key.isRetained else { return try await wait() }
         flight.awaitRead(lease.work)
-        // A call that ended before the response came releases nothing later.
+        // A call that ended before the response arrived releases nothing later.
         defer { if flight.recorder.hasEnded { flight.releaseRead() } }
         return try await wait()
     }
 }
 
-/// Which calls share a request, for the record.
+/// A decision about sharing a request with other calls, for the record.
 package enum SharingDecision: StageDecision, Equatable {
     /// The call waits for the request of another call, whose record has the attempts.
     case joined(FlightID)
     /// Another call waits for this call's request.
     case shared(with: FlightID)
-    /// The call has ended, and its request continues for so many others.
+    /// The call has ended, and its request continues for this many other calls.
     case left(others: Int)
 
     package static var step: FlightStep { .reading }

@@ -3,16 +3,18 @@ import HTTPTypes
 
 /// Identifies a stored response: service, environment, account, endpoint, and the content of the call.
 ///
-/// Of the endpoint it includes method, path, parameters with their encoding, and header fields; of the service the base
-/// URL, and the parameters and header fields common to all calls, except ``APIService/unkeyedParameters``. If these do
-/// not determine the request, if a stage of the app's own is above the cache, and for requests that no endpoint
-/// describes, it includes the assembled request instead: method, URL with the query, header fields and body. Address,
-/// token and signature are added later: none of these is part of a key. The hash is computed once, when the key is
-/// created.
+/// The parts of the endpoint in the key are its method, path, parameters with their encoding, and header fields; the
+/// parts of the service are its base URL, and the parameters and header fields common to all calls, except
+/// ``APIService/unkeyedParameters``. If these do not determine the request, if a stage of the app's own is above the
+/// cache, and for requests that no endpoint describes, the key includes the assembled request instead: method, URL with
+/// the query, header fields and body.
+///
+/// Address, token and signature are added later: none of these is part of a key. The hash is computed once, when the
+/// key is created.
 struct CacheKey: Sendable, Hashable {
     private let owner: ServiceIdentity
     let endpointType: any Endpoint.Type
-    /// What distinguishes the calls of one API, service, environment and account.
+    /// The bytes that distinguish the calls of one API, service, environment and account.
     private let form: [UInt8]
     /// ``Flight/cookieVersion``, which has no meaning in another launch of the app.
     private let cookieVersion: UInt64
@@ -20,19 +22,20 @@ struct CacheKey: Sendable, Hashable {
 
     /// The environment that the service was in.
     var environment: ServiceEnvironment { owner.environment }
-    /// The account of the call; `nil` if nobody was signed in.
+    /// The account of the call; `nil` if no account was signed in.
     var account: String? { owner.account }
     /// The name of the service.
     var service: String { owner.service.name }
     /// The name of the endpoint.
     var endpoint: String { endpointType.name }
-    /// Whose budget the response uses.
+    /// The kind whose budget the response uses.
     var kind: CacheKind { endpointType.cacheKind }
 
     /// The key of a request; `nil` if its responses are never stored.
     ///
-    /// Those are requests that are streamed or whose response is, and requests of a method that changes something: any
-    /// but GET, HEAD, QUERY, and POST, which an API may use to read.
+    /// The responses to two kinds of requests are never stored: to requests that are streamed or whose response is, and
+    /// to requests of a method that changes something. The latter are all methods but GET, HEAD, QUERY, and POST, which
+    /// an API may use to read.
     init?(_ request: Request, in flight: Flight) {
         guard case .whole = request.delivery, request.head.method.mayRead else { return nil }
         if request.isAsAssembled, let known = flight.key {
@@ -55,8 +58,8 @@ struct CacheKey: Sendable, Hashable {
         self.init(form, of: flight.configuration.requestIdentity, in: flight)
     }
 
-    /// The key of a call whose request is not made yet; `nil` if its responses are never stored, if no request can be
-    /// made of its path, or if the content does not determine the request.
+    /// The key of a call whose request is not made yet; `nil` if its responses are never stored, if its path can't be
+    /// sent, or if the content does not determine the request.
     init?<E: Endpoint>(_ content: CallContent, of endpoint: E.Type, in flight: Flight) {
         let method = E.method
         guard method.mayRead, content.path.problem == nil else { return nil }
@@ -122,7 +125,7 @@ extension CacheKey {
     /// Everything that distinguishes keys, as bytes that are the same in every launch of the app; see ``CacheTierKey``.
     var canonicalForm: [UInt8] {
         var whole = CanonicalForm()
-        // No service has an empty form, with which those of targets begin.
+        // No service has an empty form; the canonical forms of targets begin with one.
         whole.add(owner.form)
         whole.add(endpoint)
         whole.add(form)

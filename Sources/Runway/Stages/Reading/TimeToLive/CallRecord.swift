@@ -28,7 +28,7 @@ struct CallRecord {
         var writer = TierRecordWriter()
         writer.write(version)
         writer.write(response.date.timeIntervalSince1970.bitPattern)
-        // The cookie jar has what it says, and the disk must not: a cookie may be what authenticates.
+        // The cookie jar has the cookies, and they must not be written to disk: a cookie may authenticate.
         var head = response.rawData.response
         head.headerFields[.setCookie] = nil
         writer.write(head)

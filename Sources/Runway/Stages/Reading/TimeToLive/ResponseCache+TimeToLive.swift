@@ -2,8 +2,8 @@ import Synchronization
 
 /// Responses stored under the key of a call, by a time to live or until evicted.
 extension ResponseCache {
-    /// The entry in memory, which becomes the most recently used, and the number of changes by which the call can check
-    /// whether the entry is still the same.
+    /// Returns the entry in memory, which becomes the most recently used, and the number of changes by which the call
+    /// can check whether the entry is still the same.
     func lookUp(_ key: CacheKey) -> (response: TimeToLiveResponse?, changes: UInt64) {
         state.withLock { ($0.entries.value(for: key), $0.entries.changeCount) }
     }
@@ -13,7 +13,7 @@ extension ResponseCache {
         case stored
         /// A newer response is stored, or its scope was cleared after its call started.
         case outdated
-        /// It is larger than the limit of all of memory.
+        /// The response is larger than the limit of the whole memory.
         case tooLarge
     }
 

@@ -1,10 +1,10 @@
 import struct Foundation.Date
 
-/// How the age of a response compares with the lifetime that its policy allows.
+/// The age of a response compared with the lifetime that its policy allows.
 enum Freshness: Equatable {
-    /// It may land without validation.
+    /// The response may land without validation.
     case fresh(age: Duration)
-    /// Its lifetime ended this long ago.
+    /// The lifetime of the response ended this long ago.
     case stale(by: Duration)
 }
 
@@ -46,7 +46,7 @@ extension CachePolicy {
 }
 
 extension Date {
-    /// How long before `now` this date was; `nil` if it is later than `now` or invalid.
+    /// Returns the time that has passed between this date and `now`; `nil` if the date is later than `now` or invalid.
     func age(at now: Date) -> Duration? {
         let seconds = now.timeIntervalSince(self)
         // Longer ages are limited to a thousand years, so that no clock overflows.

@@ -76,7 +76,7 @@ struct TimeToLiveReading {
         }
     }
 
-    /// What memory holds; what the call has looked up already is not looked up again.
+    /// Returns the entry in memory. If the call has looked it up already, it is not looked up again.
     private func lookUp(_ key: CacheKey, in flight: Flight) -> (response: TimeToLiveResponse?, changes: UInt64) {
         if case .call(key, let response, let changes) = flight.takeLookup() { return (response, changes) }
         return cache.lookUp(key)
@@ -135,7 +135,8 @@ extension TimeToLiveReading {
     struct Fetch {
         let request: Request
         let key: CacheKey
-        /// The stale response that the request validates; `nil` if there is none.
+        /// The stale response that the request validates, and the conditional request; `nil` if the request validates
+        /// none.
         var validation: TimeToLiveResponse.Validation?
         var lookup = SharedReads.Lookup()
     }
@@ -211,7 +212,7 @@ extension TimeToLiveReading {
 }
 
 extension TimeToLiveReading {
-    /// The fresher of what memory and the disk tier hold; `nil` if neither holds anything.
+    /// Returns the fresher one of the responses in memory and in the disk tier; `nil` if neither holds one.
     private func find(
         _ key: CacheKey, _ inMemory: TimeToLiveResponse?, in flight: Flight
     ) async -> (cached: TimeToLiveResponse, freshness: Freshness, isOnDisk: Bool)? {

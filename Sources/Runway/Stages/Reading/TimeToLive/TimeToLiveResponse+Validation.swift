@@ -10,7 +10,8 @@ extension TimeToLiveResponse {
         let request: Request
     }
 
-    /// The same request with the validators of this response; `nil` if it has none that can be sent.
+    /// Returns the request with the validators of this response; `nil` if the response has no validators that can be
+    /// sent.
     ///
     /// A request that has preconditions or a range of its own is not changed, since its response depends on those.
     func validation(of request: Request) -> Validation? {
@@ -49,13 +50,13 @@ extension TimeToLiveResponse {
             date: date)
     }
 
-    /// Its `ETag`; `nil` if there is none or more than one.
+    /// The entity tag of the response; `nil` if there is no `ETag` or more than one.
     private var entityTag: EntityTag? {
         let values = rawData.response.headerFields[values: .eTag]
         return values.count == 1 ? EntityTag(values[0]) : nil
     }
 
-    /// Its `Last-Modified`, as it was sent; `nil` if there is none or more than one.
+    /// The value of `Last-Modified`, as it was sent; `nil` if there is none or more than one.
     private var lastModified: String? {
         let values = rawData.response.headerFields[values: .lastModified]
         return values.count == 1 ? values[0] : nil

@@ -4,22 +4,23 @@ import struct Foundation.Date
 
 /// A response stored by a time to live or until evicted: its service judged it fine, and its endpoint accepted it.
 ///
-/// Its bytes are never copied, and the index of a JSON body is built once for all callers.
+/// The bytes of the response are never copied, and the index of a JSON body is built once for all callers.
 final class TimeToLiveResponse: Sendable {
     let key: CacheKey
     /// Head and body.
     let rawData: RawData
     /// The number of the request that fetched it; 0 if an earlier launch did.
     let sequenceNumber: UInt64
-    /// When it was received, on the layer's clock; before its start if an earlier launch received it.
+    /// The time at which the response was received, on the layer's clock; before the clock's start if an earlier launch
+    /// received it.
     let fetched: Duration
-    /// When it entered memory, on the layer's clock.
+    /// The time at which the response entered memory, on the layer's clock.
     let entered: Duration
-    /// The date at which it was received.
+    /// The date at which the response was received.
     let date: Date
-    /// Whether redirects led to it, so that its validators are those of another target.
+    /// Whether redirects led to the response, so that its validators are those of another target.
     let isRedirected: Bool
-    /// About how many bytes it occupies.
+    /// The approximate number of bytes that the response occupies.
     let byteCount: Int
 
     init(
@@ -40,10 +41,10 @@ final class TimeToLiveResponse: Sendable {
             + Self.fixedByteCount
     }
 
-    /// What every entry occupies besides its texts and bytes.
+    /// The number of bytes that every entry occupies in addition to its texts and bytes.
     private static var fixedByteCount: Int { 512 }
 
-    /// How long ago it was received.
+    /// Returns the time that has passed since the response was received.
     func age(at now: Duration) -> Duration { max(now - fetched, .zero) }
 
     /// The response to a call. Only responses that the service accepted are stored.
