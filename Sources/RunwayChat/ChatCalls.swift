@@ -8,14 +8,14 @@ import RunwayStreams
 /// Sends a message of a conversation.
 ///
 /// A layer with an offline queue stores a call that can't reach the server, and sends it later: pass this type to
-/// `OfflineQueue` of `RunwayStorage` as one that it replays. The server recognises a message by its id, so that one
-/// that is sent twice is stored once.
+/// `OfflineQueue` of `RunwayStorage` as an endpoint that it replays. The server recognises a message by its id, so that
+/// a message that is sent twice is stored once.
 public struct ChatSend<Service: APIService>: Endpoint {
     /// The service of the conversation.
     public static var service: Service.Type { Service.self }
-    /// `ChatSend`.
+    /// The name of the endpoint: `ChatSend`.
     public static var name: String { "ChatSend" }
-    /// POST.
+    /// The method: POST.
     public static var method: HTTPRequest.Method { .post }
     /// Calls are stored while there is no network, if the layer has a queue.
     public static var offline: OfflinePolicy { .queued }
@@ -25,9 +25,9 @@ public struct ChatSend<Service: APIService>: Endpoint {
     let base: ChatPath
     let draft: ChatDraft
 
-    /// The messages of the conversation.
+    /// The path of the messages of the conversation.
     public var path: EndpointPath { base.path("messages") }
-    /// The id and the text.
+    /// The parameters of the message: its id and its text.
     public var parameters: Parameters {
         ["id": .string(draft.id.uuidString.lowercased()), "text": .string(draft.text)]
     }
@@ -36,7 +36,7 @@ public struct ChatSend<Service: APIService>: Endpoint {
     public func encode(to encoder: any Encoder) {}
 }
 
-/// Where a conversation is on the server.
+/// The path of a conversation on the server.
 struct ChatPath: Sendable, Hashable {
     /// The path of all conversations, percent-encoded.
     let base: String
@@ -71,7 +71,7 @@ struct ChatPageCall<Service: APIService>: Endpoint {
     func encode(to encoder: any Encoder) {}
 }
 
-/// Moves the mark of the member. It may be repeated, since a mark never moves back.
+/// Moves the mark of the member. The call may be repeated, since a mark never moves back.
 struct ChatMarkCall<Service: APIService>: Endpoint {
     static var service: Service.Type { Service.self }
     static var name: String { "ChatMark" }
@@ -95,11 +95,11 @@ protocol ChatCalls: Sendable {
     func mark(_ conversation: String, _ mark: ChatMark) async throws(NetworkError) -> ChatMark
 }
 
-/// The calls over a layer, for one account alone.
+/// The calls over a layer, for one account only.
 struct NetworkChatCalls<Service: APIService>: ChatCalls {
     let network: NetworkLayer
     let base: String
-    /// Whose conversations they are: the account that is signed in when they are opened, or else the first that signs
+    /// The account of the conversations: the one that is signed in when they are opened, or else the first that signs
     /// in later.
     let account: StreamAccount
 
@@ -142,18 +142,18 @@ struct NetworkChatCalls<Service: APIService>: ChatCalls {
 }
 
 extension ChatMachine {
-    /// Why a page could not be fetched, or a message or a mark not be sent.
+    /// The reason why a page could not be fetched, or a message or a mark could not be sent.
     enum Failure: Sendable, Hashable {
-        /// The offline queue has it.
+        /// The offline queue has the call.
         case queued
-        /// The server refuses it, for this reason.
+        /// The server refuses the call, for this reason.
         case refused(String)
         /// The same call may succeed later. The server has not received this one, or has stored nothing.
         case notSent
         /// The same call may succeed later. The server may have received this one.
         case transient
 
-        /// What follows from the error of a call that sends a message or a mark.
+        /// The failure that follows from the error of a call that sends a message or a mark.
         init(_ error: NetworkError) {
             let outlook = error.outlook
             if error.kind == .queued {
@@ -165,8 +165,8 @@ extension ChatMachine {
             }
         }
 
-        /// What follows from the error of a call that gets a page: the server refuses it if the member may not read the
-        /// conversation (403, 404), or there is no such conversation (404, 410).
+        /// The failure that follows from the error of a call that gets a page. The server refuses the page if the
+        /// member may not read the conversation (403, 404), or if there is no such conversation (404, 410).
         init(ofPage error: NetworkError) {
             let isRefused = error.outlook.isFinal && [.forbidden, .notFound, .gone].contains(error.status)
             self = isRefused ? .refused(error.chatReason) : .transient
@@ -184,7 +184,8 @@ extension NetworkError {
             sending: .notSent)
     }
 
-    /// Why a server of conversations refuses a call, in its own words if its response has any (RFC 9457 §3.1).
+    /// The reason why a server of conversations refuses a call, in its own words if its response has any (RFC 9457
+    /// §3.1).
     var chatReason: String {
         let problem = rawData?.json
         return problem?["detail"].string ?? problem?["title"].string ?? detail

@@ -2,7 +2,8 @@ public import Observation
 public import Runway
 public import RunwayStreams
 
-/// The conversations of a member: follows the stream that brings their events, and stores what they have taken.
+/// Follows the stream with the events of a member's conversations, and stores the state that the conversations have
+/// reached.
 ///
 /// ```swift
 /// let chat = ChatClient(
@@ -12,20 +13,21 @@ public import RunwayStreams
 /// chat.start()
 /// ```
 ///
-/// The server is `ChatService` of `RunwayServer`. The place in the stream is stored after the states of conversations:
-/// an app that is killed receives what it had not taken. A call in flight at a stop is made again after the next start.
+/// The server is `ChatService` of `RunwayServer`. The position in the stream is stored after the states of
+/// conversations: an app that is killed receives the events again that were not stored. A call in flight at a stop is
+/// made again after the next start.
 ///
 /// A client is for one account: it ends, and makes no further call, if that account signs out or another signs in. To
-/// remove what is stored at the sign-out, call ``stop()``, await ``flush()``, and then remove the folder.
+/// remove the stored conversations at the sign-out, call ``stop()``, await ``flush()``, and then remove the folder.
 @MainActor @Observable
 public final class ChatClient<Stream: EventStreamEndpoint> {
     /// The member.
     public let member: String
     /// The layer that carries stream and calls.
     public let network: NetworkLayer
-    /// What the stream is doing.
+    /// The state of the stream.
     public private(set) var state = StreamState.idle
-    /// The error with which the stream ended; `nil` if it has not, or ended without one.
+    /// The error with which the stream ended; `nil` if the stream has not ended, or ended without an error.
     public private(set) var error: NetworkError?
     /// The error of storing the states of conversations; `nil` if they are stored. The next change tries again.
     public private(set) var storageError: (any Error)?
@@ -45,7 +47,7 @@ public final class ChatClient<Stream: EventStreamEndpoint> {
     @ObservationIgnored private var startCount = 0
     /// Whether the app is in the background: the sequence of events may not exist yet when the client is paused.
     @ObservationIgnored private var isPaused = false
-    /// The place up to which events have been taken in this run; `nil` before the first.
+    /// The position up to which events have been taken in this run; `nil` before the first event.
     @ObservationIgnored private var taken: StreamCursor?
     @ObservationIgnored private var stored: [String: ChatState] = [:]
     /// The states of conversations that are not followed any more, until they are stored.
@@ -63,13 +65,13 @@ public final class ChatClient<Stream: EventStreamEndpoint> {
     /// - Parameters:
     ///   - member: The member, as the server names it.
     ///   - network: The layer that carries stream and calls.
-    ///   - stream: The stream of the service. If it names topics, those of the conversations are added.
+    ///   - stream: The stream of the service. If it names topics, the topics of the conversations are added.
     ///   - path: The path of the server's routes below the service's base URL. The default is `chat`.
-    ///   - options: The bounds of a conversation; see ``ChatOptions`` for the defaults.
+    ///   - options: The limits of a conversation; see ``ChatOptions`` for the defaults.
     ///   - streamOptions: How the stream reconnects; see `StreamOptions` for the defaults.
     ///   - store: Stores the conversations. The default, `nil`, stores them as long as this object exists.
-    ///   - cursors: Stores the place in the stream. The default, `nil`, stores it as long as this object exists.
-    ///   - key: What identifies the stream in the store of places. The default is `chat` and the member.
+    ///   - cursors: Stores the position in the stream. The default, `nil`, stores it as long as this object exists.
+    ///   - key: The name of the stream in the store of positions. The default is `chat` and the member.
     public init(
         member: String, on network: NetworkLayer, stream: Stream, path: EndpointPath = "chat",
         options: ChatOptions = ChatOptions(), streamOptions: StreamOptions = StreamOptions(),
@@ -89,8 +91,8 @@ public final class ChatClient<Stream: EventStreamEndpoint> {
     /// Returns a conversation, which is followed from now on.
     ///
     /// - Parameters:
-    ///   - id: The name of the conversation: 1 to 64 letters, digits and `._-`. A conversation of another name is
-    ///     refused: it is neither followed nor stored; see ``ChatConversation/isRefused``.
+    ///   - id: The name of the conversation: 1 to 64 letters, digits and `._-`. A conversation with a name of another
+    ///     form is refused: it is neither followed nor stored; see ``ChatConversation/isRefused``.
     ///   - delegate: Notified of changes; held weakly. The default, `nil`, leaves the present one.
     public func conversation(_ id: String, delegate: (any ChatConversationDelegate)? = nil) -> ChatConversation {
         let conversation =
@@ -119,9 +121,10 @@ public final class ChatClient<Stream: EventStreamEndpoint> {
         leaving[id] = Task { try? await events.unsubscribe(from: [Self.topic(of: id)]) }
     }
 
-    /// Opens the stream at the stored place. Does nothing if it is open. If the account of the client is not signed in,
-    /// the client ends with a `NetworkError.Kind.cancelled` error; if the layer has an offline queue to which
-    /// ``ChatSend`` was not passed, with `NetworkError.Kind.invalidConfiguration`, since no message could be sent.
+    /// Opens the stream at the stored position. Does nothing if it is open. If the account of the client is not signed
+    /// in, the client ends with a `NetworkError.Kind.cancelled` error; if the layer has an offline queue to which
+    /// ``ChatSend`` was not passed, it ends with `NetworkError.Kind.invalidConfiguration`, since no message could be
+    /// sent.
     public func start() {
         guard reading == nil else { return }
         let canSend = network.canStoreCalls(of: ChatSend<Stream.Service>.self)
@@ -154,19 +157,20 @@ public final class ChatClient<Stream: EventStreamEndpoint> {
         for conversation in conversations.values { conversation.stop() }
     }
 
-    /// Closes the link, and opens none, until ``resume()``: call it when the app goes into the background.
+    /// Closes the link, and opens none until ``resume()``. Call the function when the app goes into the background.
     public func pause() {
         isPaused = true
         events?.pause()
     }
 
-    /// Opens a paused stream, and checks an open one: call it when the app comes to the foreground.
+    /// Opens a paused stream, and checks an open one. Call the function when the app comes to the foreground.
     public func resume() {
         isPaused = false
         events?.resume()
     }
 
-    /// Waits until what the conversations have taken, and what was written, is stored as far as that is possible.
+    /// Waits until the states that the conversations have reached are stored as far as possible, including written
+    /// messages.
     public func flush() async {
         await writing?.value
         await cursors.flush()
@@ -180,11 +184,11 @@ public final class ChatClient<Stream: EventStreamEndpoint> {
 
 // The stream.
 extension ChatClient {
-    /// Reads the stored states, and makes the sequence of events, which continues at the stored place.
+    /// Reads the stored states, and makes the sequence of events, which continues at the stored position.
     private func open(_ places: TakenCursors, _ start: Int) -> Task<Void, Never> {
         Task {
             let cursor = await cursors.cursor(for: key)
-            // Others may be opened while one is being read.
+            // Other conversations may be opened while one is being read.
             while let conversation = conversations.values.first(where: { !$0.isReady }) {
                 await restore(conversation, at: cursor?.lastEventID)
             }
@@ -199,7 +203,7 @@ extension ChatClient {
             self.events = events
             if isPaused { events.pause() }
             delay.follow(events)
-            // There is no connection yet: the first one is asked for with them.
+            // There is no connection yet: the first one is made with these topics.
             if endpoint.topics != nil { try? await events.subscribe(to: Set(conversations.keys.map(Self.topic))) }
         }
     }
@@ -207,7 +211,7 @@ extension ChatClient {
     private func restore(_ conversation: ChatConversation, at place: String?) async {
         guard !conversation.isReady else { return }
         if let state = left.removeValue(forKey: conversation.id) {
-            // The store may not have it yet. What it says of the stream is older than the place of the stream.
+            // The store may not have this state yet. The position in the state is older than that of the stream.
             return conversation.restore(state, isCurrent: false)
         }
         let state = await store.state(of: conversation.id)
@@ -217,9 +221,9 @@ extension ChatClient {
         conversation.restore(state, isCurrent: place.map { !$0.isEmpty && $0 == state?.place } ?? false)
     }
 
-    /// Follows a conversation that was opened while the stream is.
+    /// Follows a conversation that was opened while the stream was already open.
     private func follow(_ conversation: ChatConversation, _ start: Int) async {
-        // The server takes changes of topics in the order in which they come.
+        // The server takes changes of topics in the order in which they arrive.
         await leaving.removeValue(forKey: conversation.id)?.value
         guard isFollowed(conversation, start) else { return }
         var refusal: String?
@@ -234,12 +238,14 @@ extension ChatClient {
         let isExcluded = events.refusedTopics.contains(Self.topic(of: conversation.id))
         conversation.setExclusion(refusal ?? (isExcluded ? ChatMachine.exclusion : nil))
         guard isFollowed(conversation, start), !conversation.isRefused else { return }
-        // The stream brings what is published from now on, on this connection or the next. Events of before were not for it.
+        // From now on the stream brings the events of the conversation, on this connection or the next. Earlier events
+        // were not for this conversation.
         conversation.take(events.state == .open ? .connected(.reset(.first)) : .followed)
         if events.isCaughtUp, isFollowed(conversation, start) { conversation.take(.caughtUp) }
     }
 
-    /// Somebody has signed in or out, or the service has changed: the server may allow what it has refused.
+    /// Asks for the refused conversations again: an account has signed in or out, or the service has changed, so that
+    /// the server may allow them.
     private func servicesDidChange(_ start: Int) {
         delay.update()
         for one in ready where one.machine.hasRefusal { Task { [weak self] in await self?.follow(one, start) } }
@@ -280,7 +286,7 @@ extension ChatClient {
                     }
                     continue
                 }
-                // The stream went on without the messages that were published while the member could not follow.
+                // The stream continued without the messages that were published while the member could not follow.
                 if events != nil { one.take(.connected(wasRefused ? .reset(.topics) : continuity)) }
             }
         case .caughtUp:
@@ -301,17 +307,18 @@ extension ChatClient {
         guard startCount == start, reading != nil, let events else { return }
         // The end is shown when the client can be started again.
         if events.state != .ended { state = events.state }
-        // A topic that is allowed again comes with the next connection.
+        // The topic of a conversation that is allowed again is part of the next connection.
         let refused = events.refusedTopics
         for one in ready where refused.contains(Self.topic(of: one.id)) { one.setExclusion(ChatMachine.exclusion) }
-        // The state may be reported later than what the connection has brought, so that it alone says nothing about this one.
+        // The state may be reported later than events of the connection, so that only the sequence of events shows the
+        // present state.
         let isLive = events.isCaughtUp
         for one in ready where self.events != nil && one.machine.isCaughtUp != isLive {
             one.take(isLive ? .caughtUp : .disconnected)
         }
     }
 
-    /// Ends the client if its account is not signed in, and returns whether that is so.
+    /// Ends the client if its account is not signed in, and returns whether it ended the client.
     @discardableResult
     private func endIfSignedOut() -> Bool {
         do throws(NetworkError) {
@@ -332,10 +339,10 @@ extension ChatClient {
     }
 }
 
-// What is stored.
+// The stored states.
 extension ChatClient {
     private func take(_ cursor: StreamCursor?, _ start: Int) {
-        // What comes after the end is not stored; its events come again after the next start.
+        // Events after the end are not stored; they arrive again after the next start.
         guard startCount == start else { return }
         taken = cursor
         write()
@@ -347,7 +354,7 @@ extension ChatClient {
         if events != nil { endIfSignedOut() }
     }
 
-    /// Stores what has changed, one time after the other: changes that come meanwhile are stored together after it.
+    /// Stores the changed states, one write after the other. Changes during a write are stored together by the next.
     private func write() {
         guard writing == nil else { return }
         writing = Task { [weak self] in
@@ -357,7 +364,8 @@ extension ChatClient {
         }
     }
 
-    /// Stores the changed states, and then the place up to which they have taken events. Returns `false` if none was.
+    /// Stores the changed states, and then the position up to which they have taken events. Returns `false` if there
+    /// was nothing to store.
     private func writeOnce() async -> Bool {
         let (cursor, ids) = (taken, changed)
         changed = []
@@ -366,7 +374,7 @@ extension ChatClient {
             guard let conversation = conversations[id], conversation.isReady else { continue }
             var state = conversation.machine.state(at: stored[id]?.place ?? "")
             guard state != stored[id] else { continue }
-            // The stream passes by the messages of a conversation that the member can't follow: its state is that of no place.
+            // The stream skips the messages of a conversation that the member can't follow: its state has no position.
             state.place = conversation.isRefused ? "" : cursor?.lastEventID ?? ""
             states[id] = state
         }
@@ -374,7 +382,8 @@ extension ChatClient {
         let failed = await storeAll(states)
         for (id, state) in states where left[id] == state && !failed.contains(id) { left[id] = nil }
         for (id, state) in states where conversations[id] != nil && !failed.contains(id) { stored[id] = state }
-        // A state that could not be stored names an earlier place than the stream's: its conversation fetches what it has missed.
+        // A state that could not be stored has an earlier position than the stream: its conversation fetches the
+        // messages that it has missed.
         if cursor != storedCursor {
             await cursors.store(cursor, for: key)
             storedCursor = cursor

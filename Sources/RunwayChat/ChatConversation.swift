@@ -15,8 +15,8 @@ import RunwayStreams
 /// }
 /// ```
 ///
-/// A message appears once, in the order of the numbers, also after connections and calls are lost. Messages of this
-/// member appear at once, at the end, and are sent when the stream has caught up. It is `Observable`, so that a SwiftUI
+/// A message appears once, in the order of the numbers, even if connections and calls are lost. Messages of this member
+/// appear at once, at the end, and are sent when the stream has caught up. The class is `Observable`, so that a SwiftUI
 /// view can show it.
 @MainActor @Observable
 public final class ChatConversation {
@@ -26,28 +26,29 @@ public final class ChatConversation {
     public let member: String
     /// Notified of changes. Held weakly: the app holds a reference to it.
     public weak var delegate: (any ChatConversationDelegate)?
-    /// What is shown: stored messages by number, then messages of this member that the server has not stored yet.
+    /// The shown entries: stored messages by number, then messages of this member that the server has not stored yet.
     public private(set) var entries: [ChatEntry] = []
     /// The marks of the members, by their names.
     public private(set) var marks: [ChatMark] = []
     /// The members who are present now, in alphabetical order; empty if the server publishes no presence.
     public private(set) var present: [String] = []
-    /// Whether ``loadOlder()`` loads messages: there are some before those that are shown, and fewer are shown than
+    /// Whether ``loadOlder()`` loads messages: there are messages before the shown ones, and fewer are shown than
     /// ``ChatOptions/maximumMessageCount`` and 8,000 more.
     public private(set) var hasOlder = false
     /// The number of shown messages of other members that this member has not read.
     public private(set) var unreadCount = 0
     /// Whether the stream has caught up and no page is refused, so that messages are sent at once.
     public private(set) var isLive = false
-    /// Whether the server does not let this member follow the conversation, or refuses its pages, as after a removal
-    /// from it, or there can be no conversation of that name. Messages of this member wait. Those of others come by the
-    /// stream alone, and not at all if the member may not follow the conversation. It is asked for again with the next
-    /// connection of the stream, and after a sign-in; its pages also every minute.
+    /// Whether the server does not let this member follow the conversation or refuses its pages, for example after the
+    /// member was removed, or whether there can be no conversation of that name. Messages of this member wait. Messages
+    /// of other members arrive only by the stream, and not at all if the member may not follow the conversation. The
+    /// client asks for the conversation again with the next connection of the stream, and after a sign-in; for its
+    /// pages also every minute.
     public private(set) var isRefused = false
-    /// Why the conversation ``isRefused``, in one sentence; empty if it is not.
+    /// The reason why the conversation ``isRefused``, in one sentence; empty if it is not.
     public private(set) var refusalReason = ""
-    /// Why the server refuses how far this member has received and read, as for a member for whom there is no room, in
-    /// one sentence; empty if it does not. It is sent again with the next connection of the stream, and after a
+    /// The reason why the server refuses the mark of this member, in one sentence, for example because there is no room
+    /// for the member; empty if it does not. The mark is sent again with the next connection of the stream, and after a
     /// sign-in.
     public private(set) var markRefusalReason = ""
 
@@ -79,7 +80,7 @@ public final class ChatConversation {
     /// Writes a message. It is shown at once, and stored with the state of the conversation until the server has it.
     ///
     /// - Parameter text: The text, which is not empty.
-    /// - Returns: What identifies the entry; `nil` if the text is empty, too many messages wait, or there can be no
+    /// - Returns: The identifier of the entry; `nil` if the text is empty, too many messages wait, or there can be no
     ///   conversation of that name.
     @discardableResult
     public func send(_ text: String) -> ChatEntry.ID? {
@@ -94,8 +95,8 @@ public final class ChatConversation {
 
     /// Removes a message that was not sent, or that the server refused.
     ///
-    /// - Returns: Whether the server certainly does not have it. It is `false`, and the message stays, after a call
-    ///   that timed out, and while the offline queue has the message. It is also `false` if the server refused the
+    /// - Returns: Whether the server certainly does not have the message. It is `false`, and the message stays, after a
+    ///   call that timed out, and while the offline queue has the message. It is also `false` if the server refused the
     ///   message after such a call: the message is removed here, and shown again if the server has it.
     @discardableResult
     public func discard(_ entry: ChatEntry.ID) -> Bool {
@@ -103,26 +104,26 @@ public final class ChatConversation {
         return machine.discard(entry.message)
     }
 
-    /// Loads messages before those that are shown, if there are any, up to 8,000. They stay
-    /// until the member has read the last message, see ``markRead(upTo:)``.
+    /// Loads messages before the shown ones, if there are any, up to 8,000. They stay until the member has read the
+    /// last message, see ``markRead(upTo:)``.
     public func loadOlder() { perform(machine.loadOlder(at: clock.now)) }
 
     /// Records that the member has read the messages up to a number.
     ///
-    /// - Parameter number: The number. The default, `nil`, is that of the last message that is shown.
+    /// - Parameter number: The number. The default, `nil`, is the number of the last message that is shown.
     public func markRead(upTo number: Int64? = nil) {
         perform(machine.read(upTo: number ?? machine.window.last ?? 0, at: clock.now))
     }
 }
 
-/// Notified of a conversation, on the main actor. One delegate may serve several.
+/// Notified of a conversation, on the main actor. One delegate may serve several conversations.
 @MainActor
 public protocol ChatConversationDelegate: AnyObject {
-    /// What is shown has changed.
+    /// Notifies the delegate that the shown entries or another property of the conversation have changed.
     func conversationDidChange(_ conversation: ChatConversation)
 }
 
-// What the client of the conversation uses.
+// Functions for the client of the conversation.
 extension ChatConversation {
     /// Continues where an earlier run stopped. Messages that were written since then are sent after the stored ones.
     func restore(_ state: ChatState?, isCurrent: Bool) {
@@ -134,8 +135,8 @@ extension ChatConversation {
         perform([])
     }
 
-    /// The stream has brought an element that concerns the conversation. One that the member may not follow has no part
-    /// in the connection.
+    /// Takes an element of the stream that concerns the conversation. A conversation that the member may not follow has
+    /// no part in the connection.
     func take(_ element: ChatElement) {
         let now = clock.now
         switch element {
@@ -153,13 +154,13 @@ extension ChatConversation {
         }
     }
 
-    /// Whether a text can name a conversation, by the rule of the server: 1 to 64 letters, digits and `._-`.
+    /// Returns whether a text can name a conversation, by the rule of the server: 1 to 64 letters, digits and `._-`.
     static func isName(_ text: String) -> Bool {
         (1...64).contains(text.utf8.count)
             && text.allSatisfy { $0.isASCII && ($0.isLetter || $0.isNumber || "._-".contains($0)) }
     }
 
-    /// The server lets the member follow the conversation (`nil`), or not, for this reason.
+    /// Notes whether the server lets the member follow the conversation (`nil`), or the reason why it does not.
     func setExclusion(_ reason: String?) {
         machine.setExclusion(reason)
         perform([])
@@ -173,7 +174,7 @@ extension ChatConversation {
     }
 }
 
-/// What the stream brings to a conversation.
+/// An element that the stream brings to a conversation.
 enum ChatElement: Sendable {
     case connected(StreamContinuity), followed, caughtUp, disconnected
     case message(ChatMessage, epoch: String?)
@@ -196,7 +197,7 @@ enum ChatElement: Sendable {
 }
 
 extension ChatConversation {
-    /// Performs actions, and shows what has changed.
+    /// Performs actions, and shows the changed state.
     private func perform(_ actions: [ChatMachine.Action]) {
         for action in actions {
             running[action] = StreamTask(

@@ -4,11 +4,11 @@ import RunwayFormats
 /// A line of a conversation as a screen shows it: a message that the server has stored, or one that it has not stored
 /// yet.
 public struct ChatEntry: Sendable, Hashable, Identifiable {
-    /// What identifies an entry, from the moment in which it is sent.
+    /// The identifier of an entry, which it has from the moment in which it is sent.
     public struct ID: Sendable, Hashable {
-        /// The member who sent it.
+        /// The member who sent the message.
         public let sender: String
-        /// The id that the sender's client chose for it.
+        /// The id that the sender's client chose for the message.
         public let message: UUID
 
         /// Whether two ids are the same. Senders are compared byte by byte.
@@ -34,34 +34,34 @@ public struct ChatEntry: Sendable, Hashable, Identifiable {
 
         /// A message of another member.
         public static let received = State(code: .received)
-        /// It is sent when the stream has caught up.
+        /// The message is sent when the stream has caught up.
         public static let pending = State(code: .pending)
-        /// The offline queue of the layer has it, and sends it later.
+        /// The offline queue of the layer has the message, and sends it later.
         public static let queued = State(code: .queued)
-        /// The server refused it; see ``ChatEntry/reason``.
+        /// The server refused the message; see ``ChatEntry/reason``.
         public static let failed = State(code: .failed)
-        /// The server has stored it.
+        /// The server has stored the message.
         public static let sent = State(code: .sent)
-        /// A device of another member has received it.
+        /// A device of another member has received the message.
         public static let delivered = State(code: .delivered)
-        /// Another member has read it.
+        /// Another member has read the message.
         public static let read = State(code: .read)
     }
 
-    /// What identifies the entry.
+    /// The identifier of the entry.
     public let id: ID
     /// The number of the message in the conversation; `nil` until the server has stored it.
     public let number: Int64?
     /// The text.
     public let text: String
-    /// When the server stored it; until then, when it was written.
+    /// The date at which the server stored the message; until then, the date at which it was written.
     public let date: Date
     /// The state of the message.
     public let state: State
-    /// Why the server refused it, in one sentence; empty if it did not.
+    /// The reason why the server refused the message, in one sentence; empty if it did not.
     public let reason: String
 
-    /// The member who sent it.
+    /// The member who sent the message.
     public var sender: String { id.sender }
 }
 

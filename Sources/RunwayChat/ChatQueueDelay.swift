@@ -3,19 +3,19 @@ import Runway
 import RunwayStreams
 import Synchronization
 
-/// Delays the offline queue's changes for the client's account until the client's stream has certainly caught up. If
-/// nobody is signed in yet, the delay is for the first account that signs in.
+/// Delays the offline queue's changes for the client's account until the client's stream has certainly caught up. If no
+/// account is signed in yet, the delay is for the first account that signs in.
 ///
-/// The driver of the stream notifies it directly, and not by way of the main actor. A link is suspected while the
-/// device has no network, so that the delay has begun when the network returns.
+/// The driver of the stream notifies this object directly, and not by way of the main actor. A link is suspected while
+/// the device has no network, so that the delay has begun when the network returns.
 final class ChatQueueDelay<Service: APIService>: Sendable {
     private struct State {
         /// Whether the client is started.
         var isBegun = false
-        /// Reads the stream; `nil` while the client is not started, and before it has read what is stored. The driver
-        /// holds the delay, and so is held weakly.
+        /// Reads the stream; `nil` while the client is not started, and before it has read the stored states. The
+        /// driver is held weakly, since it holds the delay.
         weak var driver: StreamDriver?
-        /// How many changes the queue has not been notified of.
+        /// The number of changes of which the queue has not been notified.
         var pendingChanges = 0
     }
 
@@ -27,7 +27,7 @@ final class ChatQueueDelay<Service: APIService>: Sendable {
     /// Guards the state. Account, stream and queue are asked and notified without it.
     private let state = Mutex(State())
 
-    /// - Parameter limit: How long changes wait at most, counted from when they could be sent.
+    /// - Parameter limit: The longest time that changes wait, counted from the moment at which they could be sent.
     init(of account: StreamAccount, on network: NetworkLayer, upTo limit: Duration) {
         (self.account, self.network, self.limit) = (account, network, limit)
     }
@@ -46,11 +46,12 @@ final class ChatQueueDelay<Service: APIService>: Sendable {
         }
     }
 
-    /// The stream has caught up, its state or the suspicion of its link has changed, or somebody has signed in or out.
+    /// Notifies the queue again: the stream has caught up, its state or the suspicion of its link has changed, or an
+    /// account has signed in or out.
     func update() { change { _ in } }
 
-    /// Changes the state, and notifies the queue. While one caller notifies it, that caller also passes on the changes
-    /// of others, so that the queue is notified of the newest state last.
+    /// Changes the state, and notifies the queue. While one caller notifies the queue, it also passes on the changes of
+    /// other callers, so that the newest state is notified last.
     private func change(_ change: (inout State) -> Void) {
         var pending = state.withLock { state -> State? in
             change(&state)

@@ -3,16 +3,16 @@ import RunwayFormats
 
 /// A message of a conversation, as the client shows and stores it.
 struct ShownMessage: Sendable, Hashable, Codable {
-    /// Counts the messages of the conversation, from 1 and without a gap.
+    /// The number of the message in the conversation. The numbers begin with 1 and have no gap.
     var number: Int64
     var sender: String
-    /// The id that the sender's client chose for it. Together with the sender it identifies the message.
+    /// The id that the sender's client chose for the message. Together with the sender it identifies the message.
     var id: UUID
     var text: String
-    /// When the server stored it.
+    /// The date at which the server stored the message.
     var date: Date
 
-    /// What identifies the message, whatever its number.
+    /// The identifier of the message, whatever its number.
     struct Key: Hashable {
         var sender: MemberName
         var id: UUID
@@ -25,7 +25,7 @@ struct ShownMessage: Sendable, Hashable, Codable {
 }
 
 extension ShownMessage {
-    /// Takes over a message of the server.
+    /// Makes the shown message of a message of the server.
     init(_ message: ChatMessage) {
         self.init(
             number: message.number, sender: message.sender, id: message.id, text: message.text, date: message.date)
@@ -34,17 +34,17 @@ extension ShownMessage {
 
 /// A message that is on its way to the server, or could not be sent.
 struct ChatDraft: Sendable, Hashable, Codable {
-    /// What becomes of it.
+    /// The state of a message on its way to the server.
     enum State: Sendable, Hashable, Codable {
-        /// It is sent when its turn comes.
+        /// The message is sent when its turn comes.
         case waiting
-        /// A call with it was started.
+        /// A call with the message was started.
         case sending
-        /// The offline queue of the layer sends it later.
+        /// The offline queue of the layer sends the message later.
         case queued
-        /// The server refused it, for this reason.
+        /// The server refused the message, for this reason.
         case failed(String)
-        /// The server stored it with this number; the messages before it have not come yet.
+        /// The server stored the message with this number, but the messages before it have not arrived yet.
         case stored(Int64)
     }
 
@@ -52,13 +52,13 @@ struct ChatDraft: Sendable, Hashable, Codable {
     var text: String
     var date: Date
     var state = State.waiting
-    /// Whether the server may have it: a call with it was started, and neither ended without having sent it nor was
-    /// refused while no call before it had been started.
+    /// Whether the server may have the message. This is so after a call with it was started, unless the call ended
+    /// without sending it, or was refused and no earlier call had been started.
     var mayBeSent = false
 }
 
 extension ChatDraft {
-    /// Reads a message. One that was stored without ``mayBeSent`` may have been sent.
+    /// Reads a message. A message that was stored without ``mayBeSent`` may have been sent.
     init(from decoder: any Decoder) throws {
         let values = try decoder.container(keyedBy: CodingKeys.self)
         id = try values.decode(UUID.self, forKey: .id)

@@ -3,30 +3,30 @@ import Runway
 import RunwayFormats
 import RunwayStreams
 
-/// Decides about one conversation of a member: what the screen shows, what is fetched, and when a message is sent.
-/// Pure: times are passed to it.
+/// Decides about one conversation of a member: the entries on the screen, the pages to fetch, and the moment at which a
+/// message is sent. Pure: times are passed to it.
 ///
-/// ``ChatWindow`` has the messages that are shown, ``ChatOutbox`` those that are on their way to the server,
-/// ``ChatMarks`` how far the members are. What the window misses is fetched in pages. Nothing is sent before the stream
-/// has caught up on its connection. A shell passes what comes, performs the returned actions, and calls ``tick(at:)``
-/// at ``deadline``.
+/// ``ChatWindow`` has the messages that are shown, ``ChatOutbox`` those that are on their way to the server, and
+/// ``ChatMarks`` the marks of the members. Messages that the window misses are fetched in pages. Nothing is sent before
+/// the stream has caught up on its connection. A shell passes the events and results to the machine, performs the
+/// returned actions, and calls ``tick(at:)`` at ``deadline``.
 struct ChatMachine: Sendable {
-    /// What the shell has to do.
+    /// An action for the shell.
     enum Action: Sendable, Hashable {
-        /// Get a page of messages, and pass it or the failure. One at a time.
+        /// Get a page of messages, and pass the page or the failure. One at a time.
         case fetch(ChatRange)
-        /// Send a message, and pass what became of it. One at a time, so that messages arrive in the order in which
-        /// they were written.
+        /// Send a message, and pass the result. One at a time, so that messages arrive in the order in which they were
+        /// written.
         case send(ChatDraft)
-        /// Move the mark of the member, and pass what became of it. One at a time.
+        /// Move the mark of the member, and pass the result. One at a time.
         case mark(ChatMark)
     }
 
-    /// How long no page is fetched after the server refused one. A replica that does not know yet that the member has
-    /// joined refuses pages, too, and so does a server that receives a token from before a sign-in.
+    /// The time for which no page is fetched after the server refused one. A replica that does not know yet that the
+    /// member has joined refuses pages, too, and so does a server that receives a token from before a sign-in.
     static let refusalPause = Duration.seconds(60)
 
-    /// Why a member may not follow a conversation whose topic the server refuses: it does not say more.
+    /// The reason that is shown if the server refuses the topic of a conversation, since the server states none.
     static let exclusion = "The server does not let this member follow the conversation."
 
     let member: String
@@ -43,10 +43,11 @@ struct ChatMachine: Sendable {
     private(set) var isConnected = false
     /// Whether the stream has caught up.
     private(set) var isCaughtUp = false
-    /// Why the member may not follow the conversation: no call is made until the client follows it again. `nil` if the
-    /// member may.
+    /// The reason why the member may not follow the conversation; `nil` if the member may. If there is a reason, no
+    /// call is made until the client follows the conversation again.
     private var exclusion: String?
-    /// Why the server refuses the pages: the only call is for a page, after ``refusalPause``. `nil` if it does not.
+    /// The reason why the server refuses the pages; `nil` if it does not. If there is a reason, the only call is for a
+    /// page, after ``refusalPause``.
     private var pageRefusal: String?
     private(set) var fetching: ChatRange?
     /// The last changes of presence since ``fetching`` began: the server may have read the page before them.
@@ -68,13 +69,13 @@ struct ChatMachine: Sendable {
     /// Whether the server refuses the conversation, or its pages.
     var isRefused: Bool { refusal != nil }
 
-    /// Why the server refuses the conversation, or its pages; `nil` if it does not.
+    /// The reason why the server refuses the conversation, or its pages; `nil` if it does not.
     var refusal: String? { exclusion ?? pageRefusal }
 
     /// Whether the server refuses anything that it may allow after a sign-in.
     var hasRefusal: Bool { isRefused || marks.refusal != nil }
 
-    /// When ``tick(at:)`` has to be called next; `nil` if nothing is due.
+    /// The time at which ``tick(at:)`` has to be called next; `nil` if nothing is due.
     var deadline: Duration? {
         var due = [outbox.proofDeadline]
         if isConnected, fetching == nil, wantedRange != nil { due.append(fetchPause.end) }
@@ -82,7 +83,7 @@ struct ChatMachine: Sendable {
         return due.compactMap(\.self).min()
     }
 
-    /// A time that ``deadline`` named has come.
+    /// Does what is due at the time that ``deadline`` named.
     mutating func tick(at now: Duration) -> [Action] {
         if outbox.isProofDue(at: now) { window.needsPage = true }
         return next(at: now)
@@ -91,7 +92,7 @@ struct ChatMachine: Sendable {
 
 // The stream.
 extension ChatMachine {
-    /// A connection of the stream began.
+    /// Notes that a connection of the stream began.
     mutating func connected(_ continuity: StreamContinuity, at now: Duration) -> [Action] {
         (isConnected, isCaughtUp) = (true, false)
         marks.connected()
@@ -99,31 +100,31 @@ extension ChatMachine {
         return next(at: now)
     }
 
-    /// The stream has brought all that was missed: what follows is new.
+    /// Notes that the stream has caught up: the next events are new.
     mutating func caughtUp(at now: Duration) -> [Action] {
         guard exclusion == nil else { return [] }
         (isConnected, isCaughtUp) = (true, true)
         return next(at: now)
     }
 
-    /// The stream brings the messages from now on: earlier ones may be missing.
+    /// Notes that the stream brings the messages from now on: earlier ones may be missing.
     mutating func followed(at now: Duration) -> [Action] {
         window.needsPage = true
         return next(at: now)
     }
 
-    /// The connection of the stream ended.
+    /// Notes that the connection of the stream ended.
     mutating func disconnected() { (isConnected, isCaughtUp) = (false, false) }
 
-    /// The server lets the member follow the conversation (`nil`), or not, for this reason. Pages that were refused are
-    /// fetched without a pause.
+    /// Notes whether the server lets the member follow the conversation (`nil`), or the reason why it does not. Refused
+    /// pages are fetched again without a pause.
     mutating func setExclusion(_ reason: String?) {
         if pageRefusal != nil { (pageRefusal, fetchPause) = (nil, .ofChat) }
         exclusion = reason
         if reason != nil { disconnected() }
     }
 
-    /// The calls in flight were cancelled.
+    /// Notes that the calls in flight were cancelled.
     mutating func stop() {
         disconnected()
         if fetching != nil || outbox.awaitsStored { window.needsPage = true }
@@ -132,7 +133,7 @@ extension ChatMachine {
         (fetching, wantsOlder, fetchPause) = (nil, false, .ofChat)
     }
 
-    /// A message came.
+    /// Takes a message of the stream.
     ///
     /// - Parameter epoch: The server's name for the numbering of the messages; `nil` if it names none.
     mutating func received(_ message: ChatMessage, in epoch: String? = nil, at now: Duration) -> [Action] {
@@ -146,8 +147,9 @@ extension ChatMachine {
         return next(at: now)
     }
 
-    /// The server has named the numbering of its messages. If it is another one than before, as after the restore of a
-    /// backup, the same number may belong to another message: nothing that is shown is continued, and no mark holds.
+    /// Notes the server's name for the numbering of its messages. If it is another numbering than before, for example
+    /// after the restore of a backup, the same number may belong to another message: the shown messages are not
+    /// continued, and the marks are discarded.
     private mutating func enter(_ epoch: String?) {
         guard let epoch, epoch != self.epoch else { return }
         let isOther = self.epoch != nil
@@ -167,14 +169,14 @@ extension ChatMachine {
 
 // Pages.
 extension ChatMachine {
-    /// Asks for the messages before those that are shown.
+    /// Asks for the messages before the shown ones.
     mutating func loadOlder(at now: Duration) -> [Action] {
         if case .before = fetching { return [] }
         wantsOlder = window.hasOlder
         return next(at: now)
     }
 
-    /// A page came.
+    /// Takes a page.
     mutating func fetched(_ page: ChatPage, at now: Duration) -> [Action] {
         guard let range = fetching else { return [] }
         (fetching, pageRefusal) = (nil, nil)
@@ -190,8 +192,8 @@ extension ChatMachine {
         return next(at: now)
     }
 
-    /// Ends the pause if a page brought what was missing, and lengthens it if the same page would be fetched again at
-    /// once.
+    /// Ends the pause if a page brought the missing messages, and lengthens it if the same page would be fetched again
+    /// at once.
     private mutating func noteProgress(_ page: ChatPage, _ range: ChatRange, from before: Int64?, at now: Duration) {
         switch range {
         case .latest:
@@ -201,7 +203,7 @@ extension ChatMachine {
             guard let last = window.last else {
                 let isFirst = fetchPause.failures == 0
                 fetchPause.fail(at: now, using: &random)
-                // The screen has begun anew: the last messages are fetched at once, unless that did not help before.
+                // The screen has begun anew: the last messages are fetched at once, unless that failed before.
                 if isFirst { fetchPause.end = now }
                 return
             }
@@ -214,7 +216,8 @@ extension ChatMachine {
         }
     }
 
-    /// A page could not be fetched. The failure of one that the member asked for says nothing about the others.
+    /// Notes that a page could not be fetched. The failure of a page of older messages, which the member asked for,
+    /// says nothing about other pages.
     mutating func fetchFailed(_ failure: Failure, at now: Duration) -> [Action] {
         guard let range = fetching else { return [] }
         fetching = nil
@@ -229,17 +232,17 @@ extension ChatMachine {
     }
 }
 
-// What the member does.
+// The actions of the member.
 extension ChatMachine {
     /// Writes a message, which is shown at once.
     ///
-    /// - Returns: `nil` if too many wait.
+    /// - Returns: The actions; `nil` if too many messages wait.
     mutating func write(_ draft: ChatDraft, at now: Duration) -> [Action]? {
         guard outbox.add(draft, upTo: ChatOptions.maximumDraftCount) else { return nil }
         return next(at: now)
     }
 
-    /// The server has stored a message.
+    /// Notes that the server has stored a message.
     mutating func sent(_ id: UUID, number: Int64, date: Date, at now: Duration) -> [Action] {
         guard outbox.endSending(id) else { return [] }
         let message = outbox.sent(
@@ -248,14 +251,15 @@ extension ChatMachine {
         return next(at: now)
     }
 
-    /// A message could not be sent.
+    /// Notes that a message could not be sent.
     mutating func sendFailed(_ id: UUID, _ failure: Failure, at now: Duration) -> [Action] {
         guard outbox.endSending(id) else { return [] }
         outbox.sendFailed(id, failure, at: now, &random)
         return next(at: now)
     }
 
-    /// Sends a message again that was refused, or that the offline queue has. The server recognises one that it has.
+    /// Sends a message again that was refused, or that the offline queue has. The server recognises a message that it
+    /// has.
     mutating func retry(_ id: UUID, at now: Duration) -> [Action] {
         outbox.retry(id) ? next(at: now) : []
     }
@@ -263,25 +267,25 @@ extension ChatMachine {
     /// Removes a message that has not been sent; returns `false` if it may have been.
     mutating func discard(_ id: UUID) -> Bool { outbox.discard(id) }
 
-    /// The member has read all messages up to a number.
+    /// Notes that the member has read all messages up to a number.
     mutating func read(upTo number: Int64, at now: Duration) -> [Action] {
         marks.read(upTo: min(number, window.last ?? 0))
         window.read(upTo: number)
         return next(at: now)
     }
 
-    /// The server has moved the mark.
+    /// Notes that the server has moved the mark.
     mutating func marked(_ mark: ChatMark, at now: Duration) -> [Action] {
         marks.moved(mark, window.last, at: now, &random) ? next(at: now) : []
     }
 
-    /// The mark could not be moved.
+    /// Notes that the mark could not be moved.
     mutating func markFailed(_ failure: Failure, at now: Duration) -> [Action] {
         marks.moveFailed(failure, at: now, &random) ? next(at: now) : []
     }
 }
 
-// What follows from the state.
+// The actions that follow from the state.
 extension ChatMachine {
     private var wantedRange: ChatRange? { window.missingRange(wantsOlder: wantsOlder) }
 
@@ -303,7 +307,7 @@ extension ChatMachine {
     /// Continues where an earlier run stopped. Messages that were written since then are sent after the stored ones.
     ///
     /// - Parameters:
-    ///   - state: What was stored.
+    ///   - state: The stored state.
     ///   - isCurrent: Whether the stream continues at the cursor of the state. Otherwise missing messages are fetched.
     mutating func restore(_ state: ChatState, isCurrent: Bool) {
         epoch = state.epoch
@@ -313,7 +317,7 @@ extension ChatMachine {
         presence = state.presence
     }
 
-    /// What has to be stored.
+    /// Returns the state that has to be stored.
     ///
     /// - Parameter place: The cursor of the stream up to which the machine has received its events.
     func state(at place: String) -> ChatState {

@@ -1,15 +1,16 @@
 import Runway
 import RunwayFormats
 
-/// How far the members of a conversation have received and read it, and when the mark of this member is moved. Pure:
-/// times are passed to it.
+/// The marks of the members of a conversation, and the moments at which the mark of this member is moved. Pure: times
+/// are passed to it.
 struct ChatMarks: Sendable {
     private let member: String
     private let options: ChatOptions
     private(set) var all: [MemberName: ChatMark] = [:]
     /// The number up to which the member has read.
     private(set) var readNumber: Int64 = 0
-    /// Why the server refuses the mark of the member: none is sent until the next connection. `nil` if it does not.
+    /// The reason why the server refuses the mark of the member; `nil` if it does not. If there is a reason, no mark is
+    /// sent until the next connection.
     private(set) var refusal: String?
     private var isMoving = false
     private var pause = Backoff.ofChat
@@ -28,10 +29,10 @@ struct ChatMarks: Sendable {
         if name == MemberName(member) { readNumber = max(readNumber, mark.read) }
     }
 
-    /// The server numbers its messages anew.
+    /// Discards all marks: the server numbers its messages anew.
     mutating func restart() { (all, readNumber) = ([:], 0) }
 
-    /// The member has read all messages up to a number.
+    /// Notes that the member has read all messages up to a number.
     mutating func read(upTo number: Int64) { readNumber = max(readNumber, number) }
 
     /// Continues where an earlier run stopped.
@@ -41,9 +42,10 @@ struct ChatMarks: Sendable {
     }
 }
 
-// The mark of this member. The number up to which every message has come is passed to it; `nil` before the first page.
+// The mark of this member. The number up to which every message has arrived is passed to these functions; `nil` before
+// the first page.
 extension ChatMarks {
-    /// The mark that the server should have; `nil` if it has it, or refuses it.
+    /// Returns the mark that the server should have; `nil` if the server has it, or refuses it.
     private func wanted(_ last: Int64?) -> ChatMark? {
         guard let last, refusal == nil else { return nil }
         let known = all[MemberName(member)] ?? ChatMark(member: member, delivered: 0, read: 0)
@@ -52,7 +54,7 @@ extension ChatMarks {
             member: member, delivered: max(last, known.delivered), read: max(readNumber, known.read))
     }
 
-    /// When the mark can be moved; `nil` if it need not be, or is being moved.
+    /// Returns the time at which the mark can be moved; `nil` if it need not be moved, or is being moved.
     func deadline(_ last: Int64?) -> Duration? { !isMoving && wanted(last) != nil ? pause.end : nil }
 
     /// Returns the mark that is sent now; `nil` if none is.
@@ -62,13 +64,13 @@ extension ChatMarks {
         return mark
     }
 
-    /// A connection of the stream began: a mark that was refused is sent again.
+    /// Notes that a connection of the stream began: a refused mark is sent again.
     mutating func connected() { refusal = nil }
 
-    /// The call in flight was cancelled.
+    /// Notes that the call in flight was cancelled.
     mutating func stop() { (isMoving, pause) = (false, .ofChat) }
 
-    /// The server has moved the mark.
+    /// Notes that the server has moved the mark.
     ///
     /// - Returns: `false` if no call was in flight.
     mutating func moved(
@@ -87,7 +89,7 @@ extension ChatMarks {
         return true
     }
 
-    /// The mark could not be moved.
+    /// Notes that the mark could not be moved.
     ///
     /// - Returns: `false` if no call was in flight.
     mutating func moveFailed(

@@ -3,12 +3,12 @@ import Runway
 
 /// The messages that a member has written and that are not shown as stored yet. Pure: times are passed to it.
 ///
-/// They are sent one at a time, so that they arrive in the order in which they were written. A later one may overtake
-/// one that the offline queue has and can't send, or whose file can't be read.
+/// The messages are sent one at a time, so that they arrive in the order in which they were written. A later message
+/// may overtake an earlier one that the offline queue has and can't send, or whose file can't be read.
 struct ChatOutbox: Sendable {
     private let member: String
     private(set) var drafts: [ChatDraft] = []
-    /// When a message that the server stored, and the stream has not brought, is fetched.
+    /// The time at which a message is fetched that the server has stored but the stream has not brought.
     private(set) var proofDeadline: Duration?
     private var sending: UUID?
     /// Whether an earlier call may have sent the message that is being sent.
@@ -17,17 +17,17 @@ struct ChatOutbox: Sendable {
 
     init(of member: String) { self.member = member }
 
-    /// Whether the server has stored a message that has not come yet.
+    /// Whether there is a message that the server has stored but that has not arrived yet.
     var awaitsStored: Bool {
         drafts.contains { if case .stored = $0.state { true } else { false } }
     }
 
-    /// When the next message can be sent; `nil` if none waits, or one is being sent.
+    /// The time at which the next message can be sent; `nil` if none waits, or one is being sent.
     var sendDeadline: Duration? {
         sending == nil && drafts.contains { $0.state == .waiting } ? pause.end : nil
     }
 
-    /// Adds a message; returns `false` if this many wait already.
+    /// Adds a message; returns `false` if `maximumCount` messages wait already.
     mutating func add(_ draft: ChatDraft, upTo maximumCount: Int) -> Bool {
         guard drafts.count < maximumCount else { return false }
         drafts.append(draft)
@@ -39,7 +39,7 @@ struct ChatOutbox: Sendable {
         drafts = stored.map(\.withoutCall) + drafts
     }
 
-    /// The calls in flight were cancelled.
+    /// Notes that the calls in flight were cancelled.
     mutating func stop() {
         drafts = drafts.map(\.withoutCall)
         (sending, proofDeadline, pause) = (nil, nil, .ofChat)
@@ -56,7 +56,7 @@ struct ChatOutbox: Sendable {
         return drafts[index]
     }
 
-    /// Returns whether a stored message has not come in time; it is fetched then.
+    /// Returns whether a stored message has not arrived in time, and has to be fetched.
     mutating func isProofDue(at now: Duration) -> Bool {
         guard let proof = proofDeadline, now >= proof else { return false }
         proofDeadline = nil
@@ -64,19 +64,19 @@ struct ChatOutbox: Sendable {
     }
 }
 
-// What became of a message.
+// The results of calls with messages.
 extension ChatOutbox {
-    /// A call with a message ended. Returns `false` if it is not the one that is being sent.
+    /// Notes that a call with a message ended. Returns `false` if it is not the message that is being sent.
     mutating func endSending(_ id: UUID) -> Bool {
         guard sending == id else { return false }
         sending = nil
         return true
     }
 
-    /// The server has stored a message.
+    /// Notes that the server has stored a message.
     ///
-    /// - Returns: The message that is shown next because of that; `nil` if those before it have not come, or it is
-    ///   shown.
+    /// - Returns: The message, if it is the next one to be shown; `nil` if messages before it have not arrived, or if
+    ///   it is shown already.
     mutating func sent(
         _ id: UUID, number: Int64, date: Date, after last: Int64?, at now: Duration, proofTime: Duration
     ) -> ShownMessage? {
@@ -94,7 +94,7 @@ extension ChatOutbox {
         return nil
     }
 
-    /// A message could not be sent.
+    /// Notes that a message could not be sent.
     mutating func sendFailed(
         _ id: UUID, _ failure: ChatMachine.Failure, at now: Duration,
         _ random: inout any RandomNumberGenerator & Sendable
@@ -102,7 +102,7 @@ extension ChatOutbox {
         if let index = drafts.firstIndex(where: { $0.id == id }) {
             switch failure {
             case .queued: drafts[index].state = .queued
-            // The refusal says nothing of an earlier call, whose response was lost.
+            // The refusal says nothing about an earlier call, whose response was lost.
             case .refused(let reason): (drafts[index].state, drafts[index].mayBeSent) = (.failed(reason), wasMaybeSent)
             case .notSent: (drafts[index].state, drafts[index].mayBeSent) = (.waiting, wasMaybeSent)
             case .transient: drafts[index].state = .waiting
@@ -112,7 +112,7 @@ extension ChatOutbox {
     }
 
     /// Sends a message again that was refused, or that the offline queue has; returns `false` if there is no such
-    /// message. The server recognises one that it has.
+    /// message. The server recognises a message that it has.
     mutating func retry(_ id: UUID) -> Bool {
         guard let index = drafts.firstIndex(where: { $0.id == id }) else { return false }
         switch drafts[index].state {
@@ -124,8 +124,8 @@ extension ChatOutbox {
 
     /// Removes a message that has not been sent, or that was refused.
     ///
-    /// - Returns: Whether the server certainly does not have it. If it may have one that was refused, that is removed
-    ///   from the drafts alone: the server may refuse it for ever.
+    /// - Returns: Whether the server certainly does not have the message. A refused message is removed from the drafts
+    ///   even if the server may have it: the server may refuse it for ever.
     mutating func discard(_ id: UUID) -> Bool {
         guard let index = drafts.firstIndex(where: { $0.id == id }) else { return false }
         let draft = drafts[index]
@@ -135,23 +135,23 @@ extension ChatOutbox {
     }
 }
 
-// What the window of the conversation reports.
+// Events of the window of the conversation.
 extension ChatOutbox {
-    /// The server has this message, which may be one of the member's.
+    /// Notes that the server has a message, which may be one of the member's.
     mutating func received(_ message: ShownMessage) {
         if message.isFrom(member) { drafts.removeAll { $0.id == message.id } }
     }
 
-    /// Messages before a number are passed over.
+    /// Notes that the messages before a number are skipped.
     mutating func passedOver(before number: Int64) {
         drafts.removeAll { if case .stored(let stored) = $0.state { stored < number } else { false } }
     }
 
-    /// The screen begins anew. Messages that were queued may be among those that are passed over, and are sent again.
-    /// The server recognises those that it has.
+    /// Prepares the messages for a screen that begins anew. Queued messages may be among the skipped ones, and are sent
+    /// again. The server recognises the messages that it has.
     ///
-    /// - Parameter isLoss: Whether the server has lost messages. Messages of this member that it had stored may be
-    ///   among them.
+    /// - Parameter isLoss: Whether the server has lost messages. Messages of this member that the server had stored may
+    ///   be among the lost ones.
     mutating func restart(afterLoss isLoss: Bool) {
         for index in drafts.indices {
             switch drafts[index].state {
@@ -164,7 +164,8 @@ extension ChatOutbox {
 }
 
 extension ChatDraft {
-    /// The message, to be sent again if a call with it was in flight: the outcome of that call is unknown.
+    /// Returns the message in a state in which it is sent again if a call with it was in flight: the outcome of that
+    /// call is unknown.
     fileprivate var withoutCall: ChatDraft {
         var draft = self
         if state == .sending { draft.state = .waiting }

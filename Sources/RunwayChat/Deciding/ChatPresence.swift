@@ -7,10 +7,10 @@ struct ChatPresence: Sendable, Hashable, Codable {
 
     init() {}
 
-    /// Takes over the presence that a page has.
+    /// Makes the presence of the one on a page.
     init(_ page: ChatPage.Presence) { (run, members) = (page.run, Set(page.members.map { MemberName($0) })) }
 
-    /// Returns at most so many members, the first ones by their names.
+    /// Returns the first members by their names, at most `maximumCount`.
     func limited(to maximumCount: Int) -> ChatPresence {
         guard members.count > maximumCount else { return self }
         var limited = self
@@ -18,7 +18,8 @@ struct ChatPresence: Sendable, Hashable, Codable {
         return limited
     }
 
-    /// Takes a change. A server that has started again does not know who left before: all others are forgotten.
+    /// Takes a change. A server that has started again does not know which members left before: all others are
+    /// forgotten.
     mutating func take(_ change: PresenceEvent, upTo maximumCount: Int) {
         if change.run != run { (run, members) = (change.run, []) }
         if !change.isPresent {
@@ -28,7 +29,7 @@ struct ChatPresence: Sendable, Hashable, Codable {
         }
     }
 
-    /// Takes the changes of the same run again, which came while this presence was fetched.
+    /// Takes the changes of the same run again that arrived while this presence was fetched.
     mutating func take(_ changes: [PresenceEvent], upTo maximumCount: Int) {
         for change in changes where change.run == run { take(change, upTo: maximumCount) }
     }

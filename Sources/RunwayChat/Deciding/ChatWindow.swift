@@ -1,26 +1,27 @@
 import RunwayFormats
 
-/// The messages of a conversation that are shown, which have consecutive numbers, and what is missing after them. Pure.
+/// The shown messages of a conversation, which have consecutive numbers, and the range of messages that is missing.
+/// Pure.
 ///
-/// Each message is shown once. What comes after a missing number waits.
+/// Each message is shown once. Messages after a missing number wait.
 struct ChatWindow: Sendable {
     private let options: ChatOptions
 
     /// The messages that are shown, by ascending number.
     private(set) var messages: [ShownMessage] = []
-    /// The number at which what is shown begins.
+    /// The number of the first shown message.
     private(set) var first: Int64 = 1
-    /// The number up to which every message has come; `nil` before the first page.
+    /// The number up to which every message has arrived; `nil` before the first page.
     private(set) var last: Int64?
-    /// Whether messages may be missing, or the marks may have moved, without an event of the stream that says so.
+    /// Whether messages may be missing, or marks may have moved, without an event of the stream that says so.
     var needsPage = false
     /// The number of the first message that the server still has.
     private var serverFirst: Int64 = 1
     /// Whether older messages were loaded, and the member has not read the last message since.
     private var hasLoadedOlder = false
-    /// Messages that came before others with smaller numbers.
+    /// The messages that arrived before others with smaller numbers.
     private var early: [Int64: ShownMessage] = [:]
-    /// What identifies the messages that are shown.
+    /// The keys of the shown messages.
     private var keys: Set<ShownMessage.Key> = []
 
     init(_ options: ChatOptions) { self.options = options }
@@ -46,9 +47,9 @@ struct ChatWindow: Sendable {
     }
 }
 
-// What comes. The outbox is notified of every message that came or is passed over.
+// The arrival of messages. The outbox is notified of every message that arrived or is skipped.
 extension ChatWindow {
-    /// Shows what a page has beyond what is shown.
+    /// Shows the messages of a page that are not shown yet.
     mutating func take(_ page: ChatPage, _ range: ChatRange, _ outbox: inout ChatOutbox) {
         serverFirst = page.first
         switch range {
@@ -57,7 +58,8 @@ extension ChatWindow {
             begin(at: page.messages.first?.number ?? page.last + 1, &outbox)
         case .after(let number):
             guard let last, page.last >= number else { return restart(afterLoss: last != nil, &outbox) }
-            // So much is missing that the screen begins anew; what is before it can be loaded as older messages.
+            // So many messages are missing that the screen begins anew; the messages before it can be loaded as older
+            // ones.
             if page.last - last > Int64(options.maximumMissedCount) { return restart(afterLoss: false, &outbox) }
             if page.first > last + 1 { begin(at: page.first, &outbox) }
         case .before(let number):
@@ -77,7 +79,7 @@ extension ChatWindow {
         appendEarly(&outbox)
     }
 
-    /// Begins what is shown at a number, without messages.
+    /// Begins the shown messages at a number, without messages.
     private mutating func begin(at number: Int64, _ outbox: inout ChatOutbox) {
         (messages, keys, hasLoadedOlder) = ([], [], false)
         (first, last) = (number, number - 1)
@@ -86,7 +88,7 @@ extension ChatWindow {
         appendEarly(&outbox)
     }
 
-    /// What is shown can't be continued: the screen begins anew with the last messages.
+    /// Begins the screen anew with the last messages, since the shown messages can't be continued.
     ///
     /// - Parameter isLoss: Whether the server has lost messages.
     mutating func restart(afterLoss isLoss: Bool, _ outbox: inout ChatOutbox) {
@@ -117,7 +119,8 @@ extension ChatWindow {
         // A server that stored a message twice does not make it appear twice.
         guard keys.insert(message.key).inserted else { return }
         messages.append(message)
-        // The oldest are removed a tenth at a time, since removing moves the others. The member may be reading what was loaded.
+        // The oldest are removed a tenth at a time, since removing moves the others. The member may be reading older
+        // messages that were loaded.
         let maximumCount = hasLoadedOlder ? options.maximumLoadedCount : options.maximumMessageCount
         guard messages.count - maximumCount > maximumCount / 10 else { return }
         let removed = messages.prefix(messages.count - maximumCount)
@@ -126,7 +129,7 @@ extension ChatWindow {
         first = messages.first?.number ?? first
     }
 
-    /// Shows the messages that waited for what is shown now.
+    /// Shows the messages that waited for messages that are shown now.
     private mutating func appendEarly(_ outbox: inout ChatOutbox) {
         while let last, let next = early.removeValue(forKey: last + 1) { append(next, &outbox) }
     }
@@ -147,7 +150,7 @@ extension ChatWindow {
     /// Continues where an earlier run stopped.
     ///
     /// - Parameters:
-    ///   - state: What was stored.
+    ///   - state: The stored state.
     ///   - isCurrent: Whether the stream continues at the cursor of the state. Otherwise missing messages are fetched.
     mutating func restore(_ state: ChatState, isCurrent: Bool) {
         (messages, first, last, serverFirst) = (state.messages, state.first, state.last, state.serverFirst)
@@ -155,7 +158,8 @@ extension ChatWindow {
         needsPage = state.needsPage || !isCurrent
     }
 
-    /// Adds what has to be stored to a state. What came before a missing message is not stored: it is fetched with it.
+    /// Adds the state of the window to a state to store. Messages that wait for a missing one are not stored: they are
+    /// fetched together with it.
     func store(in state: inout ChatState) {
         state.messages = Array(messages.suffix(options.maximumStoredCount))
         state.first = state.messages.count < messages.count ? state.messages.first?.number ?? first : first

@@ -1,8 +1,7 @@
-/// The name of a member, which is the same as another only if both have the same bytes in UTF-8, as in the stores of
-/// servers.
+/// The name of a member. Two names are the same only if they have the same bytes in UTF-8, as in the stores of servers.
 ///
-/// A `String` equals every other with the same characters: "é" equals "e" and a combining accent. One member could then
-/// pass for another.
+/// A `String` equals every other string with the same characters: "é" equals "e" and a combining accent. With such
+/// names one member could be mistaken for another.
 struct MemberName: Sendable, Hashable, Comparable, Codable {
     let text: String
 
@@ -23,7 +22,7 @@ struct MemberName: Sendable, Hashable, Comparable, Codable {
 
     func hash(into hasher: inout Hasher) {
         for byte in text.utf8 { hasher.combine(byte) }
-        // No text has this byte: it separates this text from what is hashed after it.
+        // No text has this byte: it separates this text from the values that are hashed after it.
         hasher.combine(0xFF as UInt8)
     }
 }

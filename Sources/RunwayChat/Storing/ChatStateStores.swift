@@ -22,8 +22,8 @@ public final class MemoryChatStateStore: ChatStateStore {
 /// A file is replaced at once, never changed in place, and survives the end of the app and a loss of power when
 /// ``store(_:)`` returns. A file that can't be read counts as absent: the conversation is fetched from the server.
 ///
-/// Folder and files are for their user alone. On Apple's systems they can be read as soon as the device was unlocked
-/// once, and are excluded from backups.
+/// Only the user can read the folder and its files. On Apple's systems they can be read as soon as the device was
+/// unlocked once, and are excluded from backups.
 ///
 /// Use a folder for each account, and remove it at the sign-out, after `ChatClient.stop()` and
 /// `await ChatClient.flush()`: a state that is being stored would create the folder again.
@@ -36,7 +36,7 @@ public final class FileChatStateStore: ChatStateStore {
     /// - Parameter folder: The folder, which has no other files. Other users lose the access to it.
     public init(folder: URL) { self.folder = folder }
 
-    /// Returns the state of a conversation; `nil` if there is none, or it can't be read.
+    /// Returns the state of a conversation; `nil` if there is none, or if it can't be read.
     public func state(of conversation: String) async -> ChatState? {
         await withCheckedContinuation { continuation in
             queue.async { [self] in
@@ -48,7 +48,7 @@ public final class FileChatStateStore: ChatStateStore {
 
     /// Stores the states of conversations.
     ///
-    /// - Throws: What the file system reports. The former files stay.
+    /// - Throws: The error of the file system. The former files stay.
     public func store(_ states: [String: ChatState]) async throws {
         try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<Void, any Error>) in
             queue.async { [self] in
