@@ -1,4 +1,5 @@
-/// Encrypts what an ``ActionLog``, an ``OfflineQueue`` or a ``DiskCache`` writes to disk, with a key that the app has.
+/// Encrypts the data that an ``ActionLog``, an ``OfflineQueue`` or a ``DiskCache`` writes to disk, with a key of the
+/// app.
 ///
 /// ```swift
 /// struct KeyedSealing: PayloadSealing {
@@ -15,18 +16,18 @@
 /// }
 /// ```
 ///
-/// Encrypted are the records of a log, the requests of a queue, and the metadata and bodies of responses. Ids, times,
-/// sizes, and the names of accounts, services and endpoints by which entries are found are not. What was written before
-/// an app passed a sealing stays readable in a log and a queue.
+/// The records of a log, the requests of a queue, and the metadata and bodies of responses are encrypted. Ids, times,
+/// sizes, and the names of accounts, services and endpoints by which entries are found are not. Entries of a log or a
+/// queue that were written before an app passed a sealing stay readable.
 ///
 /// The implementation must encrypt and authenticate the bytes, and authenticate the context, so that an entry in the
-/// place of another one does not open. It is called on background threads, and may block them.
+/// place of another one can't be opened. It is called on background threads, and may block them.
 public protocol PayloadSealing: Sendable {
     /// Returns the bytes encrypted.
     ///
     /// - Parameters:
-    ///   - bytes: What is to be stored.
-    ///   - context: What identifies it. It is not stored with the bytes, and not secret.
+    ///   - bytes: The bytes to store.
+    ///   - context: Identifies the entry. It is not stored with the bytes, and not secret.
     /// - Throws: Any error, such as that the key can't be read while the device is locked. Nothing is stored then:
     ///   records stay in memory, the call of a change fails, a response is not cached. The problem is reported as
     ///   ``StorageError/Kind/keyUnavailable``.

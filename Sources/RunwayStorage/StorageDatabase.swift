@@ -4,18 +4,18 @@ import RunwaySQLite
 
 /// Opens the SQLite databases of this target.
 enum StorageDatabase {
-    /// When SQLite waits until what was committed is on the drive.
+    /// The moments at which SQLite waits until committed transactions are on the drive.
     enum Durability: String {
-        /// At every commit: a committed transaction survives a power loss.
+        /// Waits at every commit: a committed transaction survives a power loss.
         case full = "FULL"
-        /// At every checkpoint: a power loss may undo the last commits, and leaves the database consistent.
+        /// Waits at every checkpoint: a power loss may undo the last commits, and leaves the database consistent.
         case normal = "NORMAL"
     }
 
-    /// Opens the database at a path with one connection, and creates it and its folder if there is none.
+    /// Opens the database at a path with one connection, and creates it and its folder unless they exist.
     ///
-    /// The file, and those that SQLite creates beside it, can be read and written by the user alone, and are not in
-    /// backups. A folder that exists is not changed.
+    /// Only the user can read and write the file, and the other files that SQLite creates for it; they are excluded
+    /// from backups. A folder that exists is not changed.
     ///
     /// - Parameter protect: Protects a folder or files. The default is ``StorageFolder/protect(_:)``.
     /// - Throws: A `DatabaseError` of SQLite, or a Foundation error where the folder can't be created.

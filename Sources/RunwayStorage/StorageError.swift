@@ -3,13 +3,13 @@ import GRDB
 import Runway
 import RunwaySQLite
 
-/// What went wrong with a file of this module, and what happens to the file.
+/// A failure with a file of this module, and its consequence for the file.
 ///
 /// ```swift
 /// do { try await log.record("opened").committed() } catch { if error.kind == .full { showThatTheDiskIsFull() } }
 /// ```
 public struct StorageError: Error, Sendable, Hashable, CustomStringConvertible {
-    /// What happened, for code to switch over. A switch needs a `default`, since later versions may add kinds.
+    /// The kind of a failure, for code to switch over. A switch needs a `default`, since later versions may add kinds.
     public struct Kind: Sendable, Hashable, CustomStringConvertible {
         /// The kind in one word, which stays the same from release to release.
         public let description: String
@@ -24,18 +24,18 @@ public struct StorageError: Error, Sendable, Hashable, CustomStringConvertible {
         public static let newerSchema = Kind(description: "newerSchema")
         /// The folder or the file can't be written or read, such as while the device is locked.
         public static let unavailable = Kind(description: "unavailable")
-        /// The key of the app's ``PayloadSealing`` can't be read now. What is stored stays, and is used when the key
+        /// The key of the app's ``PayloadSealing`` can't be read now. Stored entries stay, and are used when the key
         /// can be read.
         public static let keyUnavailable = Kind(description: "keyUnavailable")
         /// A value was not accepted, such as a record that is too large.
         public static let rejected = Kind(description: "rejected")
-        /// The task was cancelled while it waited. What it waited for goes on.
+        /// The task was cancelled while it waited. The operation that it waited for continues.
         public static let cancelled = Kind(description: "cancelled")
     }
 
-    /// What happened.
+    /// The kind of the failure.
     public let kind: Kind
-    /// What happened, in one sentence.
+    /// Describes the failure in one sentence.
     public let description: String
 
     init(_ kind: Kind, _ description: String) {
@@ -66,5 +66,5 @@ public struct StorageError: Error, Sendable, Hashable, CustomStringConvertible {
     }
 }
 
-/// Its sentences name files and codes of SQLite, and nothing that was stored.
+/// The sentences name files and codes of SQLite, and no stored content.
 extension StorageError: DescribedError {}

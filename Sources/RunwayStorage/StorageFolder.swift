@@ -3,10 +3,10 @@ import Runway
 
 /// The folder of files of this module.
 enum StorageFolder {
-    /// Creates a folder for the user alone, unless it exists.
+    /// Creates a folder that only the user can read, unless it exists.
     ///
-    /// - Returns: Whether it was created. Only then is it this module's: a folder that exists may be the one for all of
-    ///   the user's documents.
+    /// - Returns: Whether the folder was created. Only then it belongs to this module: a folder that exists may be the
+    ///   one for all of the user's documents.
     /// - Throws: An error of Foundation.
     static func prepare(_ folder: URL) throws -> Bool {
         let isNew = !FileManager.default.fileExists(atPath: folder.path)
@@ -15,9 +15,9 @@ enum StorageFolder {
         return isNew
     }
 
-    /// Excludes a folder or files from backups on Apple's systems, and has them, and what is created in the folder, be
-    /// readable as soon as the device was unlocked once: a call in the background reads them while the device is
-    /// locked.
+    /// Excludes a folder or files from backups on Apple's systems, and makes them, and the files that are created in
+    /// the folder, readable as soon as the device was unlocked once: a call in the background reads them while the
+    /// device is locked.
     ///
     /// - Throws: An error of Foundation.
     static func protect(_ urls: [URL]) throws {
@@ -26,7 +26,7 @@ enum StorageFolder {
         #endif
     }
 
-    /// Those files of a database that exist.
+    /// Returns the files of a database that exist.
     static func files(of database: URL) -> [URL] {
         ["", "-wal", "-shm", "-journal"].map { URL(fileURLWithPath: database.path + $0) }
             .filter { FileManager.default.fileExists(atPath: $0.path) }

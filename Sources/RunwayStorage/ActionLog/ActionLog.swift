@@ -2,7 +2,7 @@ public import Foundation
 public import Runway
 import Synchronization
 
-/// Stores what the user did on disk and sends it to a server, so that the server counts every record once.
+/// Stores the actions of the user on disk and sends them to a server, so that the server counts every record once.
 ///
 /// ```swift
 /// let file = folder.appending(path: "actions.sqlite")
@@ -11,17 +11,17 @@ import Synchronization
 /// await log.flush()      // when the app goes to the background
 /// ```
 ///
-/// A record is stored as soon as the disk allows and is sent in batches of thirty: when so many wait, when the app
-/// asks, after ``ActionLogOptions/interval``, when somebody signs in, and at launch what the last run left. A failure
-/// of the network, the server or the disk removes no record: only the bounds of ``ActionLogOptions`` do, and
-/// ``close()`` those that the disk has not taken until then; ``currentState`` has the counts by reason. Each record has
-/// a UUIDv7, the session, the boot of the system and two times of the moment at which it was recorded.
+/// A record is stored as soon as the disk allows. Records are sent in batches of thirty: when that many wait, when the
+/// app asks, after ``ActionLogOptions/interval``, when an account signs in, and at launch if the last run left any. A
+/// failure of the network, the server or the disk removes no record: only the limits of ``ActionLogOptions`` do, and
+/// ``close()`` removes records that could not be written to disk; ``currentState`` has the counts by reason. Each
+/// record has a UUIDv7, the session, the boot of the system and two times of the moment at which it was recorded.
 ///
-/// Records of an account are sent only while it is signed in to the service, as that account; those that were recorded
-/// while nobody was are sent at any time, without a token unless the service requires one
-/// (`AuthorizationPolicy.required`). The file, whose folder should contain nothing else, can be read by the user alone,
-/// and is not in backups. One process at a time can have it open. The service's server must respond as
-/// `docs/formats.md` says; `ActionLogRoute` of `RunwayServer` does.
+/// Records of an account are sent only while it is signed in to the service, as that account. Records without an
+/// account are sent at any time, without a token unless the service requires one (`AuthorizationPolicy.required`). Only
+/// the user can read the file, whose folder should contain nothing else, and it is not in backups. One process at a
+/// time can have it open. The service's server must respond as `docs/formats.md` says; `ActionLogRoute` of
+/// `RunwayServer` does.
 public final class ActionLog: Sendable {
     private let buffer: RecordBuffer
     let store: JournalStore
@@ -31,14 +31,14 @@ public final class ActionLog: Sendable {
     /// Guards the tasks that follow the layer.
     private let watching = Mutex<[Task<Void, Never>]>([])
 
-    /// Opens a log. It returns at once: the file is opened by a task, and records wait in memory until then.
+    /// Opens a log, and returns at once: the file is opened by a task, and records wait in memory until then.
     ///
     /// - Parameters:
     ///   - file: The SQLite file, which is created if it does not exist. On iOS not in the container of an app group:
     ///     the system ends an app that is suspended while SQLite holds a lock there.
     ///   - service: The service whose server takes the records. Its `judge(_:rawData:)` must accept the responses.
     ///   - path: The path of the route below the service's base URL.
-    ///   - network: Sends the batches, as any other call of the service.
+    ///   - network: Sends the batches, like any other call of the service.
     ///   - options: The bounds, and when records are sent.
     public convenience init<Service: APIService>(
         at file: URL, sendingTo service: Service.Type, at path: EndpointPath, over network: NetworkLayer,
@@ -50,7 +50,7 @@ public final class ActionLog: Sendable {
 
     /// Opens a log before its layer exists, so that the launch of the app can be recorded.
     ///
-    /// Records are stored at once, as those of nobody, and are sent after ``start(sendingTo:at:over:)``.
+    /// Records are stored at once, without an account, and are sent after ``start(sendingTo:at:over:)``.
     ///
     /// - Parameters:
     ///   - file: The SQLite file, which is created if it does not exist.
@@ -71,18 +71,18 @@ public final class ActionLog: Sendable {
     }
 
     deinit {
-        // The writer ends when it has tried to write what is in memory.
+        // The writer ends when it has tried to write the records in memory.
         buffer.finish()
         stopWatching()
         sending.cancel()
     }
 
-    /// Has a log that was opened before its layer existed send its records.
+    /// Starts to send the records of a log that was opened before its layer existed.
     ///
     /// - Parameters:
     ///   - service: The service whose server takes the records. Its `judge(_:rawData:)` must accept the responses.
     ///   - path: The path of the route below the service's base URL.
-    ///   - network: Sends the batches, as any other call of the service.
+    ///   - network: Sends the batches, like any other call of the service.
     /// - Precondition: The log has no other layer.
     public func start<Service: APIService>(
         sendingTo service: Service.Type, at path: EndpointPath, over network: NetworkLayer
@@ -117,12 +117,13 @@ public final class ActionLog: Sendable {
         return tasks
     }
 
-    /// Records an action. It returns at once; a task writes the record.
+    /// Records an action, and returns at once; a task writes the record.
     ///
     /// - Parameters:
-    ///   - name: What the user did. If it is a URL, its secrets are redacted before it is written to disk.
-    ///   - properties: What belongs to it. Secrets are redacted before they are written to disk.
-    ///   - priority: Which records are evicted first; a high one is also sent at once. The default is normal.
+    ///   - name: The action of the user. If it is a URL, its secrets are redacted before it is written to disk.
+    ///   - properties: The details of the action. Secrets are redacted before they are written to disk.
+    ///   - priority: Decides which records are evicted first; a record of high priority is also sent at once. The
+    ///     default is normal.
     /// - Returns: A receipt, by which the commit can be awaited.
     @discardableResult
     public func record(
@@ -131,14 +132,14 @@ public final class ActionLog: Sendable {
         buffer.add(name, properties, priority, account: sender.account)
     }
 
-    /// Stores and sends what was recorded, for an app that goes to the background.
+    /// Stores and sends the recorded actions, for an app that goes to the background.
     ///
-    /// It returns when all is sent that waited when it was called, or as soon as that can't go on now: an attempt
-    /// failed, the server asked to wait, there is no network, or the log has no layer. If the task is cancelled it does
-    /// not wait for the server, and sending goes on.
+    /// The function returns when all records are sent that waited when it was called, or when no more can be sent now:
+    /// an attempt failed, the server asked to wait, there is no network, or the log has no layer. If the task is
+    /// cancelled the function does not wait for the server, and sending continues.
     ///
-    /// The system's time in the background (`BackgroundGrace`) is taken before anything is written, and ended when it
-    /// returns.
+    /// The system's time in the background (`BackgroundGrace`) is taken before anything is written, and ended when the
+    /// function returns.
     public func flush() async {
         let grace = sender.beginGrace()
         defer { grace?.end() }
@@ -146,8 +147,8 @@ public final class ActionLog: Sendable {
         await sender.flush()
     }
 
-    /// Stores what is in memory, ends sending, and closes the file, which another log can open then. Records that come
-    /// later are not stored, and functions that use the file throw ``StorageError/Kind/unavailable``, which is then the
+    /// Stores the records in memory, ends sending, and closes the file, which another log can open then. Later records
+    /// are not stored, and functions that use the file throw ``StorageError/Kind/unavailable``, which is then the
     /// ``ActionLogState/problem`` of ``currentState``.
     public func close() async {
         buffer.finish()
@@ -160,13 +161,13 @@ public final class ActionLog: Sendable {
     }
 }
 
-// What the log has, and what the app and the user decide about it.
+// The state of the log, and the decisions of the app and the user about it.
 extension ActionLog {
-    /// What the log holds, what it has sent, and what it has lost.
+    /// The numbers of records that the log holds, has sent, and has lost.
     ///
-    /// If the file can't be read, such as while another process has it open or after ``close()``,
-    /// ``ActionLogState/problem`` says why. The state then has what this run knows without the file: what is in memory,
-    /// what was sent, and what was lost there.
+    /// If the file can't be read, for example while another process has it open or after ``close()``,
+    /// ``ActionLogState/problem`` says why. The state then has only the numbers that this run knows without the file:
+    /// the records in memory, the sent records, and the losses in memory.
     public var currentState: ActionLogState {
         get async {
             var state = ActionLogState()
@@ -192,15 +193,15 @@ extension ActionLog {
             state.lost.merge(buffer.lost, uniquingKeysWith: +)
             state.sendingProblem = sender.problem
             state.logByteCount = store.logByteCount
-            // Why a write failed comes first: it stays until one succeeds.
+            // The error of a write comes first: it stays until a write succeeds.
             state.problem = store.problem ?? state.problem
             state.unreadableFiles = store.filesSetAside
             return state
         }
     }
 
-    /// The records that are set aside, oldest first, with the reasons: those that the server refused or failed on again
-    /// and again. After them those that can't be decrypted, and wait for their key.
+    /// Returns the records that are set aside, oldest first, with the reasons: the server refused them or failed on
+    /// them again and again. They are followed by the records that can't be decrypted, and wait for their key.
     ///
     /// - Throws: ``StorageError`` if the file can't be read.
     public func refusedRecords() async throws(StorageError) -> [RefusedAction] {
@@ -223,12 +224,13 @@ extension ActionLog {
         await sender.refresh(isUrgent: true)
     }
 
-    /// Replaces what a refused record says, and sends it in its place. Its id, its times and its session stay.
+    /// Replaces the name and the properties of a refused record, and sends it again. Its id, its times and its session
+    /// stay.
     ///
     /// - Parameters:
     ///   - record: The id of the record.
-    ///   - name: What the user did.
-    ///   - properties: What belongs to it. Secrets are redacted, as by ``record(_:_:priority:)``.
+    ///   - name: The new name of the action.
+    ///   - properties: The new details of the action. Secrets are redacted, as by ``record(_:_:priority:)``.
     /// - Throws: ``StorageError/Kind/rejected`` for a record that is not set aside or can't be decrypted, and for
     ///   properties that can't be written; other kinds if the file can't be written.
     public func edit(
@@ -247,7 +249,7 @@ extension ActionLog {
         await sender.refresh(isUrgent: true)
     }
 
-    /// Removes refused records, and those that wait for a key that the app does not have any more.
+    /// Removes refused records, and records that wait for a key that the app does not have any more.
     ///
     /// - Throws: ``StorageError`` if the file can't be written.
     public func discard(_ records: Set<UUID>) async throws(StorageError) {
@@ -257,20 +259,20 @@ extension ActionLog {
     /// Removes all records of an account from memory and from the disk, and asks the server to do the same.
     ///
     /// The request to the server is stored. It is sent while the account is signed in, in this run or a later one,
-    /// again until the server has accepted it with 204; records of the account that come after it wait until then. A
-    /// server that refuses it, for instance because it has no such route (404, 405, 501), is asked five times; then
-    /// ``ActionLogState/refusedErasures`` has the account, and its later records are sent. What was removed from memory
-    /// and disk stays removed.
+    /// again until the server has accepted it with 204; later records of the account wait until then. A server that
+    /// refuses it, for instance because it has no such route (404, 405, 501), is asked five times; then
+    /// ``ActionLogState/refusedErasures`` has the account, and its later records are sent. Records that were removed
+    /// from memory and disk stay removed.
     ///
     /// - Parameters:
-    ///   - account: The account, as in `ServiceSettings.account`; the records of nobody have an empty one.
+    ///   - account: The account, as in `ServiceSettings.account`; empty for the records without an account.
     ///   - isErasedAtServer: Whether the server is asked, too: by `DELETE` at the path of the log, which
-    ///     `ActionLogRoute` serves if it is set up to. The default is `false`: what the account sent stays at the
-    ///     server, and its name in the file, so that a later opt-out asks the server.
-    /// - Throws: ``StorageError/Kind/rejected`` for the records of nobody at the server, which
-    ///   ``setOptedOut(_:erasingAtServer:)`` alone has erased there, and for an account with the character U+0000,
-    ///   whose records are never stored; other kinds if the file can't be written. On a full disk the log has space of
-    ///   its own for this; `docs/storage.md` says when that is not enough.
+    ///     `ActionLogRoute` serves if it is set up to. The default is `false`: the sent records of the account stay at
+    ///     the server, and its name in the file, so that a later opt-out asks the server.
+    /// - Throws: ``StorageError/Kind/rejected`` for records without an account at the server, which only
+    ///   ``setOptedOut(_:erasingAtServer:)`` can erase there, and for an account with the character U+0000, whose
+    ///   records are never stored; other kinds if the file can't be written. On a full disk the log has space of its
+    ///   own for this; `docs/storage.md` says when that is not enough.
     public func erase(account: String, atServer isErasedAtServer: Bool = false) async throws(StorageError) {
         guard !isErasedAtServer || !account.isEmpty else {
             throw StorageError(.rejected, "Only an opt-out has the server erase the records of nobody.")
@@ -281,7 +283,7 @@ extension ActionLog {
         let grace = sender.beginGrace()
         defer { grace?.end() }
         buffer.erase { $0.account == account }
-        // What is being written now is in the file before this runs.
+        // Records that are being written now are in the file before this operation runs.
         try await store.run(.erasing) { journal throws(StorageError) in
             // In this order no kill leaves records that are sent after the server has erased the others.
             try journal.erase(account)
@@ -293,28 +295,30 @@ extension ActionLog {
         await sender.refresh(isUrgent: isErasedAtServer)
     }
 
-    /// Stops recording and sending, for a user who opted out, or resumes it. The decision is stored. If the file is so
-    /// damaged that neither the decision nor a record can be read, it counts as an opt-out.
+    /// Stops recording and sending, for a user who opted out, or resumes both. The decision is stored. If the file is
+    /// so damaged that neither the decision nor a record can be read, it counts as an opt-out.
     ///
-    /// All records are removed from memory and from the disk, of all accounts; those that come later are counted as
+    /// An opt-out removes all records of all accounts from memory and from the disk; later records are counted as
     /// ``ActionLoss/optedOut``.
     ///
     /// - Parameters:
     ///   - isOptedOut: Whether the user opted out.
-    ///   - isErasedAtServer: Whether the server is asked to erase what it has of the account that is signed in, and of
-    ///     every account that has recorded since the user last opted out, or since the server was last asked to erase
-    ///     it; each as by ``erase(account:atServer:)``: while it is signed in. If something was recorded since the user
-    ///     last opted out while nobody was signed in, the server is also asked, by a secret of the file and without a
-    ///     sign-in, to erase the records of this installation that have no account. Those that were sent from an
-    ///     earlier file, such as one that was damaged, stay there. The default is `true`. It has no effect when
-    ///     recording resumes.
+    ///   - isErasedAtServer: Whether the server is asked to erase the records that it has. The default is `true`. It
+    ///     has no effect when recording resumes.
+    ///
+    /// The server erases the records of the account that is signed in, and of every account that has recorded since the
+    /// last opt-out or since the server was last asked to erase it; each of them while it is signed in, as by
+    /// ``erase(account:atServer:)``. If there were records without an account since the last opt-out, the server is
+    /// also asked to erase the records of this installation that have no account. That request needs no sign-in: it
+    /// contains a secret of the file. Records that were sent from an earlier file, for example one that was damaged,
+    /// stay at the server.
     ///
     /// The system's time in the background (`BackgroundGrace`) is taken before anything is removed, and ended when it
     /// returns.
     ///
-    /// - Throws: ``StorageError`` if the file can't be written. Nothing is recorded in this run all the same; call it
-    ///   again, so that later runs know. On a full disk the log has space of its own for this, as for
-    ///   ``erase(account:atServer:)``.
+    /// - Throws: ``StorageError`` if the file can't be written. Nothing is recorded in this run nevertheless; call the
+    ///   function again, so that later runs know the decision. On a full disk the log has space of its own for this, as
+    ///   for ``erase(account:atServer:)``.
     public func setOptedOut(
         _ isOptedOut: Bool, erasingAtServer isErasedAtServer: Bool = true
     ) async throws(StorageError) {
@@ -322,7 +326,7 @@ extension ActionLog {
         defer { grace?.end() }
         if isOptedOut { buffer.setOptedOut(true) }
         let account = sender.account
-        // Before recording resumes, what an interrupted opt-out has left is erased.
+        // If an opt-out was interrupted, the rest of its records is erased before recording resumes.
         try await store.run(.erasing) { [buffer] journal throws(StorageError) in
             var accounts: Set<String> = []
             if isOptedOut, isErasedAtServer {
@@ -330,7 +334,7 @@ extension ActionLog {
                 if !account.isEmpty, account.isScope { accounts.insert(account) }
             }
             try journal.setOptedOut(isOptedOut, erasingAtServer: accounts)
-            // Before the next operation on the file, so that memory and file agree whichever of two decisions came last.
+            // Before the next operation on the file, so that memory and file agree on the later one of two decisions.
             buffer.setOptedOut(isOptedOut)
         }
         await sender.refresh(isUrgent: true)

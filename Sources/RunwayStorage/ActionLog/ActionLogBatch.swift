@@ -4,9 +4,9 @@ import Runway
 import RunwayFormats
 import RunwayJSON
 
-/// Whose records a batch has, which decides whether its request carries a token.
+/// The owner of the records of a batch, which decides whether the request carries a token.
 protocol LogOwner: Sendable {
-    /// Derived from the policy of the service.
+    /// Returns the policy for the request, derived from the policy of the service.
     static func authorization(from policy: AuthorizationPolicy) -> AuthorizationPolicy
 }
 
@@ -15,8 +15,8 @@ enum LogOfAccount: LogOwner {
     static func authorization(from policy: AuthorizationPolicy) -> AuthorizationPolicy { policy }
 }
 
-/// Nobody: the records must not become those of the account that is signed in when they are sent, unless the service
-/// takes no others.
+/// No account: the records must not become those of the account that is signed in when they are sent, unless the
+/// service accepts no others.
 enum LogOfNobody: LogOwner {
     static func authorization(from policy: AuthorizationPolicy) -> AuthorizationPolicy {
         policy == .ifSignedIn ? .none : policy
@@ -48,11 +48,11 @@ struct ActionLogBatch<Service: APIService, Owner: LogOwner>: ActionLogRequest {
     var content: RequestBody { .bytes(body) }
 }
 
-/// A request that has the server erase records.
+/// A request to the server to erase records.
 protocol LogErasure: ActionLogRequest {}
 
 extension LogErasure {
-    /// Accepts 204 alone. The 200 of a login page, or of the page to which a 303 led, confirms no erasure.
+    /// Accepts only 204. The 200 of a login page, or of the page to which a 303 led, confirms no erasure.
     func validate(response: RawData) throws(NetworkError) {
         let status = response.response.status
         guard status == .noContent else {
@@ -62,7 +62,7 @@ extension LogErasure {
     }
 }
 
-/// The request that has the server erase the records of the account that sends it.
+/// The request to the server to erase the records of the account that sends it.
 struct ActionLogErasure<Service: APIService>: LogErasure {
     static var name: String { "ActionLogErasure" }
     static var method: HTTPRequest.Method { .delete }
@@ -70,9 +70,10 @@ struct ActionLogErasure<Service: APIService>: LogErasure {
     @Unencoded var path: EndpointPath
 }
 
-/// The request that has the server erase the records of nobody from this installation.
+/// The request to the server to erase the records without an account from this installation.
 struct AnonymousErasure<Service: APIService>: LogErasure {
-    /// Without a token, which would show whose records they were, unless the service takes no request without one.
+    /// The policy without a token, which would show whose records they were, unless the service accepts no request
+    /// without one.
     static var authorization: AuthorizationPolicy { LogOfNobody.authorization(from: Service.authorization) }
     static var name: String { "AnonymousErasure" }
     static var method: HTTPRequest.Method { .post }
@@ -82,7 +83,7 @@ struct AnonymousErasure<Service: APIService>: LogErasure {
     @Unencoded var secret: InstallationSecret
 
     var path: EndpointPath { EndpointPath(stringLiteral: log.percentEncoded + "/erasure") }
-    /// Records of calls that have bodies redact a member of this name.
+    /// The body with the secret. Records of calls that contain bodies redact a member of this name.
     var content: RequestBody { .bytes(ErasureRequest.json(secret: secret.text)) }
 }
 
@@ -123,18 +124,18 @@ extension String {
     }
 }
 
-/// What a server said about the records of one batch.
+/// The verdicts of a server on the records of one batch.
 struct ActionLogVerdicts: Equatable {
-    /// The records that it has.
+    /// The records that the server has.
     var stored: Set<UUID> = []
-    /// Those that it will never take, with its words.
+    /// The records that the server will never accept, with its reasons.
     var refused: [UUID: String] = [:]
-    /// How long it wants nothing; zero if it does not say.
+    /// The time for which the server wants no batch; zero if it does not say.
     var gap = Duration.zero
-    /// The fraction of records that it wants; all if it does not say.
+    /// The fraction of records that the server wants; 1 if it does not say.
     var sampleRate = 1.0
 
-    /// Reads a response; `nil` if it is not one to this batch, or has no verdict on any of its records.
+    /// Reads a response; `nil` if it is not a response to this batch, or has no verdict on any of its records.
     init?(_ json: JSONValue, to batch: JournalBatch) {
         guard let response = BatchResponse(json), response.stream == batch.stream, response.number == batch.number
         else { return nil }
@@ -146,7 +147,7 @@ struct ActionLogVerdicts: Equatable {
             case .refused(let reason): refused[id] = reason.cut(toByteCount: 800)
             }
         }
-        // One that it has is not set aside, whatever it says beside that.
+        // A record that the server has is not set aside, whatever else the response says about it.
         for id in stored { refused[id] = nil }
         if stored.isEmpty, refused.isEmpty { return nil }
         if let wait = response.wait, wait > 0 { gap = .seconds(min(wait, 86_400)) }

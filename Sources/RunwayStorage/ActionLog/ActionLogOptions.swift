@@ -57,8 +57,9 @@ public struct ActionLogOptions: Sendable {
     /// The most bytes of records in one request, before compression; a larger record is sent by itself.
     package var maximumBatchByteCount = 512 << 10
     /// The number of times that a server may fail on one batch by a fault of its own, such as status 500 or 404 or a
-    /// malformed body, before the batch is halved, or a batch of a single record is set aside; and that it may refuse
-    /// an erasure. At least 1. If no response comes to a batch, see `docs/storage.md`.
+    /// malformed body, before the batch is halved, or a batch of a single record is set aside. It is also the number of
+    /// times that the server may refuse an erasure. At least 1. `docs/storage.md` describes batches to which no
+    /// response comes.
     package var maximumServerFaults = 5
     /// The most records that are set aside; the oldest are evicted. While a server seems to refuse everything, none is
     /// evicted: no record is then set aside beyond this number.
@@ -94,13 +95,14 @@ extension ActionLogOptions {
     var durability: StorageDatabase.Durability { survivesPowerLoss ? .full : .normal }
 }
 
-/// Which records of an ``ActionLog`` are evicted first, and whether one waits for others before it is sent.
+/// The priority of a record of an ``ActionLog``: it decides which records are evicted first, and whether a record waits
+/// for others before it is sent.
 public enum ActionPriority: Int, Sendable, Comparable {
-    /// Evicted first.
+    /// A record that is evicted first.
     case low
     /// The default.
     case normal
-    /// Evicted last, and sent at once.
+    /// A record that is evicted last, and sent at once.
     case high
 
     /// Whether `lhs` is evicted before `rhs`.

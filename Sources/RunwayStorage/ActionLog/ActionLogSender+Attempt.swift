@@ -8,7 +8,8 @@ extension ActionLogSender {
     func attempt(
         _ scope: String, over link: Link
     ) async throws(StorageError) -> SendOutcome {
-        // Nothing of a scope is sent before the server has erased what came earlier, or it would erase the new records, too.
+        // Nothing of a scope is sent before the server has erased the earlier records, or it would erase the new ones,
+        // too.
         if let (refusals, secret) = try await store.read({ journal throws(StorageError) in
             try journal.pendingErasure(of: scope).map { ($0, journal.secret) }
         }) {
@@ -53,8 +54,8 @@ extension ActionLogSender {
         try await store.run { [pace] journal throws(StorageError) in try journal.setPace(pace, at: time, now: now) }
     }
 
-    /// Counts records of a scope that the server has accepted or refused; a negative number waits again. Called inside
-    /// an operation on the file, so that what waits and this count are read together.
+    /// Counts records of a scope that the server has accepted or refused; a negative number counts records that wait
+    /// again. Called inside an operation on the file, so that the waiting records and this count are read together.
     private func noteEnd(of count: Int, in scope: String) {
         state.withLock { $0.ended[scope, default: 0] += count }
     }
@@ -140,14 +141,15 @@ extension ActionLogSender {
         switch status {
         case 401: return .unauthorized
         case 403:
-            // It usually concerns the account, or asks for one. It may concern what one record says, such as to a gateway.
+            // It usually concerns the account, or asks for one. It may concern the content of one record, for example
+            // for a gateway.
             return try await treatLoss(
                 of: batch, "The server refused it with status 403.", repeating: .unauthorized)
         case 400, 413, 422:
             return try await treat(batch, isFault: false, "The server refused it with status \(status ?? 0).")
         case 409:
-            // The numbers of this stream are not those of the server: it lost what it had, or the file was restored from a backup. A server
-            // that refuses every stream fails on the batch.
+            // The numbers of this stream are not those of the server: it lost its records, or the file was restored
+            // from a backup. A server that refuses every stream fails on the batch.
             return try await treat(batch, isFault: true, "The server refused every number of it.", inNewStream: true)
         default: break
         }
@@ -187,7 +189,8 @@ extension ActionLogSender {
 
     /// Repeats or halves a batch to which no response came, or finds out whether the server fails on its only record.
     ///
-    /// - Parameter outcome: What the schedule does before the batch, or another one, is sent. The default is a backoff.
+    /// - Parameter outcome: The step of the schedule before the batch, or another one, is sent. The default is a
+    ///   backoff.
     private func treatLoss(
         of batch: JournalBatch, _ reason: String, repeating outcome: SendOutcome = .failed()
     ) async throws(StorageError) -> SendOutcome {
@@ -224,12 +227,12 @@ extension ActionLogSender {
         let isOver = try await store.run { journal throws(StorageError) in
             try journal.transaction { () throws(StorageError) -> Bool in
                 if count == 1 {
-                    // A failure that may be over some day must not evict what is set aside.
+                    // A failure that may be over some day must not evict records that are set aside.
                     if isRefusingAll, try journal.counts().setAside >= limit { return false }
                     try journal.setRefusals(of: scope, refusals + 1)
                     try journal.setAside([first: reason], of: batch, inSeries: true)
                 }
-                // What was refused is sent in smaller batches, which have other numbers.
+                // The refused records are sent in smaller batches, which have other numbers.
                 try journal.refuse(batch)
                 return true
             }

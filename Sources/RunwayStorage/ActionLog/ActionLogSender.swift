@@ -3,18 +3,18 @@ import Runway
 import RunwayJSON
 import Synchronization
 
-/// Sends what waits in the store, one batch at a time, when the ``SendSchedule`` of ``LogBatches`` decides so.
+/// Sends the waiting records of the store, one batch at a time, when the ``SendSchedule`` of ``LogBatches`` decides so.
 final class ActionLogSender: SendWork {
-    /// What the layer does for a log.
+    /// The functions of the layer that a log uses.
     struct Link: Sendable {
-        /// Sends a body, as any other call of the service; one with records of nobody without a token, if the service
-        /// permits that.
+        /// Sends a body, like any other call of the service. A body with records without an account is sent without a
+        /// token, if the service permits that.
         var send: @Sendable (_ body: [UInt8], _ isAnonymous: Bool) async throws(NetworkError) -> RawData
-        /// Has the server erase the records of the account that is signed in.
+        /// Asks the server to erase the records of the account that is signed in.
         var erase: @Sendable () async throws(NetworkError) -> Void
-        /// Has the server erase the records of nobody from the installation with this secret.
+        /// Asks the server to erase the records without an account from the installation with this secret.
         var eraseOfNobody: @Sendable (_ secret: InstallationSecret) async throws(NetworkError) -> Void
-        /// The account that is signed in to the service; empty if nobody is.
+        /// The account that is signed in to the service; empty if none is.
         var account: @Sendable () -> String
         /// The network that the device has.
         var status: @Sendable () -> NetworkStatus
@@ -24,15 +24,15 @@ final class ActionLogSender: SendWork {
 
     struct State {
         var link: Link?
-        /// How many readings there were.
+        /// The number of readings.
         var readingCount = 0
         /// Whether the file was read since the layer exists, and since an account signed in while the server asked to
         /// wait.
         var isRead = false
         var sent = 0
-        /// How many records of each scope, and erasures, the server has accepted or refused in this run.
+        /// The number of records of each scope, and of erasures, that the server has accepted or refused in this run.
         var ended: [String: Int] = [:]
-        /// Why the last attempt failed; `nil` after one that succeeded.
+        /// The reason why the last attempt failed; `nil` after a successful attempt.
         var problem: String?
     }
 
@@ -41,7 +41,7 @@ final class ActionLogSender: SendWork {
     let clock: LayerClock
     let options: ActionLogOptions
     let loop: SendLoop<LogBatches>
-    /// Guards the link, and what was sent and read.
+    /// Guards the link, and the numbers of sent records and of readings.
     let state = Mutex(State())
 
     init(_ store: JournalStore, _ buffer: RecordBuffer) {
@@ -53,21 +53,21 @@ final class ActionLogSender: SendWork {
         loop = SendLoop(LogBatches(options), pace, isNetworkAllowed: true, clock: clock)
     }
 
-    /// How many records the server has acknowledged in this run.
+    /// The number of records that the server has acknowledged in this run.
     var sentCount: Int { state.withLock { $0.sent } }
 
-    /// Why the last attempt to send failed; `nil` after one that succeeded, and before the first.
+    /// The reason why the last attempt to send failed; `nil` after a successful attempt, and before the first.
     var problem: String? { state.withLock { $0.problem } }
 
     /// Whether the server seems to refuse everything.
     var isRefusingAll: Bool { loop.schedule { $0.policy.isRefusingAll } }
 
-    /// The account that is signed in; empty if nobody is, or the log has no layer.
+    /// The account that is signed in; empty if none is, or if the log has no layer.
     var account: String { state.withLock { $0.link }?.account() ?? "" }
 
     /// Connects the sender with the layer.
     ///
-    /// - Precondition: It has no other layer.
+    /// - Precondition: The sender has no other layer.
     func start(_ link: Link) {
         state.withLock { state in
             precondition(state.link == nil, "an action log belongs to one layer")
@@ -81,7 +81,7 @@ final class ActionLogSender: SendWork {
         loop.change { $0.networkDidChange(isAllowed: isAllowed) }
     }
 
-    /// Sends what waits for an account that is signed in by now, or that has another token.
+    /// Sends the waiting records of an account that is signed in by now, or that has another token.
     func servicesDidChange() async {
         // Nothing is read from disk before the server's wait is over.
         if isPaused { state.withLock { $0.isRead = false } } else { await refresh(unseals: true) }
@@ -94,16 +94,16 @@ final class ActionLogSender: SendWork {
         return loop.schedule { $0.isPaused([""], at: now) }
     }
 
-    /// Reads how many records wait, and passes that to the schedule.
+    /// Reads the number of waiting records, and passes it to the schedule.
     ///
-    /// - Parameter unseals: Whether records wait again that can be decrypted by now.
+    /// - Parameter unseals: Whether records that can be decrypted by now wait again.
     func refresh(isUrgent: Bool = false, unseals: Bool = false) async {
         guard let reading = await reading(unseals: unseals) else { return }
         loop.change { $0.policy.note(reading, isUrgent: isUrgent) }
     }
 
-    /// Sends what waits, and returns when nothing can be sent any more now: all is sent, or an attempt failed. If the
-    /// task is cancelled it does not wait for the server, and sending goes on.
+    /// Sends the waiting records, and returns when no more can be sent now: all are sent, or an attempt failed. If the
+    /// task is cancelled the function does not wait for the server, and sending continues.
     func flush() async {
         guard state.withLock({ $0.link != nil }) else { return }
         // Nothing is read from disk before the server's wait is over.
@@ -131,14 +131,15 @@ final class ActionLogSender: SendWork {
         return loop.schedule { $0.step($0.policy.scopes, isNetworkAllowed: isAllowed, at: now) }
     }
 
-    /// Reads what the last run left.
+    /// Reads the state that the last run stored.
     private func read() async {
         let (time, now) = (buffer.time, clock.now)
         let (pace, refusals): (ActionLogPace?, [String: Int])
         do throws(StorageError) {
             (pace, refusals) = try await store.read { [buffer] journal throws(StorageError) in
                 let pace = try journal.pace(at: time, now: now)
-                // Before the next operation on the file, so that this never undoes what the app decides meanwhile.
+                // Before the next operation on the file, so that a decision of the app in the meantime is never undone
+                // here.
                 if try journal.isOptedOut() { buffer.setOptedOut(true) }
                 if let pace { buffer.pace = pace }
                 return (pace, try journal.refusals())
@@ -158,7 +159,7 @@ final class ActionLogSender: SendWork {
         }
     }
 
-    /// Reads how much may be sent now; returns `nil` if the disk does not say.
+    /// Reads the records and erasures that may be sent now; returns `nil` if the disk fails.
     private func reading(unseals: Bool = false) async -> LogBatches.Reading? {
         try? await store.read { journal throws(StorageError) in
             if unseals { try journal.unseal() }
@@ -166,7 +167,7 @@ final class ActionLogSender: SendWork {
         }
     }
 
-    /// Reads how much may be sent now, in an operation on the file.
+    /// Reads the records and erasures that may be sent now, within an operation on the file.
     func reading(in journal: Journal) throws(StorageError) -> LogBatches.Reading {
         // Within the operation, so that a later reading never has an earlier account or time.
         let (account, time) = (account, buffer.time)
@@ -196,7 +197,7 @@ final class ActionLogSender: SendWork {
         let reading = await reading()
         let now = clock.now
         loop.schedule { [outcome] schedule in
-            // If the disk does not say what waits, it is what waited before.
+            // If the disk fails, the numbers of the last reading are used.
             if let reading { schedule.policy.note(reading) }
             schedule.didSend(scope, reading == nil ? .failed() : outcome, at: now)
         }

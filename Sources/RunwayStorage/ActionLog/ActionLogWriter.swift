@@ -1,7 +1,7 @@
 import Foundation
 import Runway
 
-/// Writes what the buffer holds into the store: all that came during one commit in the next one.
+/// Writes the records of the buffer into the store. The records that arrive during one commit are written by the next.
 struct ActionLogWriter: Sendable {
     /// The most records of one commit.
     private static let groupSize = 1000
@@ -10,10 +10,10 @@ struct ActionLogWriter: Sendable {
     let store: JournalStore
     let sender: ActionLogSender
 
-    /// Runs until the buffer is finished and what it held is written, or can't be.
+    /// Runs until the buffer is finished and its records are written, or can't be written.
     ///
-    /// If the disk fails, records stay in the buffer. The next record, a flush, or a timer whose wait doubles has them
-    /// written again.
+    /// If the disk fails, records stay in the buffer. The next record, a flush, or a timer whose wait doubles makes the
+    /// writer try again.
     func run() async {
         var failures = 0
         var alarm: Task<Void, any Error>?
@@ -37,7 +37,7 @@ struct ActionLogWriter: Sendable {
 
     private enum Written {
         case nothing, failed
-        /// - Parameter waiting: How much waits after that; `nil` if nothing was written.
+        /// - Parameter waiting: The records that wait after that; `nil` if nothing was written.
         case group(hasHigh: Bool, waiting: LogBatches.Reading?)
     }
 
@@ -72,7 +72,8 @@ struct ActionLogWriter: Sendable {
         let waiting: LogBatches.Reading
         do throws(StorageError) {
             let time = buffer.time
-            // What waits is counted in the same operation, so that nothing is read beside it while the server asks to wait.
+            // The waiting records are counted in the same operation, so that nothing else is read while the server asks
+            // to wait.
             let written = try await store.run {
                 [entries, buffer, sender] journal throws(StorageError) -> (Set<UUID>, LogBatches.Reading)? in
                 // An earlier run may have been opted out, which this one has not read before.
@@ -80,14 +81,14 @@ struct ActionLogWriter: Sendable {
                     buffer.setOptedOut(true)
                     return nil
                 }
-                // Erased records are not written. An erasure that comes later runs after this, and removes them.
+                // Erased records are not written. A later erasure runs after this operation, and removes them.
                 if buffer.erasures != erasures { return nil }
                 // Before the records: of an account that has any, an opt-out must know.
                 try journal.noteAccounts(Set(entries.map(\.scope)))
                 return (try journal.append(entries, at: time), try sender.reading(in: journal))
             }
             guard let written else {
-                // What was not erased is written by the next group.
+                // The records that were not erased are written with the next group.
                 buffer.restoreTaken()
                 return .group(hasHigh: false, waiting: nil)
             }
@@ -99,7 +100,7 @@ struct ActionLogWriter: Sendable {
             for record in records { record.receipt.settle(.failure(failed[record.receipt.id] ?? error)) }
             return .failed
         }
-        // First removed: who has awaited a receipt finds the record on disk, and not in memory.
+        // Removed before the receipts are settled: after a receipt, the record is on disk and no longer in memory.
         buffer.removeTaken(rejected: rejected)
         for record in records {
             record.receipt.settle(failed[record.receipt.id].map(Result.failure) ?? .success(()))

@@ -16,7 +16,7 @@ public final class ActionReceipt: Sendable {
 
     /// Identifies the record for ever: a UUID of version 7 (RFC 9562 §5.7), made at the moment of recording.
     public let id: UUID
-    /// Guards the outcome of the latest attempt to commit, and who waits for the first.
+    /// Guards the outcome of the latest attempt to commit, and the tasks that wait for the first attempt.
     private let state = Mutex(State.pending([]))
 
     init(_ id: UUID) { self.id = id }

@@ -3,14 +3,14 @@ import Runway
 import RunwayFormats
 import RunwayJSON
 
-/// One record, with what identifies it at the moment of recording.
+/// One record, with the data that identify it at the moment of recording.
 struct ActionRecord: Sendable {
     var receipt: ActionReceipt
     /// Counts up by one in the order of recording, in one run.
     var number: UInt64
     var name: String
     var properties: Parameters
-    /// The account that was signed in; empty if nobody was.
+    /// The account that was signed in; empty if none was.
     var account: String
     var session: UUID
     /// The date of the device, which nothing changes later.
@@ -21,8 +21,8 @@ struct ActionRecord: Sendable {
     /// See ``leastByteCount(_:_:)``.
     var byteCount = 0
 
-    /// How many bytes a record has at least as JSON, without what it has beside its name and its properties. It costs
-    /// little.
+    /// Returns the smallest number of bytes that a record may have as JSON. It counts only the name and the properties,
+    /// and is fast.
     static func leastByteCount(_ name: String, _ properties: Parameters) -> Int {
         properties.reduce(name.utf8.count) { $0 + $1.name.utf8.count + $1.value.leastByteCount }
     }
@@ -114,7 +114,7 @@ extension Redaction {
 }
 
 extension ParameterValue {
-    /// How many bytes the value has at least as JSON.
+    /// The smallest number of bytes that the value may have as JSON.
     fileprivate var leastByteCount: Int {
         switch self {
         case .string(let text): text.utf8.count

@@ -2,7 +2,7 @@ import Foundation
 import Runway
 import Synchronization
 
-/// The records that are not on disk yet, and the session that the next one belongs to.
+/// The records that are not on disk yet, and the session of the next record.
 final class RecordBuffer: Sendable {
     fileprivate struct State {
         var records = RecordQueues()
@@ -13,7 +13,7 @@ final class RecordBuffer: Sendable {
         var pace = ActionLogPace()
         var isOptedOut = false
         var generator = SystemRandomNumberGenerator()
-        /// Who waits until the writer has tried to write all that is here now.
+        /// The tasks that wait until the writer has tried to write all records that are in the buffer now.
         var passes: [Race<Void>] = []
         var erasures = 0
         var isFinished = false
@@ -27,7 +27,7 @@ final class RecordBuffer: Sendable {
     /// The time since the system started, at the beginning of the clock.
     private let uptimeOrigin: Duration
     let boot = BootSession.name ?? ""
-    /// Guards the records in memory, the session, the counts and what was set.
+    /// Guards the records in memory, the session, the counts and the settings.
     private let state = Mutex(State())
 
     init(_ options: ActionLogOptions, clock: LayerClock) {
@@ -39,14 +39,14 @@ final class RecordBuffer: Sendable {
 
     var time: JournalTime { JournalTime(boot: boot, uptime: uptimeOrigin + clock.now, date: clock.date) }
 
-    /// When a ``time`` was, by the layer's clock.
+    /// Converts a ``time`` to an instant of the layer's clock.
     func instant(of time: JournalTime) -> Duration { time.uptime - uptimeOrigin }
 
     var lost: [ActionLoss: Int] { state.withLock { $0.lost } }
 
     var count: Int { state.withLock { $0.records.count } }
 
-    /// Which fraction of records the server wants, and until when.
+    /// The fraction of records that the server wants, and its end.
     var pace: ActionLogPace {
         get { state.withLock { $0.pace } }
         set { state.withLock { $0.pace = newValue } }
@@ -55,7 +55,7 @@ final class RecordBuffer: Sendable {
     /// Whether nothing is recorded and sent.
     var isOptedOut: Bool { state.withLock { $0.isOptedOut } }
 
-    /// Stops or resumes recording. What is here is removed when it stops.
+    /// Stops or resumes recording. When it stops, all records in memory are removed.
     func setOptedOut(_ isOptedOut: Bool) {
         state.withLock { $0.isOptedOut = isOptedOut }
         if isOptedOut { erase { _ in true } }
@@ -95,7 +95,7 @@ final class RecordBuffer: Sendable {
         return receipt
     }
 
-    /// How often records were erased: those that were read before may be among them.
+    /// The number of erasures. After an erasure, records that were taken before may be among the erased ones.
     var erasures: Int { state.withLock { $0.erasures } }
 
     /// Takes the oldest records to write them, until ``removeTaken(rejected:)`` or ``restoreTaken()``, and returns
@@ -104,7 +104,7 @@ final class RecordBuffer: Sendable {
         state.withLock { ($0.records.take(maximumCount), $0.erasures) }
     }
 
-    /// Has the records that were taken wait again: they could not be written.
+    /// Makes the records that were taken wait again: they could not be written.
     func restoreTaken() { state.withLock { $0.records.restoreTaken() } }
 
     /// Removes the records that were taken: they are on disk, or were rejected.
@@ -124,7 +124,7 @@ final class RecordBuffer: Sendable {
         for record in erased { record.receipt.settle(.failure(StorageError(.rejected, "The record was erased."))) }
     }
 
-    /// Waits until the writer has tried to write all that is here now, or the task is cancelled.
+    /// Waits until the writer has tried to write all records that are in the buffer now, or the task is cancelled.
     func pass() async {
         let pass = Race<Void>()
         let isFinished = state.withLock { state in
@@ -139,7 +139,7 @@ final class RecordBuffer: Sendable {
     /// Has the writer try again.
     func wake() { signal.yield() }
 
-    /// Runs one pass of the writer for those who wait for it.
+    /// Runs one pass of the writer, and resumes the tasks that wait for it.
     func perform<Result>(_ pass: () async -> Result) async -> Result {
         let waiters = state.withLock { state in
             defer { state.passes = [] }
@@ -150,8 +150,8 @@ final class RecordBuffer: Sendable {
         return result
     }
 
-    /// Removes what could not be written before the log ended, and counts it. ``ActionReceipt/committed()`` throws for
-    /// it.
+    /// Removes the records that could not be written before the log ended, and counts them.
+    /// ``ActionReceipt/committed()`` throws for each of them.
     func abandon() {
         let abandoned = state.withLock { state in
             let abandoned = state.records.removeAll { _ in true }
@@ -164,7 +164,7 @@ final class RecordBuffer: Sendable {
         }
     }
 
-    /// Ends ``additions`` after what was added. Records that come later are not written.
+    /// Ends ``additions`` after the records that were added. Later records are not written.
     func finish() {
         state.withLock { $0.isFinished = true }
         signal.finish()
@@ -172,7 +172,7 @@ final class RecordBuffer: Sendable {
 }
 
 extension RecordBuffer.State {
-    /// Why a record is not stored; `nil` if it is.
+    /// Returns the reason why a record is not stored; `nil` if it is.
     fileprivate mutating func loss(
         of name: String, _ byteCount: Int, _ options: ActionLogOptions, at now: Duration
     ) -> ActionLoss? {
@@ -183,7 +183,7 @@ extension RecordBuffer.State {
         return rate >= 1 || Double.random(in: 0..<1, using: &generator) < rate ? nil : .sampled
     }
 
-    /// Removes what exceeds the bounds of the memory, and returns the receipts.
+    /// Removes the records that exceed the limits of the memory, and returns their receipts.
     fileprivate mutating func evictExcess(_ options: ActionLogOptions) -> [ActionReceipt] {
         var evicted: [ActionReceipt] = []
         while records.count > max(1, options.maximumBufferedCount)
@@ -197,18 +197,18 @@ extension RecordBuffer.State {
     }
 }
 
-/// Which fraction of records the server wants, and how often.
+/// The fraction of records that the server wants, and the time before which it wants none.
 struct ActionLogPace: Sendable, Equatable {
-    /// From 0 to 1.
+    /// The fraction, from 0 to 1.
     var sampleRate = 1.0
-    /// When the fraction is over, by the clock of the log: all records are recorded then, so that the server's next
-    /// response can renew it.
+    /// The end of the fraction, by the clock of the log: after it all records are recorded, so that the server's next
+    /// response can renew the fraction.
     var end = Duration.zero
-    /// Nothing is sent before, by the same clock.
+    /// The time before which nothing is sent, by the same clock.
     var pause = Duration.zero
 
     func rate(at now: Duration) -> Double { now < end ? sampleRate : 1 }
 
-    /// How long a fraction holds that comes without a wait.
+    /// The time for which a fraction applies that the server sent without a wait.
     static let standardLifetime = Duration.seconds(3600)
 }

@@ -1,4 +1,5 @@
-/// Records in the order in which they came, in a queue for each priority, so that the one to evict is found at once.
+/// Records in the order in which they were made, in a queue for each priority, so that the next one to evict is found
+/// at once.
 struct RecordQueues: Sendable {
     /// The records of one priority. Those before the first are gone.
     private struct Queue: Sendable {
@@ -19,8 +20,8 @@ struct RecordQueues: Sendable {
     }
 
     private var queues: [ActionPriority: Queue] = [:]
-    /// The records that are being written, in the order in which they came. They are not evicted: each is stored or
-    /// lost, and not both.
+    /// The records that are being written, in the order in which they were made. They are not evicted: each is either
+    /// stored or lost.
     private var taken: [ActionRecord] = []
     private(set) var count = 0
     private(set) var byteCount = 0
@@ -42,7 +43,7 @@ struct RecordQueues: Sendable {
         return nil
     }
 
-    /// Takes the oldest records to write them, in the order in which they came, until ``removeTaken()`` or
+    /// Takes the oldest records to write them, in the order in which they were made, until ``removeTaken()`` or
     /// ``restoreTaken()``.
     mutating func take(_ maximumCount: Int) -> [ActionRecord] {
         precondition(taken.isEmpty, "one group is written at a time")

@@ -1,8 +1,8 @@
-/// A checksum of 64 bits that detects damage to files: fast, and no protection against someone who changes them on
-/// purpose.
+/// A checksum of 64 bits that detects damage to files. It is fast, but no protection against a person who changes the
+/// files on purpose.
 ///
-/// It reads 64 bytes at a time in four lanes, whose products one core computes in parallel. Each product of 128 bits is
-/// folded into 64 bits, the lane's new value, as wyhash does. It is the project's own format.
+/// The checksum reads 64 bytes at a time in four lanes, whose products one core computes in parallel. Each product of
+/// 128 bits is folded into 64 bits, the lane's new value, as in wyhash. The algorithm is the project's own.
 struct Checksum {
     private(set) var value: UInt64
 

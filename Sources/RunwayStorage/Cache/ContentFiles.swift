@@ -38,7 +38,7 @@ struct ContentFiles: Sendable {
     /// The content of an entry, if the system has all of its file in memory; `nil` otherwise, and on systems other than
     /// Linux.
     ///
-    /// It does not wait for the drive, so that any thread may call it.
+    /// The function does not wait for the drive, so that any thread may call it.
     func readFromMemory(_ entry: DiskCacheEntry) -> CacheTierEntry? {
         let (metadataCount, bodyCount) = (entry.metadataByteCount, entry.bodyByteCount)
         var metadata: [UInt8] = []

@@ -1,8 +1,8 @@
 import Runway
 
 extension DiskCache {
-    /// A change with an encrypted content. A content that can't be encrypted now is not stored: what its key has is
-    /// removed, since it is older than what the memory has.
+    /// Returns a change with its content encrypted. If a content can't be encrypted now, the change removes the stored
+    /// content of the key, since it is older than the one in memory.
     static func sealed(
         _ change: CacheTierChange, with sealing: (any PayloadSealing)?, _ report: (DiskCacheProblem) -> Void
     ) -> CacheTierChange {
@@ -18,8 +18,8 @@ extension DiskCache {
         }
     }
 
-    /// A content as it was before it was encrypted; `nil` if it can't be decrypted, which says nothing about the bytes
-    /// on disk: their checksum is right.
+    /// Returns a content as it was before it was encrypted; `nil` if it can't be decrypted. The latter says nothing
+    /// about the bytes on disk: their checksum is right.
     static func opened(
         _ content: CacheTierEntry, _ digest: CacheDigest, with sealing: (any PayloadSealing)?
     ) -> CacheTierEntry? {

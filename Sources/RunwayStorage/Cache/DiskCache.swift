@@ -10,34 +10,35 @@ import Synchronization
 /// let network = NetworkLayer(transport: transport, diskCache: DiskCache(in: folder))
 /// ```
 ///
-/// It is used for endpoints whose cache policy says so: `.timeToLive(onDisk: true)`,
+/// The cache is used for endpoints whose cache policy requires it: `.timeToLive(onDisk: true)`,
 /// `.timeToLive(diskLifetime: .seconds(86_400))`, `.untilEvicted(onDisk: true)` or `.http(onDisk: true)`. Small
-/// responses are rows of an SQLite database, larger ones files beside it.
+/// responses are rows of an SQLite database; larger ones are files in the same folder.
 ///
 /// **Bounds.** ``DiskCacheLimits`` hold after every write. The least recently used responses are evicted first, also
 /// across launches: of the last second before the process was killed, stored responses are known and mere uses may not
 /// be.
 ///
-/// **Failures.** None fails a call: what can't be read was not found. Every body is checked against a checksum. A
-/// database that is damaged, or was written by a newer version of the app, is set aside, reported, and begun anew. That
-/// the disk is full, or that the folder can't be used, is reported once until it is over. A killed process loses at
-/// most what was still to be written; a power loss may lose the last moments.
+/// **Failures.** No failure of the cache fails a call: a response that can't be read is not found. Every body is
+/// checked against a checksum. A database that is damaged, or was written by a newer version of the app, is set aside,
+/// reported, and begun anew. A full disk, or a folder that can't be used, is reported once until the problem is over.
+/// If the process is killed, at most the changes that were not yet written are lost; a power loss may lose the last
+/// moments.
 ///
 /// **One process.** The first cache that opens the folder has it until ``close()`` has returned, the cache is released,
 /// or the process ends. Any other cache, of this process or of another one, finds and stores nothing, and its clears
 /// wait until the folder is free.
 ///
-/// **Erasure.** A clear, as at sign-out, removes the rows and the files of all that it covers before it ends; SQLite
-/// overwrites the rows (`secure_delete`) and empties its log. The blocks of removed files are free, and not
-/// overwritten. If the disk has no space for that, all responses are removed. All files are the user's alone, and
-/// excluded from backups on Apple's systems. Keys are stored as SHA-256 digests, and names of services, endpoints and
-/// accounts in clear.
+/// **Erasure.** A clear, such as at sign-out, removes the rows and the files of all covered responses before it ends;
+/// SQLite overwrites the rows (`secure_delete`) and empties its log. The blocks of removed files are free, and not
+/// overwritten. If the disk has no space for that, all responses are removed. Only the user can read the files, and
+/// they are excluded from backups on Apple's systems. Keys are stored as SHA-256 digests, and names of services,
+/// endpoints and accounts in clear.
 public final class DiskCache: CacheTier {
     private enum Phase {
-        /// Nothing was read yet, or a failure closed it: the next operation opens it.
+        /// Nothing was read yet, or a failure closed the cache: the next operation opens it.
         case closed
         case open(DiskCacheStore, DiskCacheIndex)
-        /// It was closed for good.
+        /// The cache was closed for good.
         case ended
     }
 
@@ -48,14 +49,14 @@ public final class DiskCache: CacheTier {
         var isWritingUsesSoon = false
         /// Whether the latest response could not be decrypted, which is reported once until one can be.
         var isKeyMissing = false
-        /// What failed the last time, which is reported once until it succeeds.
+        /// The operations that failed the last time. Each is reported once until it succeeds.
         var failing: Set<Operation> = []
     }
 
-    /// What can fail for a while.
+    /// The operations that can fail for a while.
     private enum Operation { case open, read, write, clear }
 
-    /// The limits of what is stored.
+    /// The limits of the stored responses.
     public let limits: DiskCacheLimits
     private let folder: URL
     private let sealing: (any PayloadSealing)?
@@ -70,14 +71,14 @@ public final class DiskCache: CacheTier {
     /// Creates a cache in a folder, which is read at the first lookup.
     ///
     /// - Parameters:
-    ///   - folder: A folder that nothing else uses. It is created if there is none. On iOS a cache in the container of
+    ///   - folder: A folder that nothing else uses. It is created unless it exists. On iOS a cache in the container of
     ///     an app group finds and stores nothing, since the system ends an app that is suspended while it holds a lock
     ///     there.
-    ///   - limits: The bounds of what is stored; see ``DiskCacheLimits`` for the defaults.
-    ///   - sealing: Encrypts metadata and bodies. The default, `nil`, stores them as they are. A response that does not
-    ///     open is not found, and stays; what was stored without a sealing is not found with one, and the other way
-    ///     round.
-    ///   - report: Receives what went wrong, on a thread of the cache. The default ignores it.
+    ///   - limits: The limits of the stored responses; see ``DiskCacheLimits`` for the defaults.
+    ///   - sealing: Encrypts metadata and bodies. The default, `nil`, stores them as they are. A response that can't be
+    ///     decrypted is not found, and stays. A response that was stored without a sealing is not found with one, and
+    ///     the reverse.
+    ///   - report: Receives the problems of the cache, on a thread of the cache. The default ignores them.
     public init(
         in folder: URL, limits: DiskCacheLimits = DiskCacheLimits(), sealing: (any PayloadSealing)? = nil,
         report: @escaping @Sendable (DiskCacheProblem) -> Void = { _ in }
@@ -107,9 +108,9 @@ public final class DiskCache: CacheTier {
         state.withLock { if case .open(_, let index) = $0.phase { index } else { nil } }
     }
 
-    /// Returns the entry of a key; `nil` if there is none, or it is damaged.
+    /// Returns the entry of a key; `nil` if there is none, or if it is damaged.
     ///
-    /// - Throws: An error of SQLite or of the file system, or that another cache uses the folder.
+    /// - Throws: An error of SQLite or of the file system, or an error that says that another cache uses the folder.
     public func find(_ key: CacheTierKey) async throws -> CacheTierEntry? {
         let key = CacheDigest(key, isSealed: sealing != nil)
         if !isOpen { _ = try await run(on: writing) { try $0.open() } }
@@ -142,12 +143,12 @@ public final class DiskCache: CacheTier {
         return state.withLock { if case .open(_, let index) = $0.phase { index.holds(key) } else { true } }
     }
 
-    /// Applies changes in one transaction, and evicts what has no room any more.
+    /// Applies changes in one transaction, and evicts the responses for which there is no room any more.
     ///
     /// If the disk has no space for a clear, all stored responses are removed, since that needs none.
     ///
-    /// - Throws: An error of SQLite or of the file system, or that another cache uses the folder. Nothing was stored
-    ///   then.
+    /// - Throws: An error of SQLite or of the file system, or an error that says that another cache uses the folder. In
+    ///   this case nothing was stored.
     public func apply(_ changes: [CacheTierChange]) async throws {
         try await run(on: writing) { cache in
             let sealed = changes.map { Self.sealed($0, with: cache.sealing, cache.report) }
@@ -159,15 +160,16 @@ public final class DiskCache: CacheTier {
             } catch let error
                 where DiskCacheStore.isFull(error, in: cache.folder) && Self.mayRemoveAll(for: changes)
             {
-                // The failure has closed the cache. A clear that fails with what is to be stored is repeated without it.
+                // The failure has closed the cache. A clear that fails together with responses to store is repeated
+                // without them.
                 try DiskCacheStore.removeAll(in: cache.folder)
                 cache.noteRemoval()
             }
         }
     }
 
-    /// Writes what is still to be written, and releases the folder for another cache. Nothing is found or stored from
-    /// then on.
+    /// Writes the changes that are not yet written, and releases the folder for another cache. From then on nothing is
+    /// found or stored.
     public func close() async { try? await run(on: writing) { $0.end() } }
 
     /// See ``DiskCacheStore/limit(toPages:)``.
@@ -212,7 +214,7 @@ public final class DiskCache: CacheTier {
     }
 }
 
-/// On the caller's thread.
+/// Functions that run on the caller's thread.
 extension DiskCache {
     private var isOpen: Bool { state.withLock { if case .open = $0.phase { true } else { false } } }
 
@@ -236,7 +238,7 @@ extension DiskCache {
     }
 }
 
-/// On the writing queue.
+/// Functions that run on the writing queue.
 extension DiskCache {
     @discardableResult
     private func open() throws -> DiskCacheStore {
@@ -324,7 +326,8 @@ extension DiskCache {
         if isHeld { report(DiskCacheProblem(.damage, "A damaged response was removed.")) }
     }
 
-    /// Closes the cache after an error, so that the next operation reads what is stored; sets a damaged database aside.
+    /// Closes the cache after an error, so that the next operation reads the stored state; sets a damaged database
+    /// aside.
     private func fail(_ error: any Error, of store: DiskCacheStore, in operation: Operation) {
         let isCurrent = state.withLock { state in
             guard case .open(let current, _) = state.phase, current === store else { return false }
@@ -356,17 +359,17 @@ extension DiskCache {
 }
 
 extension DiskCache {
-    /// Whether changes that a full disk prevents are a reason to remove all responses: those of an account must not
-    /// stay, and what is to be stored must not be lost.
+    /// Whether all responses are removed if a full disk prevents these changes. That is so if they clear an account,
+    /// whose responses must not stay, and store no response, which must not be lost.
     private static func mayRemoveAll(for changes: [CacheTierChange]) -> Bool {
         changes.contains(where: \.clearsAccount) && !changes.contains(where: \.isStoring)
     }
 }
 
 extension CacheTierChange {
-    /// Whether what it removes must not be found in the files.
+    /// Whether the bytes that the change removes must not be left in the files.
     fileprivate var isErasing: Bool { if case .clear = self { true } else { false } }
-    /// Whether it removes all responses of an account, or all that there are.
+    /// Whether the change removes all responses of an account, or of all accounts.
     fileprivate var clearsAccount: Bool {
         switch self {
         case .clear(.everything), .clear(.account): true

@@ -24,20 +24,20 @@ struct CacheDigest: Hashable, Sendable {
     }
 }
 
-/// What a ``DiskCache`` knows of one response without reading it.
+/// The data that a ``DiskCache`` has in memory about one response.
 struct DiskCacheEntry: Sendable {
-    /// Identifies what was stored at one time: a response that replaces another has a new one.
+    /// Identifies one stored version: a response that replaces another one has a new id.
     let id: Int64
     let key: CacheDigest
     let service: String
     let endpoint: String?
     let account: String?
     let target: CacheDigest?
-    /// Whose budget it uses.
+    /// The kind whose budget the response uses.
     let kind: CacheKind
     let metadataByteCount: Int
     let bodyByteCount: Int
-    /// Of key, number, metadata and body; see ``contentChecksum(_:)``.
+    /// The checksum of key, id, metadata and body; see ``contentChecksum(_:)``.
     var checksum: UInt64 = 0
     /// The sequence number of its last use: of two entries, the one with the smaller number is evicted first.
     var lastUse: Int64
@@ -47,10 +47,11 @@ struct DiskCacheEntry: Sendable {
 
     var contentByteCount: Int { metadataByteCount + bodyByteCount }
     var isInFile: Bool { contentByteCount > Self.maximumRowByteCount }
-    /// What it counts for in ``DiskCacheLimits/maximumByteCount``.
+    /// The size of the response as ``DiskCacheLimits/maximumByteCount`` counts it.
     var byteCount: Int { contentByteCount + 512 }
 
-    /// The checksum of its content, and of what identifies it: the content of another entry has another one.
+    /// Returns the checksum of the content, the key and the id of the entry. An equal content of another entry has a
+    /// different checksum.
     func contentChecksum(_ content: CacheTierEntry) -> UInt64 {
         var checksum = Checksum(seed: UInt64(bitPattern: id))
         checksum.add(key.bytes)
@@ -76,11 +77,11 @@ struct DiskCacheEntry: Sendable {
     }
 }
 
-/// Decides which responses a ``DiskCache`` stores and evicts. It performs nothing: ``plan(_:)`` returns what has to be
-/// written.
-// Unchecked: a value whose members are values, of which `ValuesByKind` does not state that it is sendable.
+/// Decides which responses a ``DiskCache`` stores and evicts. The index writes nothing itself: ``plan(_:)`` returns the
+/// changes to write.
+// Unchecked: all members are values, but `ValuesByKind` does not declare that it is sendable.
 struct DiskCacheIndex: @unchecked Sendable {
-    /// What one transaction changes.
+    /// The changes of one transaction.
     struct Plan {
         var stored: [(entry: DiskCacheEntry, content: CacheTierEntry)] = []
         var removed: [DiskCacheEntry] = []
@@ -88,8 +89,8 @@ struct DiskCacheIndex: @unchecked Sendable {
         var isEmpty: Bool { stored.isEmpty && removed.isEmpty }
     }
 
-    /// Whether contents are encrypted: their keys have other digests, so that a run without the key finds nothing that
-    /// it can't read.
+    /// Whether contents are encrypted. The keys of encrypted contents have other digests, so that a run without the
+    /// encryption key finds nothing that it can't read.
     let isSealed: Bool
     private var entries: ValuesByKind<CacheKind, CacheDigest, DiskCacheEntry>
     /// The keys of each target.
@@ -109,9 +110,9 @@ struct DiskCacheIndex: @unchecked Sendable {
     var count: Int { entries.count }
     var byteCount: Int { entries.byteCount }
 
-    /// Adds an entry that was read back. They have to be added in the order of their last use.
+    /// Adds an entry that was read from the disk. Entries have to be added in the order of their last use.
     ///
-    /// - Returns: What has to be removed, since limits or files have changed.
+    /// - Returns: The entries that have to be removed, since limits or files have changed.
     mutating func restore(_ entry: DiskCacheEntry) -> [DiskCacheEntry] {
         lastID = max(lastID, entry.id)
         // No checksum covers it, and a damaged one must not overflow.
@@ -121,7 +122,7 @@ struct DiskCacheIndex: @unchecked Sendable {
         return plan.removed
     }
 
-    /// The entry of a key, which is then the most recently used; `nil` if there is none.
+    /// Returns the entry of a key, which becomes the most recently used; `nil` if there is none.
     mutating func use(_ key: CacheDigest) -> DiskCacheEntry? {
         guard holds(key) else { return nil }
         lastUse += 1
@@ -137,7 +138,7 @@ struct DiskCacheIndex: @unchecked Sendable {
     /// Returns whether an entry is stored still.
     func holds(_ entry: DiskCacheEntry) -> Bool { entries.peek(entry.key)?.id == entry.id }
 
-    /// Makes the changes, and returns what has to be written. What is stored is found after ``commit(_:)``.
+    /// Makes the changes, and returns the ones to write. A stored response is found only after ``commit(_:)``.
     mutating func plan(_ changes: [CacheTierChange]) -> Plan {
         var plan = Plan()
         for change in changes {

@@ -6,7 +6,7 @@ import RunwaySQLite
 /// The files of a ``DiskCache`` while it is open: a lock, the database of its index and of small responses, and a file
 /// for each large one.
 ///
-/// Only one thread at a time uses it, except for ``read(_:)`` and ``readFromMemory(_:)``.
+/// Only one thread at a time may use the store, except for ``read(_:)`` and ``readFromMemory(_:)``.
 final class DiskCacheStore: Sendable {
     /// The version of the schema that this code reads and writes.
     static let version = 3
@@ -19,12 +19,12 @@ final class DiskCacheStore: Sendable {
     static let databaseName = "cache.sqlite"
     private static let setAsideName = "set-aside"
 
-    /// Opens a folder, and creates it if there is none. A database that can't be read is set aside, and a new one
+    /// Opens a folder, and creates it unless it exists. A database that can't be read is set aside, and a new one
     /// begun.
     init(_ folder: URL, _ report: (DiskCacheProblem) -> Void) throws {
         self.folder = folder
         if AppGroup.contains(folder.path) { throw DiskCacheError.shared }
-        // The folder is the cache's alone, also if it existed before.
+        // The folder is private to the cache, even if it existed before.
         _ = try StorageFolder.prepare(folder)
         try StorageFolder.protect([folder])
         try FileManager.default.setAttributes([.posixPermissions: 0o700], ofItemAtPath: folder.path)
@@ -52,7 +52,7 @@ final class DiskCacheStore: Sendable {
     }
 
     private static func openDatabase(_ folder: URL) throws -> DatabaseQueue {
-        // What was deleted is overwritten, so that nothing of an account is left after its entries were cleared.
+        // Deleted rows are overwritten, so that nothing of an account is left after its entries were cleared.
         let database = try StorageDatabase.open(
             at: folder.appending(path: databaseName), durability: .normal, overwritesRemovedBytes: true)
         try database.write { database in
@@ -76,8 +76,8 @@ final class DiskCacheStore: Sendable {
         return database
     }
 
-    /// Sets what remains of the database aside, in place of what was set aside before, and removes the files of
-    /// responses.
+    /// Sets the remaining files of the database aside, in place of those that were set aside before, and removes the
+    /// files of responses.
     private static func setAside(_ folder: URL, _ files: ContentFiles) throws {
         let manager = FileManager.default
         let place = folder.appending(path: setAsideName)
@@ -93,7 +93,7 @@ final class DiskCacheStore: Sendable {
         try files.removeAll(besides: [])
     }
 
-    /// Removes all that a cache stored in a folder, which nobody has open. It needs no space.
+    /// Removes all files of a cache from a folder that no cache has open. It needs no space.
     static func removeAll(in folder: URL) throws {
         let lock = try lock(folder)
         defer { lock.release() }
@@ -135,7 +135,8 @@ private struct NewerSchema: Error, CustomStringConvertible {
 }
 
 extension DiskCacheStore {
-    /// Reads the index, and removes what can't be used: damaged rows, rows beyond the limits, and files without a row.
+    /// Reads the index, and removes the entries that can't be used: damaged rows, rows beyond the limits, and files
+    /// without a row.
     func load(
         _ limits: DiskCacheLimits, isSealed: Bool, _ report: (DiskCacheProblem) -> Void
     ) throws -> DiskCacheIndex {
@@ -253,8 +254,8 @@ extension DiskCacheStore {
         }
     }
 
-    /// Overwrites what was deleted, also in the write-ahead log, and removes what was set aside. If no response is
-    /// left, the database is cut to what it has.
+    /// Overwrites deleted rows, also in the write-ahead log, and removes the files that were set aside. If no response
+    /// is left, the database is cut to its content.
     func erase() throws {
         try database.moveLog()
         database.shrink(ifEmpty: "entries")

@@ -5,8 +5,8 @@ import RunwayFormats
 
 /// Proves to a server that the records of an installation are those of this file.
 ///
-/// The id of the installation is computed from it and proves nothing, since it is in every batch. The secret is sent
-/// only to have the server erase the records without an account that have this id.
+/// The id of the installation is computed from the secret. The id proves nothing, since it is in every batch. The
+/// secret is sent only to let the server erase the records without an account that have this id.
 struct InstallationSecret: Sendable, Equatable {
     /// The 32 random bytes in Base64, as they are stored and sent.
     let text: String
@@ -28,7 +28,8 @@ struct InstallationSecret: Sendable, Equatable {
 
     private init(_ bytes: [UInt8]) {
         text = Data(bytes).base64EncodedString()
-        // This hash hides neither its time nor its memory. It need not: the secret is in the file in clear, and nobody can choose what is hashed.
+        // This hash is not protected against side channels. It need not be: the secret is stored in the file in clear,
+        // and no attacker can choose the hashed bytes.
         var hash = SHA256Hash()
         hash.update(bytes)
         installation = ErasureRequest.installation(ofDigest: hash.digest)
@@ -37,7 +38,7 @@ struct InstallationSecret: Sendable, Equatable {
     /// The name of the setting that has the secret.
     static let settingName = "secret"
 
-    /// The secret of a file; `nil` if it has none.
+    /// Reads the secret of a file; `nil` if the file has none.
     static func read(_ database: Database) throws -> InstallationSecret? {
         try JournalSetting.read(database, settingName).flatMap { InstallationSecret($0.value) }
     }

@@ -2,7 +2,7 @@ import Foundation
 import GRDB
 import Runway
 
-/// What an action log stores beside its records.
+/// The settings that an action log stores in addition to its records.
 extension Journal {
     /// The setting of the user's decision, which is always stored: "1" after an opt-out, otherwise "0".
     static let optOutName = "optedOut"
@@ -11,15 +11,16 @@ extension Journal {
     private static let refusalsPrefix = "refusals "
     /// Followed by an account that has recorded, and that no later opt-out or erasure at the server was about.
     private static let accountPrefix = "account "
-    /// ``accountPrefix`` with an empty account: something was recorded while nobody was signed in.
+    /// ``accountPrefix`` with an empty account: something was recorded while no account was signed in.
     static let nobodyRecordedName = accountPrefix
     /// Followed by the account.
     private static let erasurePrefix = "erase "
-    /// ``erasurePrefix`` with an empty account: the erasure of the records of nobody.
+    /// ``erasurePrefix`` with an empty account: the erasure of the records without an account.
     private static let erasureOfNobodyName = erasurePrefix
-    /// The settings that are about one installation alone: its secret, and the erasure of its records of nobody.
+    /// The settings of one installation, which are not copied to another one: its secret, and the erasure of its
+    /// records without an account.
     static let installationSettings: Set<String> = [InstallationSecret.settingName, erasureOfNobodyName]
-    /// Of the value, followed by a reason.
+    /// The beginning of a value, followed by a reason.
     private static let refusedPrefix = "refused "
 
     /// Whether the user opted out.
@@ -33,14 +34,13 @@ extension Journal {
         return decision != "0"
     }
 
-    /// Stores whether nothing is recorded. When it begins, all entries are removed, and the accounts are forgotten that
-    /// have recorded.
+    /// Stores whether the user opted out. An opt-out removes all entries, and forgets the accounts that have recorded.
     ///
-    /// If it ends in between, the decision is stored, and ``completeOptOut()`` removes the rest: at the latest before
-    /// recording resumes, or what is left would be sent then.
+    /// If the process ends in between, the decision is stored, and ``completeOptOut()`` removes the rest. This must
+    /// happen before recording resumes, or the rest would be sent then.
     ///
-    /// - Parameter accounts: The accounts that the server is asked to erase because of an opt-out; an empty one stands
-    ///   for the records of nobody. They are ignored if recording resumes. The default is an empty set.
+    /// - Parameter accounts: The accounts that the server is asked to erase because of an opt-out. An empty name stands
+    ///   for the records without an account. They are ignored if recording resumes. The default is an empty set.
     func setOptedOut(_ isOptedOut: Bool, erasingAtServer accounts: Set<String> = []) throws(StorageError) {
         guard isOptedOut else {
             try completeOptOut()
@@ -48,38 +48,42 @@ extension Journal {
         }
         try erase(nil) { () throws(StorageError) in
             // In one transaction with the decision. Otherwise a process that ends in between would leave an erasure to
-            // a run that goes on recording, or a decision without its erasures.
+            // a run that continues to record, or a decision without its erasures.
             for account in accounts { try setErasurePending(account, true) }
             try storeDecision(true)
             try forgetAccounts()
         }
     }
 
-    /// Removes what an opt-out has left that did not end.
+    /// Removes the rest of the entries after an opt-out that was interrupted.
     func completeOptOut() throws(StorageError) {
         guard try isOptedOut() else { return }
-        // The process may also have ended after the last removal, while the write-ahead log still had what was removed. Files that were set
-        // aside before the opt-out are gone then, and those that were set aside after it wait for the app.
+        // The process may also have ended after the last removal, while the removed bytes were still in the write-ahead
+        // log. Files that were set aside before the opt-out are gone then, and those that were set aside after it wait
+        // for the app.
         if try hasEntries(of: nil) { try erase(nil) } else { try moveLog() }
     }
 
     /// Stores whether the user opted out, and removes nothing.
     func storeDecision(_ isOptedOut: Bool) throws(StorageError) { try set(Self.optOutName, isOptedOut ? "1" : "0") }
 
-    /// How many single records in a row were set aside since the server last accepted a batch, by scope.
+    /// Returns, by scope, the number of single records in a row that were set aside since the server last accepted a
+    /// batch.
     func refusals() throws(StorageError) -> [String: Int] {
         try settings(beginning: Self.refusalsPrefix).compactMapValues { Int($0) }
     }
 
-    /// Stores such a number, so that a later run knows that the server seems to refuse everything.
+    /// Stores the number of records that were set aside in a row, so that a later run knows that the server seems to
+    /// refuse everything.
     func setRefusals(of scope: String, _ count: Int) throws(StorageError) {
         try set(Self.refusalsPrefix + scope, count > 0 ? "\(count)" : nil)
     }
 
-    /// The server has accepted a batch of a scope. If it had refused so many single records in a row that it seemed to
-    /// refuse everything, those of this series wait again, from now on.
+    /// Ends the series of refusals of a scope, since the server has accepted one of its batches. If the server had
+    /// refused so many single records in a row that it seemed to refuse everything, the records of this series wait
+    /// again, from now on.
     ///
-    /// - Returns: How many wait again.
+    /// - Returns: The number of records that wait again.
     @discardableResult
     func endRefusals(of scope: String, at time: JournalTime) throws(StorageError) -> Int {
         guard let count = try setting(Self.refusalsPrefix + scope).flatMap({ Int($0) }) else { return 0 }
@@ -89,11 +93,11 @@ extension Journal {
         return returned
     }
 
-    /// Each is followed by a scope, with which the setting is erased. Which accounts have recorded stays, since the
-    /// server has what they sent.
+    /// The beginnings of the settings that end in a scope and are erased with it. The accounts that have recorded are
+    /// kept, since the server has their records.
     private static let scopePrefixes = [refusalsPrefix, lossesPrefix, pausesPrefix]
 
-    /// The scopes of which something is stored beside entries that ``erase(_:alongside:)`` removes.
+    /// Returns the scopes for which ``erase(_:alongside:)`` has more to remove than entries.
     func scopesBesideEntries() throws(StorageError) -> Set<String> {
         var scopes = try write { database in
             Set(
@@ -116,12 +120,13 @@ extension Journal {
         }
     }
 
-    /// Remembers that accounts have recorded, or nobody, whose name is empty.
+    /// Remembers that accounts have recorded. An empty name stands for records without an account.
     func noteAccounts(_ accounts: Set<String>) throws(StorageError) {
         for name in accounts.map({ Self.accountPrefix + $0 }) where try setting(name) == nil { try set(name, "") }
     }
 
-    /// The accounts that have recorded since they were last forgotten, with an empty one if nobody was signed in.
+    /// Returns the accounts that have recorded since they were last forgotten, with an empty name for records without
+    /// an account.
     func accounts() throws(StorageError) -> Set<String> {
         Set(try settings(beginning: Self.accountPrefix).keys)
     }
@@ -138,9 +143,10 @@ extension Journal {
         }
     }
 
-    /// Whether the server is to be asked to erase an account or, if its name is empty, the records of nobody.
+    /// Reads whether the server is to be asked to erase an account. An empty name stands for the records without an
+    /// account.
     ///
-    /// - Returns: How often the server has refused it, as it is stored; `nil` if it is not to be asked.
+    /// - Returns: The number of times that the server has refused the erasure; `nil` if it is not to be asked.
     func pendingErasure(of account: String) throws(StorageError) -> Int? {
         try setting(Self.erasurePrefix + account).flatMap { Int($0) }
     }
@@ -149,10 +155,10 @@ extension Journal {
         try set(Self.erasurePrefix + account, isPending ? "0" : nil)
     }
 
-    /// The server has refused an erasure. After so many refusals it is not asked for any more, and the reason is
-    /// stored.
+    /// Counts a refusal of an erasure by the server. If the refusals have reached the limit, the server is not asked
+    /// any more, and the reason is stored.
     ///
-    /// - Returns: Whether that is so.
+    /// - Returns: Whether the limit is reached.
     func refuseErasure(
         of account: String, after refusals: Int, upTo limit: Int, _ reason: String
     ) throws(StorageError) -> Bool {
@@ -163,7 +169,8 @@ extension Journal {
         return isOver
     }
 
-    /// How many accounts the server is to be asked to erase, and which it will not, with the reasons.
+    /// Returns the number of accounts that the server is to be asked to erase, and the accounts that it refuses to
+    /// erase, with the reasons.
     func erasures() throws(StorageError) -> (pending: Int, refused: [String: String]) {
         var erasures: (pending: Int, refused: [String: String]) = (0, [:])
         for (account, value) in try settings(beginning: Self.erasurePrefix) {
@@ -176,16 +183,16 @@ extension Journal {
         return erasures
     }
 
-    /// What the server asked for in an earlier run; `nil` if it asked for nothing.
+    /// Returns the pace that the server asked for in an earlier run; `nil` if it asked for none.
     ///
-    /// - Parameter now: The time of the log's clock.
+    /// - Parameter now: The present time of the log's clock.
     func pace(at time: JournalTime, now: Duration) throws(StorageError) -> ActionLogPace? {
         let parts = try setting(Self.paceName)?.split(separator: " ") ?? []
         guard parts.count == 3, let rate = Double(parts[0]), let end = Int64(parts[1]), let pause = Int64(parts[2]),
             (0...1).contains(rate)
         else { return nil }
         let moment = try write { try advance($0, to: time) }
-        // What was stored may be damaged.
+        // The stored number may be damaged.
         func instant(_ stored: Int64) -> Duration {
             now + min(.milliseconds(max(0, stored &- moment)), SendPace.longestPause)
         }

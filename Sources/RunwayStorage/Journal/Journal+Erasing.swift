@@ -3,22 +3,23 @@ import RunwaySQLite
 
 /// Erasing, in transactions that are small enough for the ``SpaceReserve``.
 extension Journal {
-    /// The most entries of one scope that one transaction erases: each may be in a page of its own.
+    /// The largest number of entries of one scope that one transaction erases: each may be in a page of its own.
     static let maximumErasureCount = 250
-    /// The most entries that one transaction erases if all scopes are erased. They are in consecutive pages, so that
-    /// mostly their bytes count; this bounds what the indices have of small entries.
+    /// The largest number of entries that one transaction erases if all scopes are erased. The entries are in
+    /// consecutive pages, so that mostly their bytes count; this number limits the pages of the indices for small
+    /// entries.
     private static let maximumTotalErasureCount = 5000
     /// An erasing transaction ends with the entry with which its payloads reach 1 MiB.
     private static let maximumErasureByteCount = 1 << 20
 
-    /// Removes every entry of a scope, set aside or not, and overwrites their bytes in the file; with `nil`, of all
-    /// scopes. If no entry is left, the file is cut to what it has.
+    /// Removes every entry of a scope, also those that are set aside, and overwrites their bytes in the file. With
+    /// `nil`, removes the entries of all scopes. If no entry is left, the file is cut to its content.
     ///
     /// The newest entries are removed first. If the process ends in between, the oldest are still there, and are sent
     /// in a new stream. Files that could not be read, and were set aside, may have entries of the scope: they are
     /// removed, too.
     ///
-    /// - Parameter change: Is part of the first transaction, which removes no entry. The default does nothing.
+    /// - Parameter change: A part of the first transaction, which removes no entry. The default does nothing.
     func erase(
         _ scope: String?, alongside change: () throws(StorageError) -> Void = {}
     ) throws(StorageError) {

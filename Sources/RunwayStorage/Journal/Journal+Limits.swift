@@ -18,7 +18,7 @@ extension Journal {
         WHERE state IN (0, 3) ORDER BY priority, sequence LIMIT ?
         """
 
-    /// Evicts what exceeds the limits, and returns the ids of what was evicted.
+    /// Evicts the entries that exceed the limits, and returns their ids.
     func evict(_ database: Database, at moment: Int64) throws -> Set<UUID> {
         var evicted = try evictOld(database, before: moment - limits.maximumAge.milliseconds)
         let row = try Row.fetchOne(database, sql: "SELECT sum(count), sum(bytes) FROM tally WHERE state <> 2")
@@ -52,16 +52,18 @@ extension Journal {
 
     /// Begins the reason of an entry that was set aside in a series which has not ended.
     private static let seriesMark = "\u{1}"
-    /// The reason of an entry that waits again after its series. It is part of no other one.
+    /// The reason of an entry that waits again after its series. No other reason contains this text.
     private static let returnedReason = "\u{1}\u{1}"
 
     /// Sets entries of a batch aside: they are no longer claimed, until ``retry(_:at:)``.
     ///
     /// - Parameters:
-    ///   - reasons: Why, by id. A reason is a few words of the server's, which the app shows.
-    ///   - isInSeries: Whether ``endSeries(of:isSentAgain:at:)`` may have them wait again, once. The default is
+    ///   - reasons: The reasons, by the ids of the entries. A reason is a few words of the server's, which the app
+    ///     shows.
+    ///   - isInSeries: Whether ``endSeries(of:isSentAgain:at:)`` may make the entries wait again, once. The default is
     ///     `false`.
-    /// - Returns: How many were set aside. Others are not in the file any more, or not in its present batch.
+    /// - Returns: The number of entries that were set aside. The others are not in the file any more, or not in its
+    ///   present batch.
     @discardableResult
     func setAside(
         _ reasons: [UUID: String], of batch: JournalBatch, inSeries isInSeries: Bool = false
@@ -105,8 +107,8 @@ extension Journal {
 
     /// Ends the series of entries of a scope that were set aside one after the other, in this run or earlier ones.
     ///
-    /// - Parameter isSentAgain: Whether they wait again, from now on. Otherwise they stay set aside.
-    /// - Returns: How many wait again.
+    /// - Parameter isSentAgain: Whether the entries wait again, from now on. Otherwise they stay set aside.
+    /// - Returns: The number of entries that wait again.
     func endSeries(of scope: String, isSentAgain: Bool, at time: JournalTime) throws(StorageError) -> Int {
         try write { database in
             let series = "scope = ? AND substr(reason, 1, 1) = ?"
@@ -121,7 +123,7 @@ extension Journal {
         }
     }
 
-    /// Has entries that are set aside wait again, from now on.
+    /// Makes entries that are set aside wait again, from now on.
     func retry(_ ids: Set<UUID>, at time: JournalTime) throws(StorageError) {
         try write { database in
             let moment = try advance(database, to: time)
@@ -129,11 +131,11 @@ extension Journal {
         }
     }
 
-    /// Has the entries wait since a moment that are set aside and for which a condition holds. They may have been
-    /// stored longer ago than an entry may wait, since those that are set aside have no limit of age. Those that are
-    /// damaged are removed.
+    /// Makes the entries that are set aside and meet a condition wait again, as if they had been stored at `moment`.
+    /// They may have been stored longer ago than an entry may wait, since entries that are set aside have no limit of
+    /// age. Damaged entries are removed.
     ///
-    /// - Returns: How many wait again.
+    /// - Returns: The number of entries that wait again.
     @discardableResult
     private func restore(
         _ database: Database, _ condition: String, _ arguments: StatementArguments, since moment: Int64, reason: String?

@@ -2,24 +2,24 @@ import Foundation
 import GRDB
 import RunwaySQLite
 
-/// For an owner whose entries have an order of their own, and are changed in their places: the offline queue.
+/// Functions for the offline queue, whose entries have an order of their own and are changed without being moved.
 extension Journal {
-    /// The greatest place that was ever used.
+    /// Returns the largest position that was ever used.
     func lastSequence() throws(StorageError) -> Int64 {
         try write { database in
             let stored = try Int64.fetchOne(database, sql: "SELECT seq FROM sqlite_sequence WHERE name = 'entry'") ?? 0
-            // What was stored may be damaged.
+            // The stored number may be damaged.
             if (0...(Int64(1) << 52)).contains(stored) { return stored }
             return try Int64.fetchOne(database, sql: "SELECT max(sequence) FROM entry") ?? 0
         }
     }
 
-    /// Stores an entry at a place or, if there is one already, at the next that is free, and evicts nothing.
+    /// Stores an entry at a position or, if it is taken, at the next free one, and evicts nothing.
     ///
-    /// - Parameter state: What it waits for. The default is to be claimed.
-    /// - Returns: The place.
-    /// - Throws: ``StorageError/Kind/full`` if there would be more entries or bytes than allowed, those that are set
-    ///   aside included.
+    /// - Parameter state: The state of the entry. The default is that it waits.
+    /// - Returns: The position.
+    /// - Throws: ``StorageError/Kind/full`` if there would be more entries or bytes than allowed, including those that
+    ///   are set aside.
     func insert(
         _ entry: JournalEntry, at sequence: Int64, _ time: JournalTime, as state: JournalEntry.State = .waiting
     ) throws(StorageError) -> Int64 {
@@ -59,12 +59,12 @@ extension Journal {
         try write { try sound($0, scope == nil ? "?1 IS NULL" : "scope = ?1", [scope]) }
     }
 
-    /// One entry; `nil` if there is none with this id, or it is damaged.
+    /// Returns the entry with an id; `nil` if there is none, or if it is damaged.
     func entry(_ id: UUID) throws(StorageError) -> JournalEntry? {
         try write { try sound($0, "id = ?", [Data(id.bytes)]).first }
     }
 
-    /// Whether there are entries of a scope or, with `nil`, of any, whatever their state.
+    /// Returns whether there are entries of a scope or, with `nil`, of any scope, whatever their state.
     func hasEntries(of scope: String?) throws(StorageError) -> Bool {
         try write { database in
             try Bool.fetchOne(
@@ -96,12 +96,12 @@ extension Journal {
         }
     }
 
-    /// Replaces the bytes of an entry in its place, and has it wait from now on.
+    /// Replaces the bytes of an entry, which keeps its position and waits from now on.
     ///
     /// - Parameters:
     ///   - isLimited: Whether the limits of the file are checked. The default is `true`.
-    ///   - keepsAge: Whether it waits since it was first stored. The default is `false`: since now.
-    /// - Throws: As ``insert(_:at:_:as:)``.
+    ///   - keepsAge: Whether the entry keeps its age. The default is `false`: the age is counted from now.
+    /// - Throws: The errors of ``insert(_:at:_:as:)``.
     func replace(
         _ placed: JournalEntry, with payload: [UInt8], _ time: JournalTime, isLimited: Bool = true,
         keepsAge: Bool = false
@@ -131,13 +131,13 @@ extension Journal {
         }
     }
 
-    /// How many bytes an entry has in the file, where it may be encrypted.
+    /// Returns the number of bytes that an entry has in the file, where it may be encrypted.
     private func byteCount(_ database: Database, _ sequence: Int64) throws -> Int {
         try Int.fetchOne(
             database, sql: "SELECT length(payload) FROM entry WHERE sequence = ?", arguments: [sequence]) ?? 0
     }
 
-    /// Sets entries aside with their reasons, or has them wait where the reason is `nil`.
+    /// Sets entries aside with their reasons, or makes them wait where the reason is `nil`.
     func place(_ reasons: [UUID: String?]) throws(StorageError) {
         if reasons.isEmpty { return }
         try write { database in
@@ -179,7 +179,7 @@ extension Journal {
         }
     }
 
-    /// How many entries are set aside whose reasons begin with a word.
+    /// Returns the number of entries that are set aside with a reason that begins with a word.
     func setAsideCount(beginning word: String) throws(StorageError) -> Int {
         try write { database in
             try Int.fetchOne(

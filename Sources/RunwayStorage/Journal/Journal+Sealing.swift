@@ -4,7 +4,7 @@ import RunwaySQLite
 
 /// Entries that can't be decrypted with the key that the app has now. They are neither damaged nor refused.
 extension Journal {
-    /// How many entries one transaction decrypts.
+    /// The number of entries that one transaction decrypts.
     private static let sealingGroupSize = 1000
 
     /// Marks the waiting entries of a scope that can't be decrypted as sealed: no claim returns them until

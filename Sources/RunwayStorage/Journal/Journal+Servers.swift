@@ -9,13 +9,14 @@ extension Journal {
 
     /// Counts an attempt without a response. A later run counts on.
     ///
-    /// - Parameter first: The first entry that was sent. The count begins with another one.
+    /// - Parameter first: The first entry that was sent. If it is not the one of the previous attempt, the count begins
+    ///   anew.
     /// - Returns: Whether the entry is suspected; see ``SuspectedEntry``.
     func noteLoss(of scope: String, _ first: UUID, at time: JournalTime) throws(StorageError) -> Bool {
         let parts = try setting(Self.lossesPrefix + scope)?.split(separator: " ") ?? []
         let moment = try write { try advance($0, to: time) }
         var (count, start) = (0, moment)
-        // What was stored may be damaged.
+        // The stored count may be damaged.
         if parts.count == 3, parts[0] == first.uuidString, let former = Int(parts[1]), let begin = Int64(parts[2]),
             (0...moment).contains(begin)
         {
@@ -38,17 +39,17 @@ extension Journal {
         try set(Self.pausesPrefix + scope, "\(moment + min(wait, SendPace.longestPause).milliseconds)")
     }
 
-    /// The server has accepted something of the scope.
+    /// Removes the pause of a scope, since the server has accepted one of its changes.
     func removePause(of scope: String) throws(StorageError) { try set(Self.pausesPrefix + scope, nil) }
 
-    /// How long nothing is to be sent yet, by scope; zero for a wait that is over.
+    /// Returns, by scope, the time for which nothing is to be sent yet; zero for a pause that is over.
     func pauses(at time: JournalTime) throws(StorageError) -> [String: Duration] {
         let settings = try settings(beginning: Self.pausesPrefix)
         if settings.isEmpty { return [:] }
         let moment = try write { try advance($0, to: time) }
         var pauses: [String: Duration] = [:]
         for (scope, value) in settings {
-            // What was stored may be damaged.
+            // The stored number may be damaged.
             guard let end = Int64(value) else { continue }
             let rest = Duration.milliseconds(max(0, end &- moment))
             pauses[scope] = min(rest, SendPace.longestPause)

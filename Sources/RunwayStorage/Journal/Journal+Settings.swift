@@ -12,29 +12,29 @@ extension JournalSetting {
 
     /// Reads a row of these columns.
     ///
-    /// - Throws: `SQLITE_CORRUPT` or ``DamagedColumn`` if it is damaged.
+    /// - Throws: `SQLITE_CORRUPT` or ``DamagedColumn`` if the row is damaged.
     init(_ row: Row) throws {
         self.init(name: try row.value(0), value: try row.value(1))
         let stored: Int64 = try row.value(2)
         guard stored == checksum else { throw DatabaseError(resultCode: .SQLITE_CORRUPT) }
     }
 
-    /// The setting of a name; `nil` if there is none.
+    /// Reads the setting of a name; `nil` if there is none.
     ///
-    /// - Throws: As ``init(_:)``.
+    /// - Throws: The errors of ``init(_:)``.
     static func read(_ database: Database, _ name: String) throws -> JournalSetting? {
         try Row.fetchOne(database, sql: "SELECT \(columns) FROM setting WHERE name = ?", arguments: [name])
             .map { try JournalSetting($0) }
     }
 
-    /// Checks all settings: one whose name is damaged is not found by its name.
+    /// Checks all settings. This is necessary since a setting whose name is damaged is not found by its name.
     ///
-    /// - Throws: As ``init(_:)``.
+    /// - Throws: The errors of ``init(_:)``.
     static func check(_ database: Database) throws {
         for row in try Row.fetchAll(database, sql: "SELECT \(columns) FROM setting") { _ = try JournalSetting(row) }
     }
 
-    /// Stores the setting, in place of one of the same name.
+    /// Stores the setting, in place of a former one of the same name.
     func write(to database: Database) throws {
         try database.cachedStatement(sql: "REPLACE INTO setting (\(Self.columns)) VALUES (?, ?, ?)")
             .execute(arguments: [name, value, checksum])
@@ -48,12 +48,12 @@ extension JournalSetting {
     }
 }
 
-/// What the owner of a journal sets, and must not forget at the end of the process.
+/// The settings of the owner of a journal, which must survive the end of the process.
 ///
-/// A damaged setting is never returned: it is an error of the kind ``StorageError/Kind/corrupted``, as damage to the
-/// structure of the file is.
+/// A damaged setting is never returned: it is an error of the kind ``StorageError/Kind/corrupted``, like damage to the
+/// structure of the file.
 extension Journal {
-    /// The value of a setting; `nil` if there is none.
+    /// Returns the value of a setting; `nil` if there is none.
     func setting(_ name: String) throws(StorageError) -> String? {
         try write { try JournalSetting.read($0, name)?.value }
     }

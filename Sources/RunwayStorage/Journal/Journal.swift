@@ -2,9 +2,9 @@ import Foundation
 import GRDB
 import RunwaySQLite
 
-/// Stores entries in a SQLite file until somebody acknowledges them. The action log is built on it.
+/// Stores entries in a SQLite file until its owner acknowledges them. The action log is built on it.
 ///
-/// What it promises:
+/// The journal has these guarantees:
 /// - An entry for which ``append(_:at:lost:)`` returned survives the end of the process, however it ends. Under
 ///   ``StorageDatabase/Durability/full`` it survives a power loss.
 /// - Either all entries of one `append` are stored or none. An entry whose id is stored already is ignored, so that an
@@ -12,20 +12,21 @@ import RunwaySQLite
 /// - ``claim(_:maximumCount:maximumByteCount:skipping:)`` returns the entries of a scope in the order in which they
 ///   were appended, in batches. Until a batch is over, every claim of its scope returns the same batch, in this run and
 ///   in later ones.
-/// - A number of a stream identifies one batch for ever. What a refused batch held is claimed again in a new stream.
+/// - A number of a stream identifies one batch for ever. The entries of a refused batch are claimed again in a new
+///   stream.
 /// - An entry leaves the file only because it was acknowledged, discarded, erased or evicted; evictions are counted by
 ///   their reason, in the transaction that makes them. Entries of a batch that was claimed are not evicted.
-/// - A damaged entry is never returned: it is removed and counted. One that can't be decrypted is not damaged: it is
-///   returned as such (``JournalEntry/isSealed``), and waits for its key in a state of its own (``seal(_:)``,
+/// - A damaged entry is never returned: it is removed and counted. An entry that can't be decrypted is not damaged: it
+///   is returned as such (``JournalEntry/isSealed``), and waits for its key in a state of its own (``seal(_:)``,
 ///   ``unseal()``).
 ///
-/// What it does not promise: that an entry is claimed only once. Who claims a batch and ends before it acknowledges it
-/// gets it again.
+/// An entry may be claimed more than once: an owner that claims a batch and ends before it acknowledges the batch gets
+/// it again.
 ///
 /// One object has a file open at a time; a second one, of any process, gets ``StorageError/Kind/locked``. All functions
 /// block while the disk works, and run one after another: call them on a queue of their own.
 final class Journal: Sendable {
-    /// A new one for each file that is begun.
+    /// The secret of the file. Every new file has another one.
     let secret: InstallationSecret
     /// Identifies the file. It is computed from ``secret``.
     var installation: UUID { secret.installation }
@@ -34,10 +35,10 @@ final class Journal: Sendable {
     let coder: PayloadCoder
     private let queue: DatabaseQueue
 
-    /// Opens the file at a URL, and creates it if there is none.
+    /// Opens the file at a URL, and creates it unless it exists.
     ///
-    /// - Throws: ``StorageError/Kind/corrupted`` or ``StorageError/Kind/newerSchema`` for a file that must be set aside
-    ///   (``JournalFile`` does); any other kind for one that may be opened later.
+    /// - Throws: ``StorageError/Kind/corrupted`` or ``StorageError/Kind/newerSchema`` for a file that must be set
+    ///   aside, which ``JournalFile`` does; any other kind for a file that may be opened later.
     init(
         at url: URL, limits: JournalLimits = JournalLimits(), durability: StorageDatabase.Durability = .full,
         sealing: (any PayloadSealing)? = nil, time: JournalTime
@@ -85,8 +86,8 @@ final class Journal: Sendable {
         do { try queue.close() } catch { throw StorageError(error, at: url) }
     }
 
-    /// Runs one transaction, or a part of the present ``transaction(_:)``, which must not catch the error of a part and
-    /// go on: SQLite may have undone what came before. If the disk is full, it may run `change` twice.
+    /// Runs one transaction, or a part of the present ``transaction(_:)``. The transaction must not catch the error of
+    /// a part and continue: SQLite may have undone the parts before. If the disk is full, `change` may be run twice.
     func write<Value>(_ change: (Database) throws -> Value) throws(StorageError) -> Value {
         do {
             let isPart = queue.unsafeReentrantWrite(\.isInsideTransaction)
@@ -101,7 +102,7 @@ final class Journal: Sendable {
         do throws(StorageError) {
             return try write { _ in try changes() }
         } catch {
-            // `write` makes room only for what it runs itself.
+            // `write` makes room only for its own changes.
             guard error.kind == .full, (try? queue.moveLog()) != nil else { throw error }
             return try write { _ in try changes() }
         }
@@ -122,10 +123,10 @@ final class Journal: Sendable {
         try result.get()
     }
 
-    /// How many rows were added, changed or removed since the file was opened.
+    /// The number of rows that were added, changed or removed since the file was opened.
     var changeCount: Int { queue.inDatabase(\.totalChangesCount) }
 
-    /// What the file holds now.
+    /// Returns the numbers of entries that the file holds now.
     func counts() throws(StorageError) -> JournalCounts {
         try write { database in
             var counts = JournalCounts()
@@ -146,9 +147,9 @@ final class Journal: Sendable {
         }
     }
 
-    /// Stores entries in their order, and evicts what exceeds the limits.
+    /// Stores entries in their order, and evicts those that exceed the limits.
     ///
-    /// - Returns: The ids of those entries of this call that were evicted at once.
+    /// - Returns: The ids of the entries of this call that were evicted at once.
     @discardableResult
     func append(_ entries: [JournalEntry], at time: JournalTime) throws(StorageError) -> Set<UUID> {
         try write { database in
@@ -177,13 +178,14 @@ final class Journal: Sendable {
     /// Returns the present moment, and stores it with the clocks.
     func advance(_ database: Database, to time: JournalTime) throws -> Int64 {
         let (moment, stored) = try moments(database, time)
-        // Otherwise nothing has to be written, and who only looks at the ages writes nothing.
+        // Otherwise nothing has to be written: an owner that only asks for ages writes nothing.
         guard moment != stored.moment || stored.boot != time.boot || time.boot.isEmpty else { return moment }
         try JournalClock(installation, moment, time).update(database)
         return moment
     }
 
-    /// How long the oldest entry of these scopes waits that is to be sent; zero if none waits. It writes nothing.
+    /// Returns the time for which the oldest waiting entry of these scopes has waited; zero if none waits. It writes
+    /// nothing.
     func ageOfOldest(in scopes: some Sequence<String>, at time: JournalTime) throws(StorageError) -> Duration {
         try write { database in
             let oldest = try scopes.compactMap { scope in
@@ -197,7 +199,7 @@ final class Journal: Sendable {
         }
     }
 
-    /// The present moment, and what is stored of the last one.
+    /// Returns the present moment, and the stored row with the last one.
     private func moments(_ database: Database, _ time: JournalTime) throws -> (now: Int64, stored: JournalClock) {
         guard let stored = try JournalClock.read(database) else {
             throw StorageError(.corrupted, "\(url.lastPathComponent) has no row of its own.")
@@ -207,11 +209,11 @@ final class Journal: Sendable {
 }
 
 extension Journal {
-    /// The batch of a scope that is to be sent: the one that is not over, or a new one; `nil` if nothing waits.
+    /// Returns the batch of a scope that is to be sent: the one that is not over, or a new one; `nil` if nothing waits.
     ///
     /// - Parameters:
     ///   - maximumCount: The most entries of a new batch; at least 1.
-    ///   - maximumByteCount: The most bytes of a new batch. An entry that is larger is alone in its batch.
+    ///   - maximumByteCount: The largest number of bytes of a new batch. A larger entry is the only one of its batch.
     ///   - skipped: Entries that are not in a new batch. The default is none.
     func claim(
         _ scope: String, maximumCount: Int, maximumByteCount: Int, skipping skipped: Set<UUID> = []
@@ -233,7 +235,7 @@ extension Journal {
                 waiting.removeLast(max(0, waiting.count - maximumCount))
                 guard let first = waiting.first else {
                     if !found.isEmpty { return nil }
-                    // What was read may be damaged, and is gone.
+                    // The damaged entries among those that were read are removed by now.
                     let hasMore = try Bool.fetchOne(
                         database, sql: "SELECT EXISTS (SELECT 1 FROM entry WHERE state = 0 AND scope = ?)",
                         arguments: [scope])
@@ -274,7 +276,7 @@ extension Journal {
 
     /// Ends a batch: removes its entries with these ids; its other entries wait again, in their places.
     ///
-    /// - Returns: How many entries were removed.
+    /// - Returns: The number of entries that were removed.
     @discardableResult
     func acknowledge(_ batch: JournalBatch, _ ids: Set<UUID>) throws(StorageError) -> Int {
         try write { database in
@@ -297,13 +299,13 @@ extension Journal {
         }
     }
 
-    /// Overwrites what was removed, and removes the files that were set aside.
+    /// Overwrites removed bytes, and removes the files that were set aside.
     func overwriteRemoved() throws(StorageError) {
         try moveLog()
         do { try JournalFile.removeSetAside(url) } catch { throw StorageError(error, at: url) }
     }
 
-    /// Overwrites what was removed. Files that were set aside stay.
+    /// Overwrites removed bytes. Files that were set aside stay.
     func moveLog() throws(StorageError) {
         do {
             // The log still has the pages from before.
@@ -314,20 +316,21 @@ extension Journal {
         }
     }
 
-    /// Whether the batch is the one that is not over in its scope. An erasure or another end may have come first.
+    /// Returns whether a batch is the open one of its scope. It may have ended before, for example by an erasure.
     private func isOpen(_ database: Database, _ batch: JournalBatch) throws -> Bool {
         try stream(database, batch.scope).map { $0 == (batch.stream, batch.number) } ?? false
     }
 
     /// Changes one entry.
     ///
-    /// - Throws: `SQLITE_CORRUPT` if there is none: the index that it was found by does not agree with the table.
+    /// - Throws: `SQLITE_CORRUPT` if there is no such entry: the index by which it was found does not agree with the
+    ///   table.
     func changeOne(_ database: Database, _ sql: String, _ sequence: Int64) throws {
         try database.cachedStatement(sql: sql).execute(arguments: [sequence])
         guard database.changesCount == 1 else { throw DatabaseError(resultCode: .SQLITE_CORRUPT) }
     }
 
-    /// Has the entries of a scope's batch wait again.
+    /// Makes the entries of a scope's batch wait again.
     private func release(_ database: Database, _ scope: String) throws {
         try database.execute(sql: "UPDATE entry SET state = 0 WHERE state = 1 AND scope = ?", arguments: [scope])
     }

@@ -12,14 +12,14 @@ struct JournalTime: Sendable {
     /// The date, which a person may have set wrong.
     var date: Date
 
-    /// The time that a journal counts, in milliseconds. It never goes back, and jumps of the date move it by a week at
-    /// most.
+    /// Returns the time that a journal counts, in milliseconds. It never goes back, and jumps of the date move it by a
+    /// week at most.
     ///
     /// - Parameters:
     ///   - last: The last moment that was stored.
-    ///   - time: The clocks then.
+    ///   - time: The clocks at that moment.
     func moment(after last: Int64, at time: JournalTime) -> Int64 {
-        // What was stored may be damaged.
+        // The stored moment may be damaged.
         let last = max(0, min(last, Int64(1) << 52))
         if boot == time.boot, !boot.isEmpty, uptime >= time.uptime, time.uptime >= .zero {
             return last + (uptime - time.uptime).milliseconds

@@ -4,29 +4,29 @@ import RunwaySQLite
 
 /// What an owner of a ``Journal`` asks it to store, and what its place in the file says of it.
 struct JournalEntry: Sendable, Equatable {
-    /// What an entry waits for. The raw values are stored.
+    /// The state of an entry. The raw values are stored.
     enum State: Int, Sendable {
-        /// It was never claimed, or its last claim was released.
+        /// The entry was never claimed, or its last claim was released.
         case waiting = 0
-        /// It was claimed, and that is not over.
+        /// The entry was claimed, and its claim is not over.
         case claimed = 1
-        /// It is set aside.
+        /// The entry is set aside.
         case setAside = 2
-        /// It waits for the key with which it was encrypted.
+        /// The entry waits for the key with which it was encrypted.
         case sealed = 3
-        /// It was stored before its owner did what it stands for, and that is not over. No claim returns it.
+        /// The entry was stored ahead of its owner's attempt, which has not ended. No claim returns it.
         case ahead = 4
     }
 
     /// Identifies the entry for ever. An entry whose id is stored already is not stored again.
     var id: UUID
-    /// What is sent in order, apart from other scopes: an account, or a resource.
+    /// The account or resource of the entry. Entries of one scope are sent in order, independently of other scopes.
     var scope: String
     /// Entries of a lower priority are evicted first.
     var priority: Int
     /// The bytes, which the journal does not interpret. The first is not 0.
     var payload: [UInt8]
-    /// Whether what is stored can't be opened with the owner's sealing. The payload is empty then.
+    /// Whether the stored bytes can't be decrypted with the owner's sealing. The payload is empty then.
     var isSealed = false
     /// The place in the order of all entries of the file; 0 before it is stored.
     var sequence: Int64 = 0
@@ -70,11 +70,11 @@ struct JournalBatch: Sendable, Equatable {
     /// Counts up by one in its stream, from 1. A number is never used for other entries.
     var number: Int64
     var scope: String
-    /// In the order in which they were appended; never empty.
+    /// The entries of the batch, in the order in which they were appended; never empty.
     var entries: [JournalEntry]
 }
 
-/// Why an entry was removed before it was acknowledged.
+/// The reason why an entry was removed before it was acknowledged.
 ///
 /// The raw values are stored.
 enum JournalLoss: String, Sendable, CaseIterable {
@@ -82,27 +82,27 @@ enum JournalLoss: String, Sendable, CaseIterable {
     case count
     /// The entries had more bytes than allowed.
     case bytes
-    /// It was older than allowed.
+    /// The entry was older than allowed.
     case age
-    /// Its bytes on the disk were damaged.
+    /// The bytes of the entry on the disk were damaged.
     case damaged
     /// There were more entries set aside than allowed.
     case setAside
 }
 
-/// How much a ``Journal`` holds.
+/// The limits of the entries that a ``Journal`` holds.
 struct JournalLimits: Sendable, Equatable {
     /// The most entries that wait.
     var maximumCount = 100_000
     /// The most bytes of payloads that wait.
     var maximumByteCount = 64 << 20
-    /// How long an entry may wait.
+    /// The longest time for which an entry may wait.
     var maximumAge = Duration.seconds(30 * 86_400)
     /// The most entries that are set aside.
     var maximumSetAsideCount = 1000
 }
 
-/// What a ``Journal`` holds now.
+/// The numbers of entries that a ``Journal`` holds now.
 struct JournalCounts: Sendable, Equatable {
     /// Entries that wait, by scope. Entries of a batch that was claimed count as waiting.
     var waiting: [String: Int] = [:]
@@ -116,8 +116,8 @@ struct JournalCounts: Sendable, Equatable {
 extension RowChecksum {
     /// The sum of the row of an entry.
     ///
-    /// - Parameter moment: When it was stored. The default, `nil`, is the sum of rows of the first three versions of
-    ///   the schema.
+    /// - Parameter moment: The time at which the entry was stored. The default, `nil`, results in the sum for rows of
+    ///   the first three versions of the schema.
     static func of(_ entry: JournalEntry, at moment: Int64? = nil) -> Int64 {
         var sum = RowChecksum()
         sum.add(entry.sequence)

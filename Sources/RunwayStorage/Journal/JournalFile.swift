@@ -1,11 +1,12 @@
 import Foundation
 
-/// Opens the file of a ``Journal``, whatever state it is in, and has its lock: no other process uses, renames or
-/// replaces the file as long as the value exists, also while the journal is closed.
+/// Opens the file of a ``Journal``, whatever state the file is in, and holds its lock: no other process uses, renames
+/// or replaces the file as long as this object exists, even while the journal is closed.
 ///
-/// A file that can't be read is renamed. What is sound of a damaged one is copied to the new file (``JournalSalvage``).
+/// A file that can't be read is renamed. The sound entries of a damaged file are copied to the new file
+/// (``JournalSalvage``).
 final class JournalFile: Sendable {
-    /// How many files that could not be read are left beside the present one; older ones are removed.
+    /// The number of unreadable files that are kept next to the present one; older ones are removed.
     static let maximumSetAsideCount = 3
 
     private let url: URL
@@ -14,7 +15,7 @@ final class JournalFile: Sendable {
     private let sealing: (any PayloadSealing)?
     private let lock: FileLock
 
-    /// Locks the file by another one beside it, and creates their folder unless it exists.
+    /// Locks the file by a lock file in the same folder, and creates the folder unless it exists.
     ///
     /// - Throws: ``StorageError/Kind/locked`` if another value, of any process, has the lock;
     ///   ``StorageError/Kind/unavailable`` if the folder can't be written.
@@ -28,7 +29,7 @@ final class JournalFile: Sendable {
         self.sealing = sealing
         let (folder, file) = (url.deletingLastPathComponent(), URL(fileURLWithPath: url.path + "-lock"))
         do {
-            // What is created in the folder is protected as the folder is.
+            // Files that are created in the folder get the protection of the folder.
             if try StorageFolder.prepare(folder) { try StorageFolder.protect([folder]) }
             guard let lock = try FileLock(file) else {
                 throw StorageError(.locked, "\(url.lastPathComponent) is open elsewhere.")
@@ -57,16 +58,17 @@ final class JournalFile: Sendable {
         }
     }
 
-    /// Replaces a file whose journal is closed by a new one with what is sound of it, and renames it.
+    /// Replaces a file, whose journal is closed, by a new one with the sound entries of the old file, and renames the
+    /// old one.
     ///
-    /// The old file stays in its place until the new one is complete: after an error, and after the end of the process,
-    /// the next opening begins anew.
+    /// The old file is not renamed until the new one is complete: after an error, and after the end of the process, the
+    /// next opening begins anew.
     ///
     /// - Parameters:
-    ///   - isNewer: Whether a later version wrote the file. It may mean something else by the same columns: only
-    ///     whether the user opted out is read of it. The default is `false`: it is damaged.
+    ///   - isNewer: Whether a later version wrote the file. The meaning of its columns may have changed: the only thing
+    ///     that is read of it is whether the user opted out. The default is `false`: the file is damaged.
     ///   - report: Receives the new name of the old file.
-    /// - Throws: As ``open(time:report:)``.
+    /// - Throws: The errors of ``open(time:report:)``.
     func replace(isNewer: Bool = false, time: JournalTime, report: (URL) -> Void) throws(StorageError) -> Journal {
         let copy = replacement
         do { try Self.remove(copy) } catch { throw StorageError(error, at: copy) }
@@ -79,7 +81,7 @@ final class JournalFile: Sendable {
             try JournalSalvage.write(contents, to: journal)
         }
         try journal.close()
-        // SQLite closes a file also if it could not move all of the log to it.
+        // SQLite closes a file even if it could not move all of the log to it.
         guard !FileManager.default.fileExists(atPath: copy.path + "-wal") else {
             throw StorageError(.unavailable, "What is sound of a damaged file could not be written.")
         }
@@ -96,13 +98,13 @@ final class JournalFile: Sendable {
 
     private static func replacement(of url: URL) -> URL { url.appendingPathExtension("new") }
 
-    /// Puts the new file in the place of an old one that was renamed. Does nothing if there is a file.
+    /// Puts the new file in the place of an old one that was renamed. Does nothing if the file exists.
     private func finishReplacement() throws(StorageError) {
         guard !FileManager.default.fileExists(atPath: url.path),
             FileManager.default.fileExists(atPath: replacement.path)
         else { return }
         do {
-            // Those of the old file, if the process ended while it was renamed.
+            // Files of SQLite that belong to the old file, if the process ended while it was renamed.
             try Self.remove(url)
             try FileManager.default.moveItem(at: replacement, to: url)
         } catch {
@@ -110,14 +112,14 @@ final class JournalFile: Sendable {
         }
     }
 
-    /// Removes a file with those that SQLite has beside it.
+    /// Removes a file together with the other files that SQLite has for it.
     private static func remove(_ url: URL) throws {
         for part in parts where FileManager.default.fileExists(atPath: url.path + part) {
             try FileManager.default.removeItem(atPath: url.path + part)
         }
     }
 
-    /// The names that SQLite adds to that of a file.
+    /// The suffixes of the names of SQLite's files; the first one is that of the file itself.
     private static let parts = ["", "-wal", "-shm"]
 
     private static func name(_ url: URL, _ number: Int) -> URL { url.appendingPathExtension("unreadable-\(number)") }
@@ -130,14 +132,15 @@ final class JournalFile: Sendable {
         try remove(replacement(of: url))
     }
 
-    /// Renames a file that nobody has open, with those that SQLite has beside it, and returns the new name.
+    /// Renames a file that nothing has open, together with the other files that SQLite has for it, and returns the new
+    /// name.
     static func setAside(_ url: URL) throws(StorageError) -> URL {
         let files = FileManager.default
         do {
             for number in (0..<maximumSetAsideCount).reversed() {
                 let (file, target) = ((number == 0 ? url : name(url, number)).path, name(url, number + 1))
                 guard files.fileExists(atPath: file) else { continue }
-                // All of its parts: SQLite would read the log of another file as that of this one.
+                // All of its files: SQLite would read the log of another file as the log of this one.
                 try remove(target)
                 for part in parts where files.fileExists(atPath: file + part) {
                     try files.moveItem(atPath: file + part, toPath: target.path + part)

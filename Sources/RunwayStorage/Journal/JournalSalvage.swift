@@ -2,30 +2,30 @@ import Foundation
 import GRDB
 import RunwaySQLite
 
-/// Copies what is sound of a damaged file of a ``Journal`` to a new one.
+/// Copies the sound entries and settings of a damaged file of a ``Journal`` to a new file.
 ///
-/// An entry is copied with its id, its place, its state and its age, so that it is sent once, in its order, and by the
-/// same key. Numbers of streams are not copied: batches are sent in new ones, and the server recognises the entries by
-/// their ids. The rest is counted as damaged.
+/// An entry is copied with its id, its position, its state and its age, so that it is sent once, in its order, and with
+/// the same key. Numbers of streams are not copied: batches are sent in new streams, and the server recognises the
+/// entries by their ids. The other entries are counted as damaged.
 ///
-/// Settings are copied whose checksums hold. A damaged one could name another account, or undo a decision. Those of the
-/// installation (``Journal/installationSettings``) are not copied: the new file is another installation. Damaged clocks
-/// are replaced by the time of the newest entry, so that no entry becomes older.
+/// A setting is copied if its checksum is right. A damaged setting could name another account, or undo a decision. The
+/// settings of the installation (``Journal/installationSettings``) are not copied: the new file is another
+/// installation. Damaged clocks are replaced by the time of the newest entry, so that no entry becomes older.
 enum JournalSalvage {
-    /// What was read of a damaged file.
+    /// The entries and settings that were read from a damaged file.
     struct Contents {
         /// The entries and their moments, by their places.
         fileprivate var entries: [Int64: (entry: JournalEntry, moment: Int64)] = [:]
         fileprivate var settings: [JournalSetting] = []
         fileprivate var losses: [JournalLoss: Int] = [:]
         fileprivate var clocks: JournalClock?
-        /// How many entries the file had; `nil` if that can't be read.
+        /// The number of entries that the file had; `nil` if that can't be read.
         fileprivate var total: Int?
-        /// How many rows were read that are not sound entries. On a damaged page SQLite may find rows that were never
+        /// The number of rows that are not sound entries. On a damaged page SQLite may find rows that were never
         /// written.
         fileprivate var damaged = 0
 
-        /// How many entries were lost, as far as the file says. Damaged rows count only if the total can't be read or
+        /// The number of lost entries, as far as it can be read. Damaged rows count only if the total can't be read or
         /// is too small.
         var lostCount: Int {
             guard let total, total >= entries.count else { return damaged }
@@ -33,16 +33,16 @@ enum JournalSalvage {
         }
 
         /// Whether the user opted out. If that can't be read, it counts as an opt-out, unless there are entries: an
-        /// opt-out removes all.
+        /// opt-out removes all entries.
         var isOptedOut: Bool {
             settings.first { $0.name == Journal.optOutName }.map { $0.value != "0" } ?? entries.isEmpty
         }
     }
 
-    /// Reads what is sound of a file that nobody has open. It changes nothing.
+    /// Reads the sound entries and settings of a file that nothing has open. It changes nothing.
     ///
     /// - Parameter maximumCount: The most entries that are read.
-    /// - Throws: ``StorageError`` if the file can't be read now, which says nothing about what it has.
+    /// - Throws: ``StorageError`` if the file can't be read now, which says nothing about its content.
     static func read(_ url: URL, maximumCount: Int) throws(StorageError) -> Contents {
         var contents = Contents()
         var configuration = Configuration()
@@ -68,7 +68,7 @@ enum JournalSalvage {
                     else { continue }
                     contents.losses[reason] = count
                 }
-                // A page that can't be read ends a pass. What is behind it is found from the other end.
+                // A page that can't be read ends a pass. The entries behind it are found from the other end.
                 for order in ["", "DESC"] { try contents.read(database, order, maximumCount: maximumCount) }
             }
         } catch {
@@ -77,9 +77,9 @@ enum JournalSalvage {
         return contents
     }
 
-    /// Runs a part of the reading, and returns `nil` if what it reads is damaged.
+    /// Runs a part of the reading, and returns `nil` if the read bytes are damaged.
     ///
-    /// - Throws: An error that says nothing about what the file has, such as that it is locked.
+    /// - Throws: An error that says nothing about the content of the file, for example that the file is locked.
     fileprivate static func readUnlessDamaged<Value>(_ read: () throws -> Value) throws -> Value? {
         do {
             return try read()
@@ -97,7 +97,7 @@ enum JournalSalvage {
         }
     }
 
-    /// Writes what was read to a new file, and counts what was lost.
+    /// Writes the read entries and settings to a new file, and counts the lost entries.
     static func write(_ contents: Contents, to journal: Journal) throws(StorageError) {
         try journal.write { database in
             guard var row = try contents.clocks ?? JournalClock.read(database) else { return }
@@ -132,7 +132,7 @@ extension JournalSalvage.Contents {
     /// Reads entries until the first page that can't be read.
     fileprivate mutating func read(_ database: Database, _ order: String, maximumCount: Int) throws {
         var damagedCount = 0
-        // What was read before an error is sound.
+        // Entries that were read before an error are sound.
         _ = try JournalSalvage.readUnlessDamaged {
             let rows = try Row.fetchCursor(
                 database, sql: "SELECT \(JournalEntry.columns) FROM entry ORDER BY sequence \(order)")

@@ -26,7 +26,7 @@ enum JournalSchema {
     /// `state` of an entry: 0 waits, 1 is in the last batch of its stream, 2 is set aside, 3 waits for its key, 4 was
     /// stored ahead.
     ///
-    /// The triggers keep `tally` equal to what a count of the entries returns, in the transaction that changes them.
+    /// The triggers keep `tally` equal to a count of the entries, in the transaction that changes them.
     private static func create(_ database: Database) throws {
         try database.execute(
             sql: """
@@ -61,7 +61,8 @@ enum JournalSchema {
                 """)
     }
 
-    /// The second version: an index by which an append finds whether an entry is too old, and what the owner sets.
+    /// Adds, for the second version, an index by which an append finds entries that are too old, and the settings of
+    /// the owner.
     private static func addSettings(_ database: Database) throws {
         try database.execute(
             sql: """
@@ -114,7 +115,7 @@ enum JournalSchema {
         row.installation = secret.installation
         try row.update(database)
         try database.execute(sql: "DELETE FROM stream WHERE scope NOT IN (SELECT scope FROM entry WHERE state = 1)")
-        // Records of nobody that wait are sent with the new id, so that an opt-out must know of them.
+        // Waiting records without an account are sent with the new id, so that an opt-out must know of them.
         if try Bool.fetchOne(database, sql: "SELECT EXISTS (SELECT 1 FROM entry WHERE scope = '')") == true {
             try JournalSetting(name: Journal.nobodyRecordedName, value: "").write(to: database)
         }

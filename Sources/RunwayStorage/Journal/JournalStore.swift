@@ -5,13 +5,13 @@ import Synchronization
 
 /// A journal that is opened when it is first needed, on a queue of its own that may wait for the disk.
 final class JournalStore: Sendable {
-    /// What an operation does with the file.
+    /// The way in which an operation uses the file.
     enum Access {
-        /// It only reads. It neither ends nor replaces the problem of a write.
+        /// The operation only reads. It neither ends nor replaces the problem of a write.
         case reading
-        /// It may change the file.
+        /// The operation may change the file.
         case writing
-        /// It erases data. On a full disk it may use the space of the ``SpaceReserve``.
+        /// The operation erases data. On a full disk it may use the space of the ``SpaceReserve``.
         case erasing
     }
 
@@ -34,7 +34,7 @@ final class JournalStore: Sendable {
     private let time: @Sendable () -> JournalTime
     private let reserve: SpaceReserve
     private let queue = DispatchQueue(label: "runway.journal")
-    /// Guards the journal, which only the queue uses, and what is reported of the file.
+    /// Guards the journal, which only the queue uses, and the reported state of the file.
     private let state = Mutex(State())
 
     init(
@@ -49,20 +49,20 @@ final class JournalStore: Sendable {
         reserve = SpaceReserve(for: url) { try StorageFolder.protect([$0]) }
     }
 
-    /// Why the file could not be written, until a write succeeds, or else read, until any operation succeeds; otherwise
-    /// `nil`.
+    /// The reason why the file could not be written, until a write succeeds; or else the reason why it could not be
+    /// read, until any operation succeeds; otherwise `nil`.
     var problem: StorageError? { state.withLock { $0.problem } }
 
-    /// The bytes of the write-ahead log, in which SQLite has what it has not moved to the database file yet.
+    /// The number of bytes of the write-ahead log, which SQLite has not yet moved to the database file.
     var logByteCount: Int { SQLiteFile.logByteCount(of: url) }
 
-    /// How many operations were begun in this run, those that wait for the queue included.
+    /// The number of operations that were begun in this run, including those that wait for the queue.
     var operationCount: Int { state.withLock { $0.operationCount } }
 
     /// The files of this run that could not be read, and were renamed.
     var filesSetAside: [URL] { state.withLock { $0.setAside } }
 
-    /// Runs an operation that only reads, as ``run(_:_:)``.
+    /// Runs an operation that only reads, like ``run(_:_:)``.
     func read<Value: Sendable>(
         _ operation: @escaping @Sendable (Journal) throws(StorageError) -> Value
     ) async throws(StorageError) -> Value {
@@ -71,13 +71,13 @@ final class JournalStore: Sendable {
 
     /// Runs an operation on the journal, after those that were begun before.
     ///
-    /// If the file turns out to be damaged, it is set aside, and the operation runs once more on a new one, with what
-    /// is sound of the old. If the disk is full, an operation that erases runs once more with the space of the
+    /// If the file turns out to be damaged, it is set aside, and the operation runs once more on a new file with the
+    /// sound entries of the old one. If the disk is full, an operation that erases runs once more with the space of the
     /// ``SpaceReserve``.
     ///
-    /// - Parameter access: What the operation does with the file. The default is to change it.
-    /// - Throws: ``StorageError`` if the file can't be opened or was closed by ``close()``, or what the operation
-    ///   throws.
+    /// - Parameter access: The way in which the operation uses the file. The default is to change it.
+    /// - Throws: ``StorageError`` if the file can't be opened or was closed by ``close()``, or the error of the
+    ///   operation.
     func run<Value: Sendable>(
         _ access: Access = .writing, _ operation: @escaping @Sendable (Journal) throws(StorageError) -> Value
     ) async throws(StorageError) -> Value {
@@ -87,9 +87,9 @@ final class JournalStore: Sendable {
         return try result.get()
     }
 
-    /// Begins an operation, as ``run(_:_:)``, and returns at once.
+    /// Begins an operation, like ``run(_:_:)``, and returns at once.
     ///
-    /// - Parameter completion: Called with its result, on the queue of the file.
+    /// - Parameter completion: Called with the result of the operation, on the queue of the file.
     func begin<Value: Sendable>(
         _ access: Access = .writing, _ operation: @escaping @Sendable (Journal) throws(StorageError) -> Value,
         completion: @escaping @Sendable (Result<Value, StorageError>) -> Void
@@ -101,7 +101,8 @@ final class JournalStore: Sendable {
         }
     }
 
-    /// Closes the file after what was begun. Operations that begin later fail as ``StorageError/Kind/unavailable``.
+    /// Closes the file after the operations that were begun. Later operations fail as
+    /// ``StorageError/Kind/unavailable``.
     func close() async {
         await withCheckedContinuation { continuation in
             queue.async {
@@ -144,9 +145,10 @@ final class JournalStore: Sendable {
             }
             return .success(value)
         } catch {
-            // What was not accepted says nothing about the file.
+            // A rejected input says nothing about the file.
             if error.kind == .rejected { return .failure(error) }
-            // After an error of the drive nobody knows what the connection has in memory: the next operation reads the file again.
+            // After an error of the drive the state of the connection in memory is unknown: the next operation reads
+            // the file again.
             if error.kind == .unavailable { closeFile() }
             state.withLock { state in
                 if access == .reading, state.problem != nil, !state.isProblemOfReading { return }

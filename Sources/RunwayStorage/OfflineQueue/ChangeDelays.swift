@@ -1,18 +1,18 @@
 import Foundation
 
-/// Decides which scope of a queue waits for events that the app has missed. Pure. Every scope with changes is due
-/// otherwise.
+/// Decides which scope of a queue waits for events that the app has missed. Pure. Every other scope with changes is
+/// due.
 struct ChangeDelays: SendPolicy {
     private struct Delay: Sendable {
         let scope: String
         let limit: Duration
-        /// When it ends; `nil` while the scope could not send anyway.
+        /// The end of the delay; `nil` while the scope could not send anyway.
         var end: Duration?
     }
 
-    /// By owner, each of which delays one scope at a time.
+    /// The delays by their owners. An owner delays one scope at a time.
     private var delays: [UUID: Delay] = [:]
-    /// Delays have no effect then: the app may be suspended before they end.
+    /// Whether a flush is under way. Delays have no effect then: the app may be suspended before they end.
     private var isFlushing = false
 
     /// Delays a scope, once it could send, unless the owner delays it already. A delay of another scope by the same
@@ -28,7 +28,7 @@ struct ChangeDelays: SendPolicy {
         return former != nil
     }
 
-    /// Has delays begin anew after an attempt that failed, and when a network comes back.
+    /// Makes delays begin anew after an attempt that failed, and when a network comes back.
     mutating func note(_ event: SendEvent) {
         switch event {
         case .networkReturned: for owner in delays.keys { delays[owner]?.end = nil }
@@ -39,10 +39,12 @@ struct ChangeDelays: SendPolicy {
         }
     }
 
-    /// The scopes are accounts of services: what one service asks for concerns no other, and no other account.
+    /// Returns the scope itself. Scopes are accounts of services: a pause that one service asks for applies to no other
+    /// service, and to no other account.
     func server(of scope: String) -> String { scope }
 
-    /// A delay that began while nobody was signed in is for the account of the scope from now on.
+    /// Returns the end of the delays of a scope. A delay that began while no account was signed in is for the account
+    /// of the scope from now on.
     mutating func start(of scope: String, from earliest: Duration, isSuspected: Bool, at now: Duration) -> Duration? {
         if earliest > now || isFlushing || delays.isEmpty { return earliest }
         let former = ChangeScope(scope)?.ofNobody.text

@@ -2,12 +2,12 @@ import Foundation
 import Runway
 import Synchronization
 
-/// Sends what waits in the journal, one change at a time, when the ``SendSchedule`` of ``ChangeDelays`` decides so.
+/// Sends the waiting changes of the journal, one at a time, when the ``SendSchedule`` of ``ChangeDelays`` decides so.
 final class ChangeDrainer: SendWork {
     private struct State {
         /// The change that is being sent, and its call.
         var current: (id: UUID, call: Task<RawData, any Error>)?
-        /// The changes whose success was handed over, or is being so, and that are not removed yet.
+        /// The changes whose success was or is being reported to the app, and that are not removed yet.
         var delivered: Set<UUID> = []
         /// Whether changes may have become readable.
         var isReviewDue = false
@@ -17,7 +17,7 @@ final class ChangeDrainer: SendWork {
         var isExpiryDue = true
     }
 
-    /// The result that the present task hands over, or that the task which started it did; `nil` if there is none.
+    /// The result that the present task, or the task that started it, is reporting to the app; `nil` if there is none.
     @TaskLocal static var delivery: Delivery?
 
     let loop: SendLoop<ChangeDelays>
@@ -26,7 +26,7 @@ final class ChangeDrainer: SendWork {
     private let options: OfflineQueueOptions
     /// The endpoints by service and name.
     private let endpoints: [String: [String: ReplayedEndpoint]]
-    /// Guards the change that is being sent, and what is due beside it.
+    /// Guards the change that is being sent, and the other work that is due.
     private let state = Mutex(State())
 
     init(
@@ -47,18 +47,18 @@ final class ChangeDrainer: SendWork {
         loop.change { $0.networkDidChange(isAllowed: isAllowed) }
     }
 
-    /// Delays a scope, and has the schedule decide anew if that ends another delay: a new one makes nothing due.
+    /// Delays a scope. If this ends another delay, the schedule decides anew; otherwise nothing has become due.
     func delay(_ scope: String, owner: UUID, upTo limit: Duration?) {
         if loop.schedule({ $0.policy.delay(scope, owner: owner, upTo: limit) }) { loop.wake() }
     }
 
-    /// Sends what waits, also what can be decrypted by now.
+    /// Sends the waiting changes, including those that can be decrypted by now.
     func review() {
         state.withLock { $0.isReviewDue = true }
         loop.change { $0.prompt() }
     }
 
-    /// The first change of a scope was stored, after its call had failed.
+    /// Notes that the first change of a scope was stored, after its call had failed.
     func didStoreFirst(in scope: String, retryAfter: Duration?) {
         let now = link.clock.now
         loop.change { $0.fail(scope, retryAfter: retryAfter, at: now) }
@@ -72,14 +72,14 @@ final class ChangeDrainer: SendWork {
         call?.cancel()
     }
 
-    /// Whether the success of a change was handed over in this run, or is being so.
+    /// Returns whether the success of a change was or is being reported to the app in this run.
     func isDelivered(_ id: UUID) -> Bool { state.withLock { $0.delivered.contains(id) } }
 
-    /// Sends what waits, without delays, and returns when nothing can be sent any more now, or when the waiting task is
+    /// Sends the waiting changes without delays. Returns when no more can be sent now, or when the waiting task is
     /// cancelled.
     func flush() async {
         state.withLock { $0.isReviewDue = true }
-        // It would wait for itself: the next change is sent when the result is handed over.
+        // The function would wait for itself: the next change is sent after the result has been reported.
         await loop.flush(waits: !(Self.delivery?.isOpen(of: journal) ?? false))
     }
 
@@ -93,8 +93,9 @@ final class ChangeDrainer: SendWork {
         let now = link.clock.now
         // A file that can't be opened now may be later, such as after the device was unlocked.
         if !isOpen, !(await restorePauses()) { return wait(until: now + options.interval) }
-        // While servers have asked to wait in all scopes that can be sent, nothing is read to find what has expired, and that stays due. It
-        // takes no grace, since nothing is sent: an app that is suspended continues later.
+        // While servers have asked to wait in all scopes that can be sent, the file is not searched for expired
+        // changes; the search stays due. It takes no grace, since nothing is sent: an app that is suspended continues
+        // later.
         let sendable = journal.scopes.filter(isSendable)
         if isExpiryDue, !loop.schedule({ $0.isPaused(sendable, at: now) }) {
             await expire()
@@ -125,7 +126,7 @@ final class ChangeDrainer: SendWork {
         return .wait(until: instant)
     }
 
-    /// Whether the account of a scope is signed in, in the environment of the scope.
+    /// Returns whether the account of a scope is signed in, in the environment of the scope.
     private func isSendable(_ text: String) -> Bool {
         guard let scope = ChangeScope(text), let endpoint = endpoints[scope.service]?.first?.value.endpoint else {
             return false
@@ -134,7 +135,7 @@ final class ChangeDrainer: SendWork {
         return account == scope.account && environment.name == scope.environment
     }
 
-    /// Reads what servers asked for in an earlier run; returns `false` if the file can't be read now.
+    /// Reads the pauses that servers asked for in an earlier run. Returns `false` if the file can't be read now.
     private func restorePauses() async -> Bool {
         guard let pauses = try? await journal.pauses() else { return false }
         let now = link.clock.now
@@ -145,13 +146,13 @@ final class ChangeDrainer: SendWork {
         return true
     }
 
-    /// Hands over what waits too long.
+    /// Reports the changes that wait too long to the app.
     private func expire() async {
         guard let expired = try? await journal.expire(besides: state.withLock(\.delivered)) else { return }
         for change in expired { await report(change) }
     }
 
-    /// Hands a change that expired to the app.
+    /// Reports an expired change to the app.
     private func report(_ change: QueuedChange) async {
         let error = NetworkError(
             .timedOut, in: .offlineQueue, "The change could not be sent within \(options.maximumAge).")
@@ -217,7 +218,7 @@ extension ChangeDrainer {
     func send(_ unsent: UnsentChange, _ change: StoredChange) async -> Result<RawData, NetworkError> {
         let call = state.withLock { state in
             let call = Task { [link, journal] () async throws -> RawData in
-                // Who removed the change before it was the current one cancelled no call.
+                // If the app removed the change before it was the current one, no call was cancelled.
                 guard journal.has(change) else { throw CancellationError() }
                 return try await link.replay(unsent, change.id)
             }
@@ -244,8 +245,8 @@ extension ChangeDrainer {
         return try await acknowledge(change)
     }
 
-    /// Removes a change whose success was handed over. If the disk fails, the change is claimed again, and only this is
-    /// repeated.
+    /// Removes a change whose success was reported to the app. If the disk fails, the change is claimed again, and only
+    /// the removal is repeated.
     private func acknowledge(_ change: StoredChange) async throws(StorageError) -> SendOutcome {
         let (id, scope) = (change.id, change.row.scope)
         try await journal.finish(change, isProbe: loop.schedule { $0.isProbe(id, in: scope) })
@@ -258,7 +259,7 @@ extension ChangeDrainer {
         _ change: StoredChange, _ error: NetworkError
     ) async throws(StorageError) -> SendOutcome {
         let verdict = ReplayVerdict(error)
-        // The server has certainly not taken it, so that it can be edited (401: RFC 9110 §15.5.2).
+        // The server has certainly not executed the change, so that it can be edited (401: RFC 9110 §15.5.2).
         if !change.mayHaveBeenSent, !error.followsProcessedRequest,
             error.sending == .notSent || verdict == .unauthorized
         {
@@ -269,7 +270,7 @@ extension ChangeDrainer {
         case .unauthorized: return .unauthorized
         case .stopped: return .stopped
         case .lost: return try await treatLoss(of: change, error)
-        // What it responded is lost, and the app gets what it says about that.
+        // The response is lost, and the app gets the server's message about that.
         case .executed: return try await finish(change, error.rawData ?? RawData([]))
         case .conflicting: return try await setAside(change, .conflicting, error)
         case .refused: return try await setAside(change, .refused, error)
@@ -280,8 +281,8 @@ extension ChangeDrainer {
         }
     }
 
-    /// Decides what follows a change to which no response came: it is sent again, others are sent before it, or it is
-    /// set aside.
+    /// Decides how to continue after a change to which no response came: it is sent again, others are sent before it,
+    /// or it is set aside.
     private func treatLoss(
         of change: StoredChange, _ error: NetworkError
     ) async throws(StorageError) -> SendOutcome {
@@ -314,7 +315,7 @@ extension ChangeDrainer {
 }
 
 extension ChangeDrainer {
-    /// A result that is being handed over to the app.
+    /// A result that is being reported to the app.
     final class Delivery: Sendable {
         private let journal: ObjectIdentifier
         private let isOver = Atomic(false)
@@ -323,7 +324,7 @@ extension ChangeDrainer {
 
         fileprivate func end() { isOver.store(true, ordering: .relaxed) }
 
-        /// Whether a result of a queue is being handed over now.
+        /// Returns whether a result of a queue is being reported now.
         func isOpen(of journal: ChangeJournal?) -> Bool {
             journal.map { ObjectIdentifier($0) } == self.journal && !isOver.load(ordering: .relaxed)
         }

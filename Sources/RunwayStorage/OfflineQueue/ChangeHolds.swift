@@ -2,21 +2,21 @@ import Foundation
 
 /// Decides which changes of a scope are held, because an earlier one of the same subject is set aside. Pure.
 enum ChangeHolds {
-    /// What the decision depends on, of one change.
+    /// The data of one change on which the decision depends.
     struct Change: Sendable {
         var id: UUID
         var subjects: Set<String>
-        /// Whether it is set aside for a reason of its own, and not held.
+        /// Whether the change is set aside for a reason of its own, and not held.
         var isRefused: Bool
         var isHeld: Bool
-        /// Whether it is being sent, or may have been: it is not held any more.
+        /// Whether the change is being sent, or may have been sent: it is not held any more.
         var isClaimed: Bool
     }
 
-    /// Passes over changes, and over what depends on them.
+    /// Passes over changes, and over those that depend on them.
     ///
     /// - Parameter changes: The changes of a scope, in their order.
-    /// - Returns: What is passed over, and the first change after that which waits; `nil` if there is none.
+    /// - Returns: The changes that are passed over, and the first other change that waits; `nil` if there is none.
     static func pass(_ passed: Set<UUID>, in changes: [Change]) -> (skipped: Set<UUID>, next: UUID?) {
         var (skipped, subjects): (Set<UUID>, Set<String>) = ([], [])
         for change in changes where !change.isRefused && !change.isHeld {

@@ -2,12 +2,12 @@ import Foundation
 import Runway
 import Synchronization
 
-// What calls do.
+// Functions for calls.
 extension ChangeJournal {
-    /// Stores a change whose call is about to be sent. Nothing sends, counts or lists it before ``store(_:_:at:)``, or
-    /// a later run.
+    /// Stores a change whose call is about to be sent. The change is not sent, counted or listed before
+    /// ``store(_:_:at:)``, or before a later run.
     ///
-    /// - Returns: Identifies the change.
+    /// - Returns: The identifier of the change.
     func writeAhead(_ change: UnsentChange, _ flight: FlightID, at date: Date) async throws(StorageError) -> UUID {
         let time = time()
         let entry = try stored(change, at: date, time).row
@@ -39,17 +39,17 @@ extension ChangeJournal {
         }
     }
 
-    /// The place of a change. Calls that fail together are stored in the order in which they were made.
+    /// Returns the position for a change. Calls that fail together are stored in the order in which they were made.
     private func place(of flight: FlightID) -> Int64 {
         state.withLock { ($0.firstPlace ?? 0) &+ Int64(clamping: flight.number) }
     }
 
-    /// Stores a change, which is not sent before ``settle(_:isQueued:)``, in place of what was written ahead of its
-    /// call.
+    /// Stores a change in place of the one that was written ahead of its call. It is not sent before
+    /// ``settle(_:isQueued:)``.
     ///
-    /// - Returns: The change, and whether others of its scope waited before.
-    /// - Throws: ``StorageError/Kind/rejected`` if the app has erased what was written ahead; others if the file can't
-    ///   be written.
+    /// - Returns: The change, and whether no other change of its scope waited before.
+    /// - Throws: ``StorageError/Kind/rejected`` if the app has erased the change that was written ahead; other kinds if
+    ///   the file can't be written.
     func store(
         _ change: UnsentChange, _ flight: FlightID, at date: Date
     ) async throws(StorageError) -> (change: QueuedChange, isFirst: Bool) {

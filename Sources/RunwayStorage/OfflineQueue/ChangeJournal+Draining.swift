@@ -2,12 +2,12 @@ import Foundation
 import Runway
 import Synchronization
 
-// What the drainer does.
+// Functions for the drainer.
 extension ChangeJournal {
-    /// Claims the first change of a scope; `nil` if none waits, or its call has not ended.
+    /// Claims the first change of a scope; `nil` if none waits, or if its call has not ended.
     ///
-    /// - Parameter passed: Changes that are passed over, with those that depend on them, unless one is claimed already.
-    ///   The default is none.
+    /// - Parameter passed: The changes to pass over together with those that depend on them, unless one is claimed
+    ///   already. The default is none.
     func claim(_ scope: String, passing passed: Set<UUID> = []) async throws(StorageError) -> StoredChange? {
         let time = time()
         return try await run(changes: true) { journal throws(StorageError) in
@@ -34,11 +34,11 @@ extension ChangeJournal {
         }
     }
 
-    /// Whether a change is too old to be sent without a decision of the app.
+    /// Returns whether a change is too old to be sent without a decision of the app.
     ///
-    /// After the system was started, the clock of the file moves by a week at most, so that the date counts, too. It
-    /// counts for a change that was never sent only then: the file may be a backup from before the change was sent, and
-    /// the server may have forgotten its key.
+    /// After a start of the system, the clock of the file moves by a week at most, so that the date counts, too. For a
+    /// change that was never sent, the date counts only in this case: the file may be a backup from before the change
+    /// was sent, and the server may have forgotten its key.
     func isTooOld(
         _ change: StoredChange, wasSent: Bool, _ journal: Journal, _ time: JournalTime
     ) throws(StorageError) -> Bool {
@@ -47,10 +47,10 @@ extension ChangeJournal {
         return try journal.isOverdue(change.id, at: time)
     }
 
-    /// Whether a change that was claimed is there. The app may have removed it.
+    /// Returns whether a claimed change is still there. The app may have removed it.
     func has(_ change: StoredChange) -> Bool { state.withLock { $0.claimed == change.id } }
 
-    /// The server has the change.
+    /// Removes a change that the server has executed.
     ///
     /// - Parameter isProbe: Whether an earlier change of the scope was passed over.
     func finish(_ change: StoredChange, isProbe: Bool) async throws(StorageError) {
@@ -71,7 +71,8 @@ extension ChangeJournal {
         }
     }
 
-    /// How long nothing is to be sent yet, by scope, since servers asked for it in this run or an earlier one.
+    /// Returns, by scope, the time for which nothing is to be sent yet, since servers asked for it in this run or an
+    /// earlier one.
     func pauses() async throws(StorageError) -> [String: Duration] {
         let time = time()
         return try await run { journal throws(StorageError) in try journal.pauses(at: time) }
@@ -88,7 +89,8 @@ extension ChangeJournal {
         }
     }
 
-    /// Has a claimed change wait in its place, so that another one can be claimed. The server may have received it.
+    /// Makes a claimed change wait without moving it, so that another one can be claimed. The server may have received
+    /// it.
     ///
     /// - Parameter forgetsLosses: Whether attempts without a response are counted anew.
     func postpone(_ change: StoredChange, forgetsLosses: Bool) async throws(StorageError) {
@@ -102,14 +104,15 @@ extension ChangeJournal {
         }
     }
 
-    /// The attempt failed. The change certainly did not reach the server, so that it can be edited.
+    /// Releases a change after a failed attempt. The change certainly did not reach the server, so that it can be
+    /// edited.
     func release(_ change: StoredChange) async throws(StorageError) {
         try await run(changes: true) { journal throws(StorageError) in try journal.place([change.id: nil]) }
     }
 
-    /// The server refused the change, or can't be sent it.
+    /// Sets a change aside that the server refused, or that can't be sent.
     ///
-    /// - Parameter effect: What is known of its effect.
+    /// - Parameter effect: The effect that the change may have had.
     /// - Returns: The change as the app sees it; `nil` if the app has removed it.
     func setAside(
         _ change: StoredChange, _ reason: SetAsideReason, _ effect: ChangeEffect
@@ -123,7 +126,7 @@ extension ChangeJournal {
         }
     }
 
-    /// Stores what is known of the effect of a claimed change, before the claim is dropped.
+    /// Stores the effect that a claimed change may have had, before the claim is dropped.
     private static func note(
         _ effect: ChangeEffect, of id: UUID, _ journal: Journal, _ time: JournalTime
     ) throws(StorageError) {
@@ -133,7 +136,7 @@ extension ChangeJournal {
         let former = change
         (change.mayHaveBeenSent, change.hasResult) = (effect != .none, effect == .failed ? true : nil)
         if change == former { return }
-        // A full queue must be able to hand over what it has.
+        // The limits do not apply: a full queue must be able to report its changes.
         try journal.replace(placed, with: try change.bytes(), time, isLimited: false, keepsAge: true)
     }
 
@@ -143,7 +146,7 @@ extension ChangeJournal {
     func expire(besides delivered: Set<UUID>) async throws(StorageError) -> [QueuedChange] {
         let time = time()
         return try await run { journal throws(StorageError) in
-            // The app could not be handed what nobody can read now.
+            // The changes can't be read now, so that the app could not be told which ones expired.
             if self.state.withLock({ $0.isKeyMissing }) { return [] }
             let overdue = try journal.overdue(at: time).subtracting(self.state.withLock { $0.unsettled.keys })
                 .subtracting(delivered)
@@ -173,9 +176,10 @@ extension StoredChange {
 
     /// Returns the knowledge of the effect after this attempt has failed.
     ///
-    /// An attempt before this one may have had its effect, and then a refusal shows nothing: it may come from something
-    /// that the server, or a gateway in front of it, asks before it looks the key up. Only a refusal or a failure that
-    /// is the stored response to the key shows how that ended; a stored success that can't be read shows no refusal.
+    /// An earlier attempt may have had its effect, and then a refusal shows nothing: it may come from a check that the
+    /// server, or a gateway in front of it, makes before it looks up the key. Only a refusal or a failure that is the
+    /// stored response to the key shows how the earlier attempt ended; a stored success that can't be read shows no
+    /// refusal.
     func effect(after error: NetworkError) -> ChangeEffect {
         let outlook = error.outlook
         return switch outlook.keyEnd {

@@ -1,17 +1,17 @@
 import Foundation
 import Synchronization
 
-// Changes that can't be decrypted, and those of a later version of the app.
+// The treatment of changes that can't be decrypted, and of those that a later version of the app wrote.
 extension ChangeJournal {
-    /// Finds out which changes this run can read, and what is held. An earlier run may have had another key, or ended
-    /// between two transactions.
+    /// Finds out which changes this run can read, and which changes are held. An earlier run may have had another key,
+    /// or may have ended between two transactions.
     func review(_ journal: Journal) throws(StorageError) {
         var entries = try journal.entries()
         // The key may have become readable since they were read.
         if entries.contains(where: \.isSealed), journal.coder.isKeyReadable { entries = try journal.entries() }
         let isKeyMissing = entries.contains(where: \.isSealed) && !journal.coder.isKeyReadable
         state.withLock { $0.isKeyMissing = isKeyMissing }
-        // Nothing is decided about changes that nobody can read for a while.
+        // Nothing is decided about changes that can't be read for a while.
         if isKeyMissing { return }
         let ahead = state.withLock { $0.ahead }
         for placed in entries where !ahead.contains(placed.id) { try Self.review(placed, journal, time()) }
@@ -50,13 +50,14 @@ extension ChangeJournal {
         }
     }
 
-    /// Has changes wait again that can be decrypted by now, if there are any that could not.
+    /// Makes changes wait again that can be decrypted by now, if there are any that could not be decrypted.
     func reviewSealed() async throws(StorageError) {
         let isDue = state.withLock { $0.waiting == nil || $0.isKeyMissing || $0.queueState.sealedCount > 0 }
         if isDue { try await run(changes: true) { journal throws(StorageError) in try self.review(journal) } }
     }
 
-    /// The first change of a scope that is to be sent. Those of another key are passed over, and wait for it.
+    /// Returns the first change of a scope that is to be sent. Changes that were encrypted with another key are passed
+    /// over, and wait for it.
     func first(of scope: String, _ journal: Journal) throws(StorageError) -> JournalEntry? {
         if self.state.withLock({ $0.isKeyMissing }) {
             try journal.coder.checkKey()

@@ -2,23 +2,25 @@ import Foundation
 import Runway
 import Synchronization
 
-/// The changes on disk, and what is known of them without reading it.
+/// The changes on disk, and the state that is known without reading the file.
 final class ChangeJournal: Sendable {
     struct State {
-        /// How many changes wait, by the text of their scope; `nil` before the file was read.
+        /// The numbers of waiting changes, by the text of their scope; `nil` before the file was read.
         var waiting: [String: Int]?
         /// The changes whose calls have not ended, with their scopes, and those in ``removals``.
         var unsettled: [UUID: String] = [:]
-        /// The changes of this run that were written ahead of their calls, which have not ended, and those of them in
-        /// ``removals``.
+        /// The changes of this run that were written ahead of their calls. Their calls have not ended, or the changes
+        /// are in ``removals``.
         var ahead: Set<UUID> = []
-        /// The changes whose calls have ended without them, and that are not removed yet. They are not sent.
+        /// The changes whose calls have ended and need no later attempt, and that are not removed yet. They are not
+        /// sent.
         var removals: Set<UUID> = []
         /// The change that is being sent; `nil` if the app has removed it since.
         var claimed: UUID?
-        /// Added to the number of a call to get its place. Places of this run follow those of earlier ones.
+        /// The number that is added to the number of a call to get its position. Positions of this run follow those of
+        /// earlier runs.
         var firstPlace: Int64?
-        /// Whether changes can't be decrypted, since the key can't be read now: what is known of them is of an earlier
+        /// Whether changes can't be decrypted, since the key can't be read now. Their state is the one of an earlier
         /// run.
         var isKeyMissing = false
         var queueState = OfflineQueueState()
@@ -31,7 +33,7 @@ final class ChangeJournal: Sendable {
     let time: @Sendable () -> JournalTime
     /// Called when ``queueState`` has changed.
     private let onChange: @Sendable () -> Void
-    /// Guards what is known of the file.
+    /// Guards the state that is known of the file.
     let state = Mutex(State())
 
     init(
@@ -46,7 +48,7 @@ final class ChangeJournal: Sendable {
             sealing: options.sealing, time: time)
     }
 
-    /// What the queue holds, as of the last change.
+    /// The state of the queue as of the last change.
     var queueState: OfflineQueueState { state.withLock { $0.queueState } }
 
     /// The scopes in which changes wait whose calls have ended, by their texts; empty before the file was read.
@@ -57,8 +59,8 @@ final class ChangeJournal: Sendable {
         }
     }
 
-    /// Whether a new change must not be sent yet: others of its scope wait, or one that is set aside has a common
-    /// subject.
+    /// Returns whether a new change must not be sent yet: others of its scope wait, or a change that is set aside has a
+    /// common subject.
     func hasToWait(_ scope: String, _ subjects: Set<String>) async throws(StorageError) -> Bool {
         let (waiting, setAsideCount) = state.withLock { state in
             (state.waiting, state.queueState.undecidedCount + state.queueState.heldCount)
@@ -77,11 +79,11 @@ final class ChangeJournal: Sendable {
         }
     }
 
-    /// Runs an operation on the file, and counts what it left.
+    /// Runs an operation on the file, and counts the changes after it.
     ///
     /// - Parameters:
-    ///   - access: What the operation does with the file. The default is to change it.
-    ///   - changes: Whether the operation changes what a list shows.
+    ///   - access: The way in which the operation uses the file. The default is to change it.
+    ///   - changes: Whether the operation changes the contents of a list of changes.
     func run<Value: Sendable>(
         _ access: JournalStore.Access = .writing, changes: Bool = false,
         _ operation: @escaping @Sendable (Journal) throws(StorageError) -> Value
@@ -92,7 +94,7 @@ final class ChangeJournal: Sendable {
         }
     }
 
-    /// Runs an operation on the file that is open.
+    /// Runs an operation on the open file.
     func perform<Value>(
         _ operation: (Journal) throws(StorageError) -> Value, on journal: Journal, _ access: JournalStore.Access,
         changes: Bool
@@ -104,9 +106,10 @@ final class ChangeJournal: Sendable {
         return value
     }
 
-    /// Reports why the file could not be written or read, or that it could.
+    /// Reports the reason why the file could not be written or read, or that there is none any more.
     func noteProblem() {
-        // The problem is read under the lock, so that none that is over replaces what a later operation has found.
+        // The problem is read under the lock, so that a problem that is over does not replace the result of a later
+        // operation.
         state.withLock { state in
             state.queueState.problem = store.problem ?? (state.isKeyMissing ? PayloadCoder.unavailable : nil)
         }
@@ -152,7 +155,7 @@ final class ChangeJournal: Sendable {
         }
     }
 
-    /// Removes the changes whose calls have ended without them, before anything else is done.
+    /// Removes the changes whose calls have ended and need no later attempt, before any other operation.
     private func removeEnded(_ journal: Journal) throws(StorageError) {
         let (removals, ahead) = state.withLock { ($0.removals, $0.removals.intersection($0.ahead)) }
         if removals.isEmpty { return }
@@ -173,7 +176,7 @@ final class ChangeJournal: Sendable {
     }
 }
 
-// What the app does.
+// Functions for the app.
 extension ChangeJournal {
     /// The changes in their order, of one scope or of all.
     func list(_ scope: String? = nil) async throws(StorageError) -> [QueuedChange] {
@@ -185,7 +188,7 @@ extension ChangeJournal {
 
     /// Removes changes.
     ///
-    /// - Returns: Those of them that the server certainly has not taken.
+    /// - Returns: The changes among them that the server certainly has not executed.
     @discardableResult
     func remove(_ ids: Set<UUID>) async throws(StorageError) -> Set<UUID> {
         try await run(changes: true) { journal throws(StorageError) in
@@ -234,7 +237,7 @@ extension ChangeJournal {
             }
         } catch {
             let ids = found.withLock { $0 }
-            // It also counts what is left.
+            // This operation also counts the remaining changes.
             let left = try? await run(.reading, changes: true) { journal throws(StorageError) in
                 Set(try journal.entries().map(\.id))
             }
@@ -244,7 +247,7 @@ extension ChangeJournal {
         onRemoval(found.withLock { $0 })
     }
 
-    /// Replaces what a change does, under a new key.
+    /// Replaces the call of a change, under a new key.
     func replace(_ id: UUID, with change: UnsentChange, at date: Date) async throws(StorageError) {
         let (scope, time) = (ChangeScope(change).text, time())
         let payload = try stored(change, at: date, time).row.payload
@@ -266,12 +269,12 @@ extension ChangeJournal {
         }
     }
 
-    /// Has changes wait again that were refused, that expired or to which no response came. One that is bound to its
-    /// key has it and its age still; any other gets a new key, since the server may have stored a refusal under the
-    /// last one.
+    /// Makes changes wait again that were refused, that expired or to which no response came. A change that is bound to
+    /// its key keeps its key and its age. Any other change gets a new key, since the server may have stored a refusal
+    /// under the last one.
     ///
     /// - Throws: ``StorageError/Kind/rejected``, and changes nothing, if the server may have forgotten the key of one
-    ///   of them.
+    ///   of the changes.
     func retry(_ ids: Set<UUID>) async throws(StorageError) {
         let time = time()
         try await run(changes: true) { journal throws(StorageError) in
@@ -288,7 +291,7 @@ extension ChangeJournal {
                 retried.append(change)
             }
             for change in retried {
-                // A full queue must be able to send what it has.
+                // The limits do not apply: a full queue must be able to send its changes.
                 try journal.replace(
                     change.row, with: try change.bytes(), time, isLimited: false, keepsAge: change.isBoundToKey)
             }
@@ -296,7 +299,7 @@ extension ChangeJournal {
         }
     }
 
-    /// The ids with those of the changes that are held because of them.
+    /// Returns the ids, together with those of the changes that are held because of them.
     func withDependents(_ ids: Set<UUID>) async throws(StorageError) -> Set<UUID> {
         try await run(.reading) { journal throws(StorageError) in
             var found = ids
@@ -330,7 +333,7 @@ extension ChangeJournal {
         }
     }
 
-    /// Holds and releases what depends on changes that are set aside.
+    /// Holds and releases the changes that depend on changes that are set aside.
     static func updateHolds(_ journal: Journal, _ scope: String) throws(StorageError) {
         if try journal.counts().setAside == 0 { return }
         let entries = try journal.entries(of: scope)
@@ -338,7 +341,7 @@ extension ChangeJournal {
         var reasons: [UUID: String?] = [:]
         let held = SetAsideReason(.held, "An earlier change of the same was refused.")
         for id in hold { reasons[id] = held.text }
-        // What a refused change holds that can't be decrypted is not known.
+        // If a refused change can't be decrypted, the changes that it holds are unknown.
         let isUnknown = entries.contains { $0.isSealed && $0.state == .setAside }
         if !isUnknown { for id in release { reasons.updateValue(nil, forKey: id) } }
         try journal.place(reasons)

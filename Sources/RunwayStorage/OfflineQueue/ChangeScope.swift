@@ -1,7 +1,8 @@
 import Runway
 import RunwayJSON
 
-/// Whose changes are sent in order, apart from those of others: an account of a service, in an environment.
+/// The scope in which changes are sent in order, independently of other scopes: an account of a service, in an
+/// environment.
 struct ChangeScope: Sendable, Hashable {
     var service: String
     var environment: String
@@ -25,7 +26,7 @@ struct ChangeScope: Sendable, Hashable {
         self.init(service: service, environment: environment, account: json[2].string)
     }
 
-    /// The scope of the same service and environment in which nobody is signed in.
+    /// The scope of the same service and environment in which no account is signed in.
     var ofNobody: ChangeScope { ChangeScope(service: service, environment: environment, account: nil) }
 
     /// The scope as the journal stores it.

@@ -1,10 +1,10 @@
 public import Foundation
 public import Runway
 
-// What waits, and what the app does with it.
+// The waiting changes, and the decisions of the app about them.
 extension OfflineQueue {
-    /// All changes, of all services and accounts, in the order of their calls. One that has succeeded is not among them
-    /// any more when its handler is called.
+    /// Returns all changes, of all services and accounts, in the order of their calls. A change that has succeeded is
+    /// no longer among them when its handler is called.
     ///
     /// - Throws: ``StorageError`` if the file can't be read.
     public func changes() async throws(StorageError) -> [QueuedChange] { try await list() }
@@ -27,19 +27,19 @@ extension OfflineQueue {
         return try await journal.list(scope).filter { !drainer.isDelivered($0.id) }
     }
 
-    /// Sends what waits, for an app that was asked to or that goes to the background.
+    /// Sends the waiting changes, for an app that asks for it or that goes to the background.
     ///
-    /// It returns when all is sent, or as soon as that can't go on now: an attempt failed, or there is no network. A
-    /// wait that a server asked for still holds; the delay by a `ChatClient` whose stream has not caught up does not
-    /// (``delayChanges(of:in:for:owner:upTo:)``). It also returns when the waiting task is cancelled; sending
-    /// continues.
+    /// The function returns when all changes are sent, or when no more can be sent now: an attempt failed, or there is
+    /// no network. Pauses that servers asked for still apply, but not the delay by a `ChatClient` whose stream has not
+    /// caught up (``delayChanges(of:in:for:owner:upTo:)``). The function also returns when the waiting task is
+    /// cancelled; sending continues.
     ///
-    /// While a handler of a result runs, its calls, and those of tasks that it has started, do not wait: the next
-    /// change is sent after the handler has returned. The call of a detached task waits, so that the handler must not
-    /// wait for that task.
+    /// While a handler of a result runs, calls of this function by the handler, and by tasks that it has started, do
+    /// not wait: the next change is sent after the handler has returned. A call by a detached task waits, so that the
+    /// handler must not wait for that task.
     ///
-    /// The system's time in the background (`BackgroundGrace`) is taken before anything is read, and ended when it
-    /// returns.
+    /// The system's time in the background (`BackgroundGrace`) is taken before anything is read, and ended when the
+    /// function returns.
     public func flush() async {
         guard let (_, drainer, link) = try? parts() else { return }
         let grace = link.beginGrace("OfflineQueue")
@@ -57,11 +57,11 @@ extension OfflineQueue {
         try await remove([id]).contains(id)
     }
 
-    /// Has a change do something else, in its place in the order.
+    /// Replaces the call of a change, which keeps its position in the order.
     ///
-    /// A change can be edited while the server certainly has not taken it: it never reached the server, or its only
-    /// attempt was refused. It waits again, and has a new `Idempotency-Key`. One that may have been executed can't be
-    /// edited, unless the server says that it repeats its refusal or failure for the key (`Idempotency-Replayed`).
+    /// A change can be edited while the server certainly has not executed it: it never reached the server, or its only
+    /// attempt was refused. It waits again, and has a new `Idempotency-Key`. A change that may have been executed can't
+    /// be edited, unless the server says that it repeats its refusal or failure for the key (`Idempotency-Replayed`).
     ///
     /// - Parameters:
     ///   - id: The change.
@@ -83,13 +83,13 @@ extension OfflineQueue {
         drainer.loop.wake()
     }
 
-    /// Sends changes again that the server refused, or that expired. Each has its place in the order.
+    /// Sends changes again that the server refused, or that expired. Each change keeps its position in the order.
     ///
-    /// A change that the server may have executed has the same `Idempotency-Key`, and one effect, whatever refused its
-    /// last attempt: a gateway or a server that respond before they look the key up show nothing of an earlier one. It
-    /// can be sent again until it is ``OfflineQueueOptions/maximumAge`` old: after that the server may have forgotten
-    /// the key, and would execute it again. The app then decides whether it only discards the change, or makes its call
-    /// anew. All other changes get a new key.
+    /// A change that the server may have executed keeps its `Idempotency-Key`, so that it has one effect. This holds
+    /// for every kind of refusal: the refusal of a gateway, or of a server that has not yet looked up the key, shows
+    /// nothing about an earlier attempt. Such a change can be sent again until it is ``OfflineQueueOptions/maximumAge``
+    /// old: after that the server may have forgotten the key, and would execute the change again. The app then decides
+    /// whether it only discards the change, or makes its call anew. All other changes get a new key.
     ///
     /// - Throws: ``StorageError/Kind/rejected`` if one of the changes may have been executed and is older than that,
     ///   and then none is sent again; other kinds if the file can't be written.
@@ -114,13 +114,15 @@ extension OfflineQueue {
         }
     }
 
-    /// Removes all changes of an account, and overwrites their bytes in the file. What the server has stays there.
+    /// Removes all changes of an account, and overwrites their bytes in the file. The effects of changes that the
+    /// server has executed stay.
     ///
-    /// Call it after a sign-out, since the queue stores what waits until the account signs in again. The system's time
-    /// in the background (`BackgroundGrace`) is taken before anything is removed, and ended when it returns.
+    /// Call the function after a sign-out, since the queue stores waiting changes until the account signs in again. The
+    /// system's time in the background (`BackgroundGrace`) is taken before anything is removed, and ended when the
+    /// function returns.
     ///
-    /// - Parameter account: The account, as in `ServiceSettings.account`; `nil` for changes that were made while nobody
-    ///   was signed in.
+    /// - Parameter account: The account, as in `ServiceSettings.account`; `nil` for changes that were made while no
+    ///   account was signed in.
     /// - Throws: ``StorageError`` if the file can't be written; some changes may be removed then. On a full disk the
     ///   queue has space of its own for this; `docs/storage.md` says when that is not enough.
     public func erase(account: String?) async throws(StorageError) {

@@ -2,7 +2,8 @@ public import Foundation
 public import Runway
 import Synchronization
 
-/// Stores calls that change something, and sends those later that found no network, or the server down.
+/// Stores calls that change something, and sends those later that failed because there was no network or the server was
+/// down.
 ///
 /// ```swift
 /// let queue = OfflineQueue(
@@ -11,22 +12,22 @@ import Synchronization
 /// let network = NetworkLayer(transport: transport, offlineQueue: queue)
 /// ```
 ///
-/// `OfflinePolicy` says which calls are stored, and `docs/storage.md` what holds. Changes of an account are sent in the
-/// order of their calls, one at a time, and only while the account is signed in; all attempts of one have the same
-/// `Idempotency-Key`. They are sent at launch, when a network comes back, when an account signs in, by a timer, and
-/// when the app asks.
+/// `OfflinePolicy` says which calls are stored, and `docs/storage.md` which guarantees the queue gives. Changes of an
+/// account are sent in the order of their calls, one at a time, and only while the account is signed in; all attempts
+/// of one change have the same `Idempotency-Key`. Changes are sent at launch, when a network comes back, when an
+/// account signs in, by a timer, and when the app asks for it.
 ///
 /// A call is stored before it is sent, and removed when it has ended: if the process ends in between, the next run
 /// sends it.
 ///
-/// A change leaves the queue only because the server has taken it, or because the app cancels, discards or erases it.
-/// One that the server refuses, one that waited too long, and one to which no response comes while the server takes
-/// others (`expired`, too) stays until the app decides: ``retry(_:)``, ``edit(_:to:)`` or
-/// ``discard(_:withDependents:)``. Later changes with a common subject (`Endpoint.offlineSubjects`) are held until
-/// then, also those of calls that are made online.
+/// A change leaves the queue only because the server has executed it, or because the app cancels, discards or erases
+/// it. Three kinds of changes stay until the app decides by ``retry(_:)``, ``edit(_:to:)`` or
+/// ``discard(_:withDependents:)``: a change that the server refuses, a change that waited too long, and a change to
+/// which no response comes while the server accepts others (its state is `expired`, too). Later changes with a common
+/// subject (`Endpoint.offlineSubjects`) are held until then, including those of calls that are made online.
 ///
-/// The file, whose folder should contain nothing else, can be read by the user alone. It has requests without tokens,
-/// cookies and signatures, and their bodies as they are. One process at a time can have it open.
+/// Only the user can read the file, whose folder should contain nothing else. It has requests without tokens, cookies
+/// and signatures, and their bodies as they are. One process at a time can have it open.
 public final class OfflineQueue: ChangeQueue {
     private struct State {
         var journal: ChangeJournal?
@@ -42,7 +43,7 @@ public final class OfflineQueue: ChangeQueue {
     private let options: OfflineQueueOptions
     private let endpoints: [String: [String: ReplayedEndpoint]]
     private let types: Set<ObjectIdentifier>
-    /// Guards the parts that begin with the layer, and who reads ``states``.
+    /// Guards the parts that begin with the layer, and the readers of ``states``.
     private let state = Mutex(State())
 
     /// Opens a queue for one layer. The file is opened by a task as soon as the layer exists.
@@ -50,8 +51,8 @@ public final class OfflineQueue: ChangeQueue {
     /// - Parameters:
     ///   - file: The SQLite file, which is created if it does not exist. On iOS not in the container of an app group:
     ///     the system ends an app that is suspended while SQLite holds a lock there.
-    ///   - endpoints: All endpoints with an offline policy, each with what the app does with results. A call of any
-    ///     other endpoint with such a policy fails as `NetworkError.Kind.invalidConfiguration`.
+    ///   - endpoints: All endpoints with an offline policy, each with the handler of its results. A call of any other
+    ///     endpoint with such a policy fails as `NetworkError.Kind.invalidConfiguration`.
     ///   - options: The bounds, and when changes are sent.
     /// - Precondition: No two endpoints of one service have the same name.
     public init(
@@ -75,12 +76,11 @@ public final class OfflineQueue: ChangeQueue {
         for reader in readers { reader.finish() }
     }
 
-    /// Ends sending, and closes the file. Changes that come later are not stored. Does nothing before the queue has a
-    /// layer.
+    /// Ends sending, and closes the file. Later changes are not stored. Does nothing before the queue has a layer.
     ///
-    /// While a handler of a result runs, its calls of this function, and those of tasks that it has started, do not
-    /// wait: the file is closed after the handler has returned. The call of a detached task waits, so that the handler
-    /// must not wait for that task.
+    /// While a handler of a result runs, calls of this function by the handler, and by tasks that it has started, do
+    /// not wait: the file is closed after the handler has returned. A call by a detached task waits, so that the
+    /// handler must not wait for that task.
     public func close() async {
         let (closing, isDelivering) = state.withLock { state -> (Task<Void, Never>?, Bool) in
             let isDelivering = ChangeDrainer.delivery?.isOpen(of: state.journal) ?? false
@@ -98,7 +98,7 @@ public final class OfflineQueue: ChangeQueue {
         if !isDelivering { await closing?.value }
     }
 
-    /// What the queue holds, as of the last change; nothing before the file was opened.
+    /// The state of the queue as of the last change; empty before the file was opened.
     public var currentState: OfflineQueueState { state.withLock { $0.journal }?.queueState ?? OfflineQueueState() }
 
     /// The state now, and then after every change, until the queue is released or the reading task is cancelled.
@@ -148,9 +148,9 @@ public final class OfflineQueue: ChangeQueue {
     }
 }
 
-// What the layer asks for.
+// The functions that the layer calls.
 extension OfflineQueue {
-    /// Connects the queue with its layer, and begins to send what the last run left.
+    /// Connects the queue with its layer, and begins to send the changes of the last run.
     ///
     /// - Precondition: The queue has no other layer.
     public func start(for network: NetworkLayer) {
@@ -173,10 +173,11 @@ extension OfflineQueue {
         }
     }
 
-    /// Whether the endpoint was passed to the initialiser.
+    /// Returns whether the endpoint was passed to the initialiser.
     public func accepts(_ endpoint: any Endpoint.Type) -> Bool { types.contains(ObjectIdentifier(endpoint)) }
 
-    /// Whether changes of the same account wait, or one of them with a common subject waits for the app's decision.
+    /// Returns whether changes of the same account wait, or whether a change with a common subject waits for the app's
+    /// decision.
     ///
     /// - Throws: ``StorageError`` if the file can't be read.
     public func hasToWait(_ change: UnsentChange) async throws -> Bool {
@@ -185,7 +186,7 @@ extension OfflineQueue {
 
     /// Stores a change whose call is about to be sent.
     ///
-    /// - Throws: As ``store(_:)``.
+    /// - Throws: The errors of ``store(_:)``.
     public func writeAhead(_ change: UnsentChange) async throws -> UUID? {
         let (journal, _, link) = try parts()
         guard let flight = change.flight else { throw StorageError(.rejected, "The change has no call.") }
@@ -195,7 +196,7 @@ extension OfflineQueue {
     /// Removes a change that was written ahead.
     public func removeWritten(_ change: UUID) { state.withLock { $0.journal }?.removeWritten(change) }
 
-    /// Stores a change, in place of what was written ahead of its call.
+    /// Stores a change in place of the one that was written ahead of its call.
     ///
     /// - Throws: ``StorageError/Kind/full`` if the queue or the disk has no room, ``StorageError/Kind/rejected`` for a
     ///   change that is too large, and other kinds if the file can't be written.
@@ -219,11 +220,11 @@ extension OfflineQueue {
         drainer.loop.wake()
     }
 
-    /// Sends what waits for an account that is signed in by now.
+    /// Sends the waiting changes of an account that is signed in by now.
     public func servicesDidChange() { state.withLock { $0.drainer }?.review() }
 
-    /// Delays the changes of an account, except during a ``flush()``. The wait begins anew after an attempt that failed
-    /// and when a network comes back.
+    /// Delays the changes of an account, except during a ``flush()``. The delay begins anew after an attempt that
+    /// failed and when a network comes back.
     public func delayChanges(
         of service: any APIService.Type, in environment: ServiceEnvironment, for account: String?, owner: UUID,
         upTo limit: Duration?
@@ -233,32 +234,34 @@ extension OfflineQueue {
     }
 }
 
-/// What an ``OfflineQueue`` holds.
+/// The numbers of changes in an ``OfflineQueue``, and its problems.
 public struct OfflineQueueState: Sendable, Hashable {
-    /// Changes that are sent when their turn comes.
+    /// The number of changes that are sent when their turn comes.
     public internal(set) var waitingCount = 0
-    /// Changes that the server refused, that waited too long, or to which no response came. The app decides about them.
+    /// The number of changes that the server refused, that waited too long, or to which no response came. The app
+    /// decides about them.
     public internal(set) var undecidedCount = 0
-    /// Changes of another key than the app's ``PayloadSealing`` has now. They wait for it, in this run or a later one.
+    /// The number of changes that were encrypted with another key than the app's ``PayloadSealing`` has now. They wait
+    /// for their key, in this run or a later one.
     public internal(set) var sealedCount = 0
-    /// Changes that wait for the decision about another one.
+    /// The number of changes that wait for the decision about another one.
     public internal(set) var heldCount = 0
     /// Whether a change is being sent.
     public internal(set) var isSending = false
-    /// Changes that were lost in all runs, because their bytes on disk were damaged; as far as the damaged file says
-    /// how many it had.
+    /// The number of changes that were lost in all runs, because their bytes on disk were damaged. If a damaged file
+    /// does not say how many changes it had, some are not counted.
     public internal(set) var damagedCount = 0
-    /// Why the latest write to the file failed, until a write succeeds; why the file can't be read; or
+    /// The reason why the latest write to the file failed, until a write succeeds; or why the file can't be read; or
     /// ``StorageError/Kind/keyUnavailable`` while the key of the app's ``PayloadSealing`` can't be read. Otherwise
     /// `nil`.
     public internal(set) var problem: StorageError?
-    /// Damaged files, or files of a later version, that were renamed in this run. New ones were begun, with what is
-    /// sound of the damaged.
+    /// The damaged files, or files of a later version, that were renamed in this run. New files were begun, with the
+    /// sound changes of the damaged ones.
     public internal(set) var unreadableFiles: [URL] = []
     /// The bytes of the file's write-ahead log after the last change of the queue. SQLite moves them to the file when
     /// they are about 4 MiB; more than that for long means that it can't.
     public internal(set) var logByteCount = 0
-    /// Counts what changed, so that a change of contents alone is a change of the state.
+    /// Counts the changes of contents, so that each of them also changes the state.
     var revision = 0
 
     init() {}

@@ -23,10 +23,11 @@ public struct OfflineQueueOptions: Sendable {
     public var maximumCount = 1000
     /// The most bytes of all changes. The default is 16 MiB. Raise it for changes with large contents.
     public var maximumByteCount = 16 << 20
-    /// How long a change may wait to be sent. The default is 30 days. After that it is handed to the app as
-    /// `QueuedChange.State.expired`. The date has no influence on it while the system runs, unless the server may have
-    /// received the change. If it may have, or the system was started since the change was stored, as before a backup
-    /// was restored, one that is older by the date, or that much younger, is handed over, too, when its turn comes.
+    /// The longest time that a change may wait to be sent. The default is 30 days. After that it is reported to the app
+    /// as `QueuedChange.State.expired`. While the system runs, the date has no influence, unless the server may have
+    /// received the change. If it may have, or if the system was started since the change was stored, as before a
+    /// backup was restored, the date counts: a change whose date is further away than this time, in the past or in the
+    /// future, is reported, too, when its turn comes.
     ///
     /// It must be shorter than the server stores responses under their keys, by a day: `IdempotencyMiddleware` does for
     /// 31 days (`IdempotencyRules.lifetime`). A change that is sent again after that has a second effect.
@@ -43,7 +44,7 @@ public struct OfflineQueueOptions: Sendable {
     /// The most bytes of one change. The call of a larger one fails.
     package var maximumChangeByteCount = 1 << 20
     /// The number of times in one run that a server may fail on one change by a fault of its own, such as status 500,
-    /// before the change is handed to the app. If no response comes to a change, see `docs/storage.md`.
+    /// before the change is reported to the app. `docs/storage.md` describes changes to which no response comes.
     package var maximumServerFaults = 5
     /// The pause between two changes.
     package var gap = Duration.milliseconds(50)
@@ -69,20 +70,21 @@ extension OfflineQueueOptions {
     }
 }
 
-/// An endpoint whose calls an ``OfflineQueue`` sends later, and what the app does with the results.
+/// An endpoint whose calls an ``OfflineQueue`` sends later, and the handler of the results.
 ///
 /// ```swift
 /// let endpoint = ReplayedEndpoint(RenameNote.self) { rename, _, result in await notes.finish(rename, result) }
 /// ```
 ///
-/// An endpoint that is `Decodable` is passed to the closure as it was called, with its `Unencoded` properties. For any
-/// other one, the closure has two parameters, and `QueuedChange.parameters` has what was sent.
+/// If the endpoint is `Decodable`, the closure gets the call as it was made, with its `Unencoded` properties. For any
+/// other endpoint, the closure has two parameters, and `QueuedChange.parameters` has the sent parameters.
 public struct ReplayedEndpoint: Sendable {
-    /// Called with what became of a change.
+    /// A function that is called with a change and its result.
     public typealias Handler = @Sendable (QueuedChange, Result<RawData, NetworkError>) async -> Void
 
-    /// Called with the call, and with what became of it. The call is `nil` if it was stored by a version of the app in
-    /// which the endpoint was not `Decodable` or had other properties: the change says what it was.
+    /// A function that is called with the call, the change and its result. The call is `nil` if it was stored by a
+    /// version of the app in which the endpoint was not `Decodable` or had other properties: the change then has its
+    /// parameters.
     public typealias CallHandler<E: Endpoint> =
         @Sendable (
             E?, QueuedChange, Result<RawData, NetworkError>
@@ -91,12 +93,13 @@ public struct ReplayedEndpoint: Sendable {
     let endpoint: any Endpoint.Type
     let onResult: Handler
 
-    /// Names an endpoint by its type, and has its calls restored.
+    /// Names an endpoint by its type, and restores its calls for the handler.
     ///
     /// - Parameters:
-    ///   - endpoint: The endpoint. All its stored properties are stored with a change, those among them that are
-    ///     `Unencoded`, too.
-    ///   - onResult: Called as that of ``init(_:onResult:)``, and with the call that was made.
+    ///   - endpoint: The endpoint. All its stored properties are stored with a change, including those that are
+    ///     `Unencoded`.
+    ///   - onResult: Called like `onResult` of ``init(_:onResult:)``, with the call that was made as an additional
+    ///     argument.
     public init<E: Endpoint & Decodable>(_ endpoint: E.Type, onResult: @escaping CallHandler<E>) {
         self.init(endpoint) { change, result in await onResult(change.call(as: E.self), change, result) }
     }
@@ -104,14 +107,14 @@ public struct ReplayedEndpoint: Sendable {
     /// Names an endpoint by its type.
     ///
     /// - Parameters:
-    ///   - endpoint: The endpoint. Of those of one service, each must have a name of its own, which must not change
-    ///     from one version of the app to the next.
+    ///   - endpoint: The endpoint. Its name must be unique among the endpoints of its service, and must not change from
+    ///     one version of the app to the next.
     ///   - onResult: Called when a change was sent and has succeeded, when the server refused it, and when it expired;
-    ///     in this run of the app or a later one. The queue sends nothing until it returns. A success is reported once
-    ///     in a run and, if the app ends before this returns or before the change could be removed from disk, again in
-    ///     the next. If the server has executed the change and does not have its response any more, that is a success
-    ///     whose response has status 409 and says so. It is not called for a change that the app cancels, discards or
-    ///     erases.
+    ///     in this run of the app or a later one. The queue sends nothing until the handler returns. A success is
+    ///     reported once in a run and, if the app ends before the handler returns or before the change could be removed
+    ///     from disk, again in the next. If the server has executed the change and does not have its response any more,
+    ///     this is a success whose response has status 409 and says so. The handler is not called for a change that the
+    ///     app cancels, discards or erases.
     public init<E: Endpoint>(_ endpoint: E.Type, onResult: @escaping Handler = { _, _ in }) {
         self.endpoint = endpoint
         self.onResult = onResult

@@ -1,6 +1,6 @@
 public import Runway
 
-/// Shows what a response would be if the server had the changes that wait. Pure: it stores nothing.
+/// Shows the response that would result if the server had executed the waiting changes. Pure: it stores nothing.
 ///
 /// ```swift
 /// let rename = OptimisticChange(of: RenameNote.self) { rename, list in list.renaming(rename.id, to: rename.title) }
@@ -17,26 +17,26 @@ public struct OptimisticChange: Sendable {
     private let endpoint: String
     private let apply: Apply
 
-    /// Says what the calls of an endpoint do to a response.
+    /// Describes the effect of the calls of an endpoint on a response.
     ///
     /// - Parameters:
     ///   - endpoint: The endpoint of the changes.
-    ///   - apply: Returns the response with one change applied. It must depend on nothing but its parameters, and must
-    ///     be idempotent: it leaves a response as it is that has the effect of the change already. The server may have
-    ///     taken a change whose response was lost. Set a title, or insert a note by its id if there is none with it; do
-    ///     not append.
+    ///   - apply: Returns the response with one change applied. The function must depend on nothing but its parameters,
+    ///     and must be idempotent: it must not change a response that has the effect of the change already, since the
+    ///     server may have executed a change whose response was lost. Set a title, or insert a note by its id if there
+    ///     is none with it; do not append.
     public init<E: Endpoint>(of endpoint: E.Type, apply: @escaping Apply) {
         service = E.Service.name
         self.endpoint = endpoint.name
         self.apply = apply
     }
 
-    /// Says what the calls of an endpoint that is `Decodable` do to a response. A call that can't be restored
-    /// (`QueuedChange.call(as:)`) does nothing.
+    /// Describes the effect of the calls of a `Decodable` endpoint on a response. A call that can't be restored
+    /// (`QueuedChange.call(as:)`) has no effect.
     ///
     /// - Parameters:
     ///   - endpoint: The endpoint of the changes.
-    ///   - applyCall: As `apply` of ``init(of:apply:)``, with the call in place of the change.
+    ///   - applyCall: Like `apply` of ``init(of:apply:)``, with the call in place of the change.
     public init<E: Endpoint & Decodable>(of endpoint: E.Type, applyCall: @escaping @Sendable (E, RawData) -> RawData) {
         self.init(of: endpoint) { (change: QueuedChange, rawData: RawData) in
             change.call(as: endpoint).map { applyCall($0, rawData) } ?? rawData
@@ -44,7 +44,7 @@ public struct OptimisticChange: Sendable {
     }
 
     /// Returns a response with all changes applied that wait to be sent, in their order. Changes that were refused,
-    /// that expired or that are held have no effect, nor have those of endpoints without a function.
+    /// that expired or that are held have no effect, and neither have changes of endpoints without a function.
     public static func preview(
         _ rawData: RawData, with changes: [QueuedChange], _ functions: [OptimisticChange]
     ) -> RawData {

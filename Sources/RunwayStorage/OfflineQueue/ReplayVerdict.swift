@@ -1,6 +1,6 @@
 import Runway
 
-/// What the failure of a stored change means for it. Pure.
+/// The consequence of a failure for a stored change. Pure.
 enum ReplayVerdict: Equatable {
     /// The same change may succeed later.
     case failed(retryAfter: Duration?)
@@ -16,7 +16,7 @@ enum ReplayVerdict: Equatable {
     case stopped
     /// The server has executed the change, and does not have the response any more.
     case executed
-    /// The server refuses the change, because what it changes has changed meanwhile.
+    /// The server refuses the change, because the object of the change has been changed meanwhile.
     case conflicting
     /// The server refuses the change for ever.
     case refused
@@ -38,12 +38,13 @@ enum ReplayVerdict: Equatable {
     }
 }
 
-/// What is known of the effect of a change that failed.
+/// The effect that a failed change may have had.
 enum ChangeEffect: Sendable {
-    /// It has none: the server has not taken it.
+    /// The change has no effect: the server has not executed it.
     case none
-    /// It may have one, under its key.
+    /// The change may have an effect, under its key.
     case unknown
-    /// The server has processed its key, and failed. It repeats that, so that another attempt needs another key.
+    /// The server has processed the key of the change, and failed. It repeats the failure, so that another attempt
+    /// needs another key.
     case failed
 }

@@ -2,7 +2,7 @@ import Foundation
 import HTTPTypes
 import Runway
 
-/// A change as the journal stores it: the request without what authenticates it, and what a list of changes shows.
+/// A change as the journal stores it: the request without its authentication, and the data for a list of changes.
 ///
 /// The payload of its ``row`` is the rest as JSON.
 struct StoredChange: Sendable, Codable, Equatable {
@@ -40,13 +40,13 @@ struct StoredChange: Sendable, Codable, Equatable {
     /// Whether the server has processed the key, and repeats its failure for it. Absent in changes of former versions.
     var hasResult: Bool?
     var date: Date
-    /// Since when a server may know the key, if not since ``date``: the change has got another key.
+    /// The time since which a server may know the key, if it differs from ``date``: the change has got another key.
     var keyDate: Date?
     /// The name of the time since the system was started, at ``date`` or ``keyDate``: ``JournalTime/boot``. Absent in
     /// changes of former versions.
     var boot: String?
-    /// What the call invalidates: the names of services, or of a service and an endpoint. Absent in changes of former
-    /// versions.
+    /// The invalidations of the call: the names of services, or of a service and an endpoint. Absent in changes of
+    /// former versions.
     var invalidates: [[String]]?
 
     /// - Parameter boot: The name of the time since the system was started.
@@ -82,7 +82,8 @@ struct StoredChange: Sendable, Codable, Equatable {
         .required: "required", .ifSignedIn: "ifSignedIn", .none: "none",
     ]
 
-    /// How long a server may have known the key, by the date, which may have jumped either way.
+    /// Returns the time for which a server may have known the key, by the date, which may have jumped forwards or
+    /// backwards.
     func keyAge(at date: Date) -> Duration { .seconds(abs(date.timeIntervalSince(keyDate ?? self.date))) }
 
     /// Whether the change has one key for ever: the server may have taken it under this one, and has not shown how it
@@ -95,7 +96,8 @@ struct StoredChange: Sendable, Codable, Equatable {
         (mayHaveBeenSent, hasResult) = (false, nil)
     }
 
-    /// The stored responses that the change makes wrong. For a change of a former version, those of its service.
+    /// The stored responses that the change makes wrong. For a change of a former version, these are the responses of
+    /// its service.
     private var invalidatedScopes: [CacheScope] {
         guard let invalidates else { return [.service(service)] }
         return invalidates.map { names in
@@ -138,11 +140,12 @@ struct StoredChange: Sendable, Codable, Equatable {
     }
 }
 
-/// Why a change is set aside, as the journal stores it: a word, and a sentence of the server's or the queue's.
+/// The reason why a change is set aside, as the journal stores it: a word, and a sentence of the server's or the
+/// queue's.
 struct SetAsideReason: Sendable, Equatable {
     enum Word: String, Sendable {
         case conflicting, refused, held, expired
-        /// No response came to it, while the server took others.
+        /// No response came to the change, while the server accepted others.
         case unanswered
         /// A later version of the app wrote it. It waits again in a run that can read it.
         case unreadable
@@ -156,7 +159,7 @@ struct SetAsideReason: Sendable, Equatable {
         self.sentence = sentence
     }
 
-    /// Reads ``text``. What can't be read counts as a refusal.
+    /// Reads a reason from its ``text``. A text that can't be read counts as a refusal.
     init(_ text: String) {
         let parts = text.split(separator: " ", maxSplits: 1, omittingEmptySubsequences: false)
         word = parts.first.flatMap { Word(rawValue: String($0)) } ?? .refused
@@ -169,10 +172,10 @@ struct SetAsideReason: Sendable, Equatable {
 extension SetAsideReason {
     /// The reason for a change that this run can't read.
     static let unreadable = SetAsideReason(.unreadable, "A later version of the app stored the change.")
-    /// The reason for one that the server may have received.
+    /// The reason for a change that this run can't read, and that the server may have received.
     static let unreadableAfterSending = SetAsideReason(
         .unreadable, "A later version of the app stored the change, and may have sent it.")
-    /// What the app reads of a change of another key.
+    /// The reason that the app reads for a change that was encrypted with another key.
     static let sealedSentence = "The change can't be decrypted: its key can't be read, or is another one."
 }
 

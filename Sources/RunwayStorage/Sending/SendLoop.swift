@@ -1,12 +1,13 @@
 import Runway
 import Synchronization
 
-/// Performs what a ``SendSchedule`` decides, one attempt at a time, and resumes who waits until all is sent.
+/// Performs the decisions of a ``SendSchedule``, one attempt at a time, and resumes the tasks that wait until all is
+/// sent.
 final class SendLoop<Policy: SendPolicy>: Sendable {
     private struct State {
         var schedule: SendSchedule<Policy>
         var flushes: [Race<Void>] = []
-        /// How many of them came before the last decision.
+        /// The number of these flushes that began before the last decision.
         var decidedFlushCount = 0
         var isFinished = false
     }
@@ -15,7 +16,7 @@ final class SendLoop<Policy: SendPolicy>: Sendable {
     private let gap: Duration
     private let events: AsyncStream<Void>
     private let signal: AsyncStream<Void>.Continuation
-    /// Guards the schedule, and who waits for the end of a flush.
+    /// Guards the schedule, and the tasks that wait for the end of a flush.
     private let state: Mutex<State>
 
     init(_ policy: Policy, _ pace: SendPace, isNetworkAllowed: Bool, clock: LayerClock) {
@@ -30,19 +31,19 @@ final class SendLoop<Policy: SendPolicy>: Sendable {
         state.withLock { use(&$0.schedule) }
     }
 
-    /// Has the schedule decide anew.
+    /// Makes the schedule decide anew.
     func wake() { signal.yield() }
 
-    /// Changes the schedule, and has it decide anew.
+    /// Changes the schedule, and makes it decide anew.
     func change(_ change: (inout SendSchedule<Policy>) -> Void) {
         schedule(change)
         wake()
     }
 
-    /// Sends what waits, and returns when nothing can be sent any more now: all is sent, or an attempt failed. If the
-    /// task is cancelled it does not wait for that, and sending goes on.
+    /// Sends the waiting entries, and returns when no more can be sent now: all are sent, or an attempt failed. If the
+    /// task is cancelled the function does not wait for that, and sending continues.
     ///
-    /// - Parameter waits: Whether it waits at all. The default is `true`.
+    /// - Parameter waits: Whether the function waits at all. The default is `true`.
     func flush(waits: Bool = true) async {
         let end = Race<Void>()
         let isFinished = state.withLock { state in
@@ -92,7 +93,7 @@ final class SendLoop<Policy: SendPolicy>: Sendable {
         resumeFlushes(isFinished: true)
     }
 
-    /// Ends the flushes that came before the last decision, or all.
+    /// Ends the flushes that began before the last decision, or all flushes.
     private func resumeFlushes(isFinished: Bool = false) {
         let flushes = state.withLock { state in
             if isFinished { state.isFinished = true }
@@ -112,8 +113,8 @@ final class SendLoop<Policy: SendPolicy>: Sendable {
 protocol SendWork: Sendable {
     /// Asks the system for time in the background; `nil` if the app can't.
     func beginGrace() -> GraceHold?
-    /// Reads what it has to, and returns the decision of the schedule.
+    /// Reads the necessary data, and returns the decision of the schedule.
     func decide() async -> SendStep
-    /// Sends what is first in a scope, and records the outcome in the schedule.
+    /// Sends the first entries of a scope, and records the outcome in the schedule.
     func send(_ scope: String) async
 }

@@ -1,25 +1,26 @@
 import Foundation
 import Runway
 
-/// Decides which scope sends next, and when. Pure: times and events are passed to it, and a ``SendLoop`` performs.
+/// Decides which scope sends next, and when. Pure: times and events are passed to it, and a ``SendLoop`` performs its
+/// decisions.
 ///
-/// A *scope* is sent in order, apart from others: an account of the action log, or an account of a service. Scopes take
-/// turns, with a gap between two attempts. Each has
-/// - a backoff of its own, so that a server that refuses one account does not hold up the others. A network that
-///   returns, a sign-in and the app end it;
+/// A *scope* is sent in order, independently of other scopes: an account of the action log, or an account of a service.
+/// Scopes take turns, with a gap between two attempts. Each scope has:
+/// - a backoff of its own, so that a server that refuses one account does not delay the others. A network that returns,
+///   a sign-in and the app end it;
 /// - a pause that its server asked for, which only time ends;
-/// - an entry to which no response comes, and which is sent in turn with others (``SuspectedEntry``).
+/// - an entry to which no response comes, if there is one; it is sent in turn with others (``SuspectedEntry``).
 ///
-/// Its ``SendPolicy`` knows which scopes are due.
+/// The ``SendPolicy`` knows which scopes are due.
 struct SendSchedule<Policy: SendPolicy>: Sendable {
     private struct Lane: Sendable {
-        /// Nothing is sent before its end, unless an event makes success likely.
+        /// The backoff. Nothing is sent before its end, unless an event makes success likely.
         var backoff: Backoff
-        /// How often the server failed on what begins with an entry.
+        /// The numbers of times that the server failed on an entry, or on a batch that begins with the entry.
         var faults: [UUID: Int] = [:]
         /// The entry that is sent in turn with others, since no response comes to it.
         var suspect: SuspectedEntry?
-        /// When it sent last, counted in attempts.
+        /// The number of the last attempt of the scope; 0 before the first.
         var turn: UInt64 = 0
     }
 
@@ -41,13 +42,13 @@ struct SendSchedule<Policy: SendPolicy>: Sendable {
         (self.policy, self.pace, self.random, wasNetworkAllowed) = (policy, pace, random, isNetworkAllowed)
     }
 
-    /// Ends the backoffs: the app asks to send what waits, or somebody signed in. Pauses of servers still hold.
+    /// Ends the backoffs: the app asks for sending, or an account signed in. Pauses of servers still apply.
     mutating func prompt() {
         for scope in lanes.keys { lanes[scope]?.backoff.end = .zero }
         policy.note(.prompted)
     }
 
-    /// Records whether what waits may be sent over the network that the device has. One that returns ends the backoffs.
+    /// Records whether the network that the device has may be used. If it may be used again, the backoffs end.
     mutating func networkDidChange(isAllowed: Bool) {
         if isAllowed, !wasNetworkAllowed {
             prompt()
@@ -65,16 +66,16 @@ struct SendSchedule<Policy: SendPolicy>: Sendable {
     /// The end of the pause that the server of a scope asked for.
     func pauseEnd(of scope: String) -> Duration { pauses[policy.server(of: scope)] ?? .zero }
 
-    /// Whether servers asked to wait in each of some scopes; `false` if there are none.
+    /// Returns whether servers asked to wait in each of the scopes; `false` if there are no scopes.
     func isPaused(_ scopes: [String], at now: Duration) -> Bool {
         !scopes.isEmpty && scopes.allSatisfy { pauseEnd(of: $0) > now }
     }
 
-    /// Returns what happens next.
+    /// Returns the next step.
     ///
     /// - Parameters:
-    ///   - scopes: The scopes in which something waits that may be sent as the account that is signed in.
-    ///   - hasOthers: Whether something waits that may not. The default is `false`.
+    ///   - scopes: The scopes with entries that wait and may be sent as the account that is signed in.
+    ///   - hasOthers: Whether other entries wait that may not be sent now. The default is `false`.
     mutating func step(
         _ scopes: [String], hasOthers: Bool = false, isNetworkAllowed: Bool, at now: Duration
     ) -> SendStep {
@@ -98,7 +99,7 @@ struct SendSchedule<Policy: SendPolicy>: Sendable {
         return .wait(until: pace.interval == nil ? start : min(check, start ?? check))
     }
 
-    /// Forgets what is over, of accounts that have left or have nothing that waits.
+    /// Forgets the pauses that are over, and the lanes of accounts that have left or have no waiting entries.
     private mutating func forget(besides scopes: [String], at now: Duration) {
         pauses = pauses.filter { $0.value > now }
         lanes = lanes.filter { scope, lane in
@@ -106,7 +107,7 @@ struct SendSchedule<Policy: SendPolicy>: Sendable {
         }
     }
 
-    /// Records what became of the last step.
+    /// Records the outcome of the last step.
     mutating func didSend(_ scope: String, _ outcome: SendOutcome, at now: Duration) {
         turn += 1
         gapEnd = now + pace.gap
@@ -148,13 +149,13 @@ extension SendSchedule {
         return self[scope].faults[first] ?? 0
     }
 
-    /// The entries of a scope that the next attempt passes over.
+    /// Returns the entries of a scope that the next attempt passes over.
     func skipped(in scope: String) -> Set<UUID> { lanes[scope]?.suspect?.skipped ?? [] }
 
-    /// Whether no response comes to an entry of a scope, so that single ones are sent.
+    /// Returns whether an entry of a scope is suspected since no response comes to it, so that single entries are sent.
     func isSuspected(_ scope: String) -> Bool { lanes[scope]?.suspect != nil }
 
-    /// Whether an entry was sent to find out whether the server is down.
+    /// Returns whether an entry was sent to find out whether the server is down.
     func isProbe(_ first: UUID, in scope: String) -> Bool {
         lanes[scope]?.suspect.map { $0.isProbing && $0.id != first } ?? false
     }
@@ -170,9 +171,9 @@ extension SendSchedule {
         if lanes[scope]?.suspect?.isProbing == true { lanes[scope]?.suspect?.hasNoProbe() }
     }
 
-    /// Decides what becomes of a single entry to which no response came.
+    /// Decides about a single entry to which no response came.
     ///
-    /// - Parameter isDue: Whether that happened so often, and for so long, that the entry itself is suspected.
+    /// - Parameter isDue: Whether so many attempts were lost, for so long, that the entry itself is suspected.
     mutating func treatLoss(of first: UUID, in scope: String, isDue: Bool) -> LossTreatment {
         guard var suspect = lanes[scope]?.suspect, suspect.isProbing || suspect.id == first else {
             self[scope].suspect = isDue ? SuspectedEntry(first) : nil
@@ -190,11 +191,13 @@ extension SendSchedule {
 
 /// Knows which of the scopes of a ``SendSchedule`` are due. Pure.
 protocol SendPolicy: Sendable {
-    /// The name of the server that takes a scope: the pause that it asks for holds for all scopes of it.
+    /// Returns the name of the server to which a scope is sent. A pause that the server asks for applies to all its
+    /// scopes.
     func server(of scope: String) -> String
-    /// Returns when a scope is sent that could be from `earliest` on; `nil` if it waits for an event.
+    /// Returns the time at which a scope is sent that could be sent at `earliest`; `nil` if it waits for an event.
     ///
-    /// - Parameter isSuspected: Whether no response comes to one of its entries, which is sent in turn with others.
+    /// - Parameter isSuspected: Whether no response comes to one of the entries of the scope, which is sent in turn
+    ///   with others.
     mutating func start(of scope: String, from earliest: Duration, isSuspected: Bool, at now: Duration) -> Duration?
     /// Takes note of an event.
     mutating func note(_ event: SendEvent)
@@ -202,11 +205,11 @@ protocol SendPolicy: Sendable {
 
 /// An event of a ``SendSchedule`` that may make a scope due.
 enum SendEvent: Sendable {
-    /// The app asks to send what waits, somebody signed in, or a network came back.
+    /// The app asks for sending, an account signed in, or a network came back.
     case prompted
     /// A network came back, after ``prompted``.
     case networkReturned
-    /// Somebody waits until what waits is sent, or nobody does any more.
+    /// A flush begins (`true`), or the last flush ends (`false`).
     case flushing(Bool)
     /// An attempt has ended.
     case ended(String, SendOutcome)
@@ -214,53 +217,54 @@ enum SendEvent: Sendable {
 
 /// A decision of a ``SendSchedule``.
 enum SendStep: Equatable, Sendable {
-    /// Send what is first in this scope.
+    /// Send the first entries of this scope.
     case send(String)
     /// Do nothing until an event or, if there is one, this instant.
     case wait(until: Duration?)
 }
 
-/// The end of an attempt to send.
+/// The outcome of an attempt to send.
 enum SendOutcome: Equatable, Sendable {
-    /// The server has it, or it is set aside: the next one follows. The server may ask for a pause before.
+    /// The server has the entries, or they are set aside: the next ones follow. The server may ask for a pause before.
     case settled(pause: Duration = .zero)
-    /// The server refused it. So many single entries in a row were set aside: from the second on it may refuse
-    /// everything, and the wait doubles.
+    /// The server refused the entries, and this many single entries in a row were set aside. From the second one on the
+    /// server may refuse everything, and the wait doubles.
     case refused(inRow: Int)
-    /// The same may succeed later, not before the wait that the server asks for.
+    /// The same batch may succeed later, not before the wait that the server asks for.
     case failed(retryAfter: Duration? = nil)
     /// The server asks for a login, or for another token.
     case unauthorized
-    /// Nothing was there to send, or the call was cancelled.
+    /// There was nothing to send, or the call was cancelled.
     case stopped
 }
 
 /// The treatment of an entry to which no response came.
 enum LossTreatment: Equatable, Sendable {
-    /// It is sent again.
+    /// The entry is sent again.
     case `repeat`
-    /// It waits, and another one is sent.
+    /// The entry waits, and another one is sent.
     case release(serverIsDown: Bool)
-    /// It is set aside.
+    /// The entry is set aside.
     case setAside
 }
 
-/// How fast a ``SendSchedule`` sends.
+/// The times between the attempts of a ``SendSchedule``.
 struct SendPace: Sendable {
     /// The time for which nothing of a scope is sent after the server asked for a login, unless somebody signs in or the
     /// app asks.
     static let credentialsWait = Duration.seconds(300)
     /// The longest wait that a server can ask for.
     static let longestPause = Duration.seconds(86_400)
-    /// After how long the status of the network, or a file that can't be read, is checked again without another cause.
+    /// The time after which the status of the network, or a file that can't be read, is checked again without another
+    /// cause.
     static let checkInterval = Duration.seconds(300)
-    /// How many scopes are remembered that may have nothing that waits.
+    /// The number of scopes above which scopes without waiting entries are forgotten.
     static let maximumLaneCount = 64
 
     /// The pause between two attempts.
     var gap: Duration
     var backoff: Backoff
-    /// After how long the schedule decides anew without another cause. `nil` is never, but for ``checkInterval``
-    /// without a network.
+    /// The time after which the schedule decides anew without another cause; `nil` if it does not, except for
+    /// ``checkInterval`` without a network.
     var interval: Duration?
 }

@@ -1,28 +1,28 @@
 import Foundation
 
-/// An entry on which the server may fail in such a way that no response of its own comes: it crashes, hangs, or a
-/// gateway gives up. Pure.
+/// An entry on which the server may fail without sending a response: the server crashes, hangs, or a gateway gives up.
+/// Pure.
 ///
-/// A single attempt does not distinguish that from a server or a network that is down. So another entry is sent in
-/// between. If the server takes that one and the suspected entry is lost again, three times in a row, the server fails
-/// on the entry. If the other one is lost, too, the server is down. See
-/// `docs/decisions/0118-entries-without-a-response.md`.
+/// A single lost attempt does not show whether the entry is the reason, or whether the server or the network is down.
+/// So another entry is sent in between. If the server accepts the other entry and the suspected one is lost again,
+/// three times in a row, the server fails on the suspected entry. If the other entry is lost, too, the server is down.
+/// See `docs/decisions/0118-entries-without-a-response.md`.
 struct SuspectedEntry: Sendable, Equatable {
     /// The conclusion from an attempt that was lost.
     enum Conclusion: Equatable, Sendable {
-        /// Nothing yet.
+        /// Nothing follows yet.
         case open
         /// The other entry was lost, too.
         case serverIsDown
-        /// The server takes other entries, and not this one.
+        /// The server accepts other entries, but fails on this one.
         case serverFailsOnIt
     }
 
-    /// An entry is suspected after so many attempts in a row that were lost.
+    /// The number of lost attempts in a row after which an entry is suspected.
     static let lossCount = 20
-    /// An entry is suspected so long after the first of these attempts.
+    /// The time after the first of these attempts from which an entry is suspected.
     static let lossSpan = Duration.seconds(3600)
-    /// How often the server has to take another entry before each further loss.
+    /// The number of times that the server has to accept another entry, each followed by a loss of the suspected one.
     static let confirmationCount = 3
 
     let id: UUID
@@ -30,7 +30,8 @@ struct SuspectedEntry: Sendable, Equatable {
     private(set) var isProbing = true
     private var wasProbed = false
     private var confirmations = 0
-    /// Entries that were lost, too, and may be of the same sort. Another one is sent the next time.
+    /// The entries that were lost, too, and may have the same effect on the server. A different one is sent the next
+    /// time.
     private var lostProbes: Set<UUID> = []
 
     init(_ id: UUID) { self.id = id }
@@ -38,13 +39,13 @@ struct SuspectedEntry: Sendable, Equatable {
     /// The entries that are passed over by the next claim.
     var skipped: Set<UUID> { isProbing ? lostProbes.union([id]) : [] }
 
-    /// The server has taken another entry.
+    /// Notes that the server has accepted another entry.
     mutating func didProbe() { (isProbing, wasProbed) = (false, true) }
 
-    /// No other entry waits.
+    /// Notes that no other entry waits.
     mutating func hasNoProbe() { (isProbing, wasProbed, lostProbes) = (false, false, []) }
 
-    /// No response came to an entry.
+    /// Notes that no response came to an entry, and returns the conclusion.
     ///
     /// - Parameter isDue: Whether the suspected entry was lost often enough for another one to be sent.
     mutating func didLose(_ lost: UUID, isDue: Bool) -> Conclusion {
