@@ -20,12 +20,14 @@ extension NetworkLayer {
     /// that failed because a login or a token was missing is not resumed either if one of its attempts may have taken
     /// effect.
     ///
-    /// A call can be resumed for 10 minutes after it failed; of one layer, at most 100. It can't any more once its
-    /// manager is released, has cancelled or cleared its calls or, if its ``OverlapPolicy`` replaces calls, has made
-    /// another one. A resumed call is a new one, with a number and a record of its own; its parameters are completed,
-    /// intercepted and checked again. It is never sent as another account: if one is signed in by now, the call fails
-    /// as ``NetworkError/Kind/loginCancelled``. Calls that need a login wait for somebody to sign in. Those that no
-    /// manager made, as by ``call(_:options:)``, have thrown, and can't be resumed.
+    /// A call can be resumed for 10 minutes after it failed; of one layer, at most 100. A call can't be resumed any
+    /// more once its manager is released, has cancelled or cleared its calls or, if its ``OverlapPolicy`` replaces
+    /// calls, has made another call. Calls that no manager made, such as those of ``call(_:options:)``, have thrown,
+    /// and can't be resumed.
+    ///
+    /// A resumed call is a new one, with a number and a record of its own; its parameters are completed, intercepted
+    /// and checked again. It is never sent as another account: if another one is signed in by then, the call fails as
+    /// ``NetworkError/Kind/loginCancelled``. A call that needs a login waits for the user to sign in.
     ///
     /// - Returns: The numbers of the new calls.
     @MainActor @discardableResult

@@ -7,8 +7,8 @@ extension NetworkLayer {
     /// lands them. Calls that were made while no account was signed in continue, but no longer send or set cookies.
     ///
     /// - Throws: ``NetworkError/Kind/invalidParameters`` if the token can't be sent; ``NetworkError/Kind/storage`` if
-    ///   it could not be stored, or not within 10 s; ``NetworkError/Kind/cancelled`` if the task is cancelled while it
-    ///   is being stored. In the latter two cases the token is in use all the same, until the app ends.
+    ///   the token could not be stored, or not within 10 s; ``NetworkError/Kind/cancelled`` if the task is cancelled
+    ///   while the token is being stored. In the latter two cases the token is nevertheless in use until the app ends.
     public func signIn<Service: APIService>(
         _ token: AccessToken, to service: Service.Type
     ) async throws(NetworkError) {

@@ -1,4 +1,4 @@
-/// The end of a call that may be stored instead of sent: ``NetworkLayer/submit(_:options:)`` returns it.
+/// The result of a call that may be stored instead of sent: ``NetworkLayer/submit(_:options:)`` returns it.
 public enum Submission: Sendable {
     /// The server has responded.
     case response(RawData)
@@ -16,8 +16,8 @@ extension NetworkLayer {
     /// }
     /// ```
     ///
-    /// It makes the call as `call(_:options:)` does, which has a response to return and throws
-    /// ``NetworkError/Kind/queued`` if there is none.
+    /// The function makes the call like `call(_:options:)`, which only returns a response, and throws
+    /// ``NetworkError/Kind/queued`` if the call is stored.
     ///
     /// - Throws: The error of the call, which is never of the kind `queued`.
     public func submit<E: Endpoint>(

@@ -9,13 +9,13 @@ package enum CallDecision: StageDecision, Equatable {
     case vetoedProvisional
     /// An interceptor, or the endpoint, vetoed the landing of a failure.
     case vetoedFailure
-    /// This many flights of the manager were cancelled in favour of this call.
-    case replacedRunning(Int)
     /// The manager cancelled this many of its flights in favour of this call.
-    case accountChanged
+    case replacedRunning(Int)
     /// The account of the call is not signed in any more, so that the manager does not land the call.
-    case resumed(FlightID)
+    case accountChanged
     /// The call repeats the call of this number, which failed for a reason that may have passed.
+    case resumed(FlightID)
+    /// The response landed before `load` returned.
     case landedImmediately
     /// A reformer threw.
     indirect case reformingFailed(reformer: String, detail: String)

@@ -17,11 +17,11 @@
 /// ```swift
 /// final class CityInterceptor: Interceptor {
 ///     func beforeCall(to endpoint: inout any Endpoint, as flight: FlightID, by manager: (any APIManaging)?) -> Bool {
-///
 ///         if var list = endpoint as? RentalList {
 ///             list.city = list.city.lowercased()
 ///             endpoint = list
 ///         }
+///
 ///         return true
 ///     }
 /// }

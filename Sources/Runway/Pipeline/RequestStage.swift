@@ -14,9 +14,9 @@
 ///     func respond(
 ///         to request: Request, in flight: Flight, next: RequestPipeline.Rest
 ///     ) async throws(NetworkError) -> Response {
-///
 ///         var request = request
 ///         guard let name = HTTPField.Name("X-Tenant") else { return try await next.send(request, in: flight) }
+///
 ///         request.head.headerFields[name] = tenant
 ///         flight.note("tenant", fields: ["name": tenant], "for \(tenant)", in: step)
 ///         return try await next.send(request, in: flight)

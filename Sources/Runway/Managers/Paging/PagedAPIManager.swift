@@ -10,6 +10,7 @@ public import RunwayJSON
 ///     func open(city: String) { rentals.load(RentalList(city: city)) }
 ///     func scrolledToEnd() { rentals.loadNextPage() }
 ///     func pulledDown() { rentals.reload() }
+///
 ///     func apiManagerDidSucceed(_ manager: any APIManaging) {
 ///         do { list.show(try manager.fetch(PropertyListReformer())) } catch { show(error) }
 ///     }

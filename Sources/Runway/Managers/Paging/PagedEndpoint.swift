@@ -9,6 +9,7 @@
 ///     var city: String
 ///     var offset = 0
 ///     var limit = 20
+///
 ///     mutating func ask(for page: PageRequest) { (offset, limit) = (page.offset, page.size) }
 ///     func read(_ rawData: RawData) throws -> PageContent {
 ///         try PageContent(rows: rawData["result"]["items"], id: "zf_id", total: rawData["result"]["total"].int)
