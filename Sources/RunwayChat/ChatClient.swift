@@ -63,12 +63,12 @@ public final class ChatClient<Stream: EventStreamEndpoint> {
     /// Creates a client. The stream is opened by ``start()``.
     ///
     /// - Parameters:
-    ///   - member: The member, as the server names it.
+    ///   - member: The name of the member at the server.
     ///   - network: The layer that carries stream and calls.
     ///   - stream: The stream of the service. If it names topics, the topics of the conversations are added.
     ///   - path: The path of the server's routes below the service's base URL. The default is `chat`.
     ///   - options: The limits of a conversation; see ``ChatOptions`` for the defaults.
-    ///   - streamOptions: How the stream reconnects; see `StreamOptions` for the defaults.
+    ///   - streamOptions: The rules by which the stream reconnects; see `StreamOptions` for the defaults.
     ///   - store: Stores the conversations. The default, `nil`, stores them as long as this object exists.
     ///   - cursors: Stores the position in the stream. The default, `nil`, stores it as long as this object exists.
     ///   - key: The name of the stream in the store of positions. The default is `chat` and the member.
