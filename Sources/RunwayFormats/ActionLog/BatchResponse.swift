@@ -3,13 +3,13 @@ package import RunwayJSON
 
 /// The response of a server to a batch of an action log.
 package struct BatchResponse: Sendable {
-    /// Whether the server has a record.
+    /// The verdict of the server on a record.
     package enum Verdict: Sendable, Hashable {
         /// The record was stored now.
         case stored
         /// The server had the record before.
         case duplicate
-        /// The server will never take the record, for this reason.
+        /// The server will never accept the record, for this reason.
         case refused(String)
     }
 
@@ -21,7 +21,7 @@ package struct BatchResponse: Sendable {
     package var expected: Int64?
     /// The verdict on each record.
     package var verdicts: [(id: UUID, verdict: Verdict)] = []
-    /// How many seconds the server wants no batch; `nil` if it does not say.
+    /// The number of seconds for which the server wants no batch; `nil` if it does not say.
     package var wait: Double?
     /// The fraction of records that the server wants; `nil` if it does not say.
     package var sampleRate: Double?
@@ -85,8 +85,8 @@ extension JSONWriter {
     }
 }
 
-/// A request to erase the records that an installation sent while nobody was signed in. Its body has the secret of the
-/// installation, whose id is computed from it.
+/// A request to erase the records that an installation sent while no account was signed in. Its body has the secret of
+/// the installation, whose id is computed from the secret.
 package enum ErasureRequest {
     /// The most bytes of a body.
     package static let maximumByteCount = 1024
