@@ -73,8 +73,8 @@ extension Journal {
         }
     }
 
-    /// Returns the first entry of a scope that is claimed or waits; `nil` if there is none. Damaged ones are removed and
-    /// counted.
+    /// Returns the first entry of a scope that is claimed or waits; `nil` if there is none. Damaged entries are removed
+    /// and counted.
     func first(of scope: String) throws(StorageError) -> JournalEntry? {
         try write { database in
             let statement = """

@@ -1,13 +1,13 @@
 import Foundation
 import GRDB
 
-/// What a later run must know of the server of a scope: attempts that ended without its response although they were
-/// sent, and how long it asked an offline queue to wait.
+/// The facts about the server of a scope that a later run must know: lost attempts, which were sent but got no
+/// response, and pauses that the server asked an offline queue for.
 extension Journal {
     /// Followed by the scope.
     static let lossesPrefix = "losses "
 
-    /// Counts an attempt without a response. A later run counts on.
+    /// Counts an attempt without a response. A later run continues the count.
     ///
     /// - Parameter first: The first entry that was sent. If it is not the one of the previous attempt, the count begins
     ///   anew.

@@ -56,9 +56,9 @@ struct JournalClock: Sendable {
 
     private static let columns = "installation, moment, boot, uptime, date, checksum"
 
-    /// The row of a file; `nil` if it has none yet.
+    /// Reads the row of a file; `nil` if the file has no row yet.
     ///
-    /// - Throws: `SQLITE_CORRUPT` or ``DamagedColumn`` if it is damaged.
+    /// - Throws: `SQLITE_CORRUPT` or ``DamagedColumn`` if the row is damaged.
     static func read(_ database: Database) throws -> JournalClock? {
         guard let row = try Row.fetchOne(database, sql: "SELECT \(columns) FROM file") else { return nil }
         let found = try JournalClock(row)

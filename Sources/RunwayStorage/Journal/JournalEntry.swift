@@ -2,7 +2,7 @@ import Foundation
 import GRDB
 import RunwaySQLite
 
-/// What an owner of a ``Journal`` asks it to store, and what its place in the file says of it.
+/// An entry of a ``Journal``: the content that its owner stores, and the position and state in the file.
 struct JournalEntry: Sendable, Equatable {
     /// The state of an entry. The raw values are stored.
     enum State: Int, Sendable {
@@ -28,19 +28,19 @@ struct JournalEntry: Sendable, Equatable {
     var payload: [UInt8]
     /// Whether the stored bytes can't be decrypted with the owner's sealing. The payload is empty then.
     var isSealed = false
-    /// The place in the order of all entries of the file; 0 before it is stored.
+    /// The position in the order of all entries of the file; 0 before the entry is stored.
     var sequence: Int64 = 0
     var state = State.waiting
-    /// Why it is set aside; empty otherwise.
+    /// The reason why the entry is set aside; empty otherwise.
     var reason = ""
 }
 
 extension JournalEntry {
     static let columns = "sequence, id, scope, priority, payload, checksum, moment, state, reason"
 
-    /// Reads a row that begins with these columns, as it is stored; `nil` if it is damaged.
+    /// Reads a row that begins with these columns, as it is stored; `nil` if the row is damaged.
     ///
-    /// - Parameter state: The state of an entry whose own is unknown. The default is that it is damaged.
+    /// - Parameter state: The state of an entry whose stored state is unknown. By default such an entry is damaged.
     init?(_ row: Row, orIn state: State? = nil) {
         guard let sequence = Int64.fromDatabaseValue(row[0]), let id = UUID.fromDatabaseValue(row[1]),
             let scope = String.fromDatabaseValue(row[2]), let priority = Int.fromDatabaseValue(row[3]),

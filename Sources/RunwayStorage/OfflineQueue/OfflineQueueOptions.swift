@@ -29,8 +29,9 @@ public struct OfflineQueueOptions: Sendable {
     /// backup was restored, the date counts: a change whose date is further away than this time, in the past or in the
     /// future, is reported, too, when its turn comes.
     ///
-    /// It must be shorter than the server stores responses under their keys, by a day: `IdempotencyMiddleware` does for
-    /// 31 days (`IdempotencyRules.lifetime`). A change that is sent again after that has a second effect.
+    /// The time must be shorter, by a day, than the one for which the server stores responses under their keys:
+    /// `IdempotencyMiddleware` stores them for 31 days (`IdempotencyRules.lifetime`). A change that is sent again after
+    /// that has a second effect.
     public var maximumAge = Duration.seconds(30 * 86_400)
     /// Encrypts changes before they are written to disk. The default, `nil`, stores them as they are.
     public var sealing: (any PayloadSealing)?

@@ -11,10 +11,10 @@ struct StoredChange: Sendable, Codable, Equatable {
         case subjects, key, mayHaveBeenSent, hasResult, date, keyDate, boot, invalidates
     }
 
-    /// The entry of the journal, which says what it waits for.
+    /// The entry of the journal, with the state of the change.
     var row = JournalEntry(id: UUID(), scope: "", priority: 0, payload: [])
-    /// Set by a claim if the change is too old to be sent: a server that has it may have forgotten its key, and would
-    /// execute it again.
+    /// Whether the change is too old to be sent: a server that has executed it may have forgotten its key, and would
+    /// execute it again. A claim sets this.
     var isTooOld = false
     var service: String
     var environment: String

@@ -250,8 +250,8 @@ enum LossTreatment: Equatable, Sendable {
 
 /// The times between the attempts of a ``SendSchedule``.
 struct SendPace: Sendable {
-    /// The time for which nothing of a scope is sent after the server asked for a login, unless somebody signs in or the
-    /// app asks.
+    /// The time for which nothing of a scope is sent after the server asked for a login, unless an account signs in or
+    /// the app asks.
     static let credentialsWait = Duration.seconds(300)
     /// The longest wait that a server can ask for.
     static let longestPause = Duration.seconds(86_400)
