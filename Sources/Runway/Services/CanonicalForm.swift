@@ -5,46 +5,19 @@ import HTTPTypes
 ///
 /// Texts are compared by their UTF-8 bytes, since these are sent: Swift treats the two encodings of "é" as equal. Names
 /// are compared in any order, values of one name in their order.
-struct CanonicalForm: ~Copyable {
-    /// The bytes so far, and space for more. This is no array, which would check its capacity and its owner at each
-    /// byte: every call that may be cached runs this code.
-    private var memory = UnsafeMutableBufferPointer<UInt8>.allocate(capacity: 256)
-    private var count = 0
+struct CanonicalForm {
+    private(set) var bytes: [UInt8] = []
 
-    deinit { memory.deallocate() }
-
-    var bytes: [UInt8] { Array(UnsafeBufferPointer(rebasing: memory[..<count])) }
+    init() { bytes.reserveCapacity(128) }
 
     mutating func add(_ text: String) {
         var text = text
         text.withUTF8 { add($0) }
     }
 
-    mutating func add(_ part: [UInt8]) { part.withUnsafeBufferPointer { add($0) } }
-
-    private mutating func add(_ part: UnsafeBufferPointer<UInt8>) {
+    mutating func add(_ part: some Collection<UInt8>) {
         add(count: part.count)
-        append(part)
-    }
-
-    private mutating func append(_ part: UnsafeBufferPointer<UInt8>) {
-        makeRoom(for: part.count)
-        _ = UnsafeMutableBufferPointer(rebasing: memory[count...]).initialize(fromContentsOf: part)
-        count += part.count
-    }
-
-    private mutating func append(_ byte: UInt8) {
-        makeRoom(for: 1)
-        memory.initializeElement(at: count, to: byte)
-        count += 1
-    }
-
-    private mutating func makeRoom(for added: Int) {
-        if count + added <= memory.count { return }
-        let larger = UnsafeMutableBufferPointer<UInt8>.allocate(capacity: max(2 * memory.count, count + added))
-        _ = larger.initialize(fromContentsOf: memory[..<count])
-        memory.deallocate()
-        memory = larger
+        bytes.append(contentsOf: part)
     }
 
     /// Adds the parameters in the order of their names.
@@ -59,10 +32,10 @@ struct CanonicalForm: ~Copyable {
             case .indices: 2
             case .commas: 3
             }
-        append(arrays)
-        append(style.writesDots ? 1 : 0)
-        append(style.writesDigits ? 1 : 0)
-        append(style.writesNulls ? 1 : 0)
+        bytes.append(arrays)
+        bytes.append(style.writesDots ? 1 : 0)
+        bytes.append(style.writesDigits ? 1 : 0)
+        bytes.append(style.writesNulls ? 1 : 0)
         add(style.dates)
     }
 
@@ -74,7 +47,7 @@ struct CanonicalForm: ~Copyable {
             case .secondsSince1970: 1
             case .millisecondsSince1970: 2
             }
-        append(code)
+        bytes.append(code)
     }
 
     /// Adds header fields by their names as passed: if two names differ only in case, the order decides which is sent.
@@ -96,15 +69,13 @@ struct CanonicalForm: ~Copyable {
     }
 
     private mutating func add(count: Int) {
-        if count < 255 { return append(UInt8(count)) }
-        append(255)
+        if count < 255 { return bytes.append(UInt8(count)) }
+        bytes.append(255)
         add(UInt64(count))
     }
 
     private mutating func add(_ number: UInt64) {
-        withUnsafeBytes(of: number.littleEndian) { number in
-            number.withMemoryRebound(to: UInt8.self) { append($0) }
-        }
+        withUnsafeBytes(of: number.littleEndian) { bytes.append(contentsOf: $0) }
     }
 
     private mutating func add(_ parameters: Parameters, depth: Int) {
@@ -140,35 +111,35 @@ struct CanonicalForm: ~Copyable {
     private mutating func add(_ value: ParameterValue, depth: Int) {
         guard depth <= UnencodableParameter.maximumDepth else { return }
         switch value {
-        case .null: append(0)
-        case .bool(let value): append(value ? 2 : 1)
+        case .null: bytes.append(0)
+        case .bool(let value): bytes.append(value ? 2 : 1)
         case .integer(let value):
-            append(3)
+            bytes.append(3)
             add(UInt64(bitPattern: value))
         case .unsigned(let value):
-            append(4)
+            bytes.append(4)
             add(value)
         case .double(let value):
-            append(5)
+            bytes.append(5)
             add(value.bitPattern)
         case .decimal(let value):
-            append(6)
+            bytes.append(6)
             add("\(value)")
         case .string(let value):
-            append(7)
+            bytes.append(7)
             add(value)
         case .date(let value):
-            append(8)
+            bytes.append(8)
             add(value.timeIntervalSinceReferenceDate.bitPattern)
         case .bytes(let value):
-            append(9)
+            bytes.append(9)
             add(value)
         case .array(let elements):
-            append(10)
+            bytes.append(10)
             add(count: elements.count)
             for element in elements { add(element, depth: depth + 1) }
         case .object(let members):
-            append(11)
+            bytes.append(11)
             add(members, depth: depth + 1)
         }
     }

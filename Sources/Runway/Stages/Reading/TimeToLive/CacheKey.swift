@@ -90,7 +90,8 @@ struct CacheKey: Sendable, Hashable {
         self.init(form, of: flight.configuration.callIdentity, in: flight)
     }
 
-    private init(_ form: consuming CanonicalForm, of owner: ServiceIdentity, in flight: Flight) {
+    private init(_ form: CanonicalForm, of owner: ServiceIdentity, in flight: Flight) {
+        var form = form
         // Whether calls of the endpoint carry the token follows from the endpoint, unless the call differs.
         if flight.authorization != flight.endpoint.authorization { form.add("\(flight.authorization)") }
         self.owner = owner
