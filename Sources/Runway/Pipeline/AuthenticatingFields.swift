@@ -1,11 +1,13 @@
 import HTTPTypes
 
-// What authenticates a request. Caching, redirects, merging and records read it here; what `Redaction` shows changes nothing.
+// The fields that authenticate a request. Caching, redirects, merging and records read them here; the settings of
+// `Redaction` change nothing.
 //
 // Two questions are decided apart, each on its safe side:
-// - Whose response is it? The fields that authenticate (``Flight/isAuthenticating(_:)``) separate stored responses. Any other field would
-//   only cost hits: the response's `Vary` names those that select it (RFC 9111 §4.1).
-// - What may another origin see? Only fields that are known to be impersonal (`isImpersonal`): an API may invent a field for its token.
+// - Who may get the response? The fields that authenticate (``Flight/isAuthenticating(_:)``) separate stored responses.
+//   Any other field would only cost hits: the response's `Vary` names the fields that select it (RFC 9111 §4.1).
+// - Which fields may be sent to another origin? Only fields that are known to be impersonal (`isImpersonal`): an API
+//   may invent a field for its token.
 
 extension HTTPField.Name {
     /// Whether the standard of a request field gives it a meaning other than to authenticate or identify the sender of

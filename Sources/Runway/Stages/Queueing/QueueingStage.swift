@@ -278,7 +278,7 @@ extension Response {
     fileprivate var leavesEffectUnknown: Bool {
         guard let outlook = refusal?.outlook else { return false }
         if followsProcessedRequest { return true }
-        // A redirect that can't be followed, and a response that nobody judges, are the app's to correct.
+        // The app has to correct a redirect that can't be followed, and a pipeline that judges no response.
         let isUnclear = outlook.mayHaveTakenEffect && verdict != nil && verdict != .redirected
         return outlook.keyEnd == nil && (followsSentAttempt || isUnclear)
     }
