@@ -83,7 +83,7 @@
         }
     }
 
-    /// Why a call made more than one request.
+    /// The reason why a call made more than one request.
     package enum Repetition: String, Sendable, Hashable, CaseIterable, Codable, CodingKeyRepresentable {
         /// The request before it failed temporarily.
         case retried
