@@ -85,8 +85,8 @@ extension JSONWriter {
     }
 }
 
-/// A request to erase the records that an installation sent while no account was signed in. Its body has the secret of
-/// the installation, whose id is computed from the secret.
+/// A request to erase the records that an installation sent without an account. Its body has the secret of the
+/// installation, whose id is computed from the secret.
 package enum ErasureRequest {
     /// The most bytes of a body.
     package static let maximumByteCount = 1024
