@@ -5,8 +5,8 @@ import RunwaySignatures
 
 extension ActionLogRoute where Sink: ActionLogErasing {
     /// Adds the routes by which a client erases its records: `DELETE` at the path of the log for the records of its
-    /// account, and the route of ``addAnonymousErasure(to:path:)`` for the records that its installation sent while
-    /// nobody was signed in.
+    /// account, and the route of ``addAnonymousErasure(to:path:)`` for the records that its installation sent without
+    /// an account.
     ///
     /// ```swift
     /// let route = ActionLogRoute(to: sink)
@@ -38,8 +38,8 @@ extension ActionLogRoute where Sink: ActionLogErasing {
         addAnonymousErasure(to: router, path: path)
     }
 
-    /// Adds the route by which a client erases the records that its installation sent while nobody was signed in:
-    /// `POST` at `erasure` below the path of the log.
+    /// Adds the route by which a client erases the records that its installation sent without an account: `POST` at
+    /// `erasure` below the path of the log.
     ///
     /// Use it for servers that can't verify accounts. ``addErasure(to:path:account:)`` adds this route, too: call only
     /// one of the two.

@@ -21,7 +21,7 @@ public struct EventPermission: Sendable, Hashable {
     ///
     /// - Parameters:
     ///   - topics: The topics that the client may follow. The default, `nil`, allows all.
-    ///   - owner: The name of the client. The default, an empty text, is nobody in particular.
+    ///   - owner: The name of the client. The default, an empty text, names no client.
     ///   - lifetime: The time for which the permission is valid. The default, `nil`, has no end.
     public init(topics: Set<String>? = nil, owner: String = "", lifetime: Duration? = nil) {
         (self.topics, self.owner, self.lifetime) = (topics, owner, lifetime)

@@ -25,8 +25,9 @@ public struct IdempotencyRules: Sendable {
     /// The time for which a response is stored and replayed; a server should publish it to its clients. The default is
     /// 31 days.
     ///
-    /// It must be longer, by a day, than the time for which clients repeat a request: 30 days for an `OfflineQueue` by
-    /// default (`OfflineQueueOptions.maximumAge`). A request that a client sends again after that is executed again.
+    /// The time must be longer, by a day, than the one for which clients repeat a request: 30 days for an
+    /// `OfflineQueue` by default (`OfflineQueueOptions.maximumAge`). A request that a client sends again after that is
+    /// executed again.
     public var lifetime = Duration.seconds(31 * 86_400)
     /// The time after which a running request counts as abandoned by a stopped server, so that another request with its
     /// key is executed. The default is 5 minutes. A request that takes longer is then executed twice, and its response
