@@ -81,8 +81,9 @@ extension ActionLogSender {
                 (nil, .unauthorized):
                 return .unauthorized
             // 404, 405 and 501: the server has no such route. It may be about to get one, so that it is asked a few
-            // times. 401 and 403 for records of nobody may be a gateway's response to a route that the server does not
-            // have. A fault with a status below 400 is a redirect that can't be followed, or a success that confirms no erasure.
+            // times. 401 and 403 for records without an account may be a gateway's response to a route that the server
+            // does not have. A fault with a status below 400 is a redirect that can't be followed, or a success that
+            // confirms no erasure.
             case _ where concernsAccount, (404, _), (405, _), (501, _), ((200..<400)?, .faulted), (_, .unauthorized),
                 (_, .refused), (_, .conflicting), (_, .executed):
                 let (limit, reason) = (options.maximumServerFaults, status.map { "status \($0)" } ?? "\(error.kind)")

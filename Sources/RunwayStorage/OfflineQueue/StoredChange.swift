@@ -27,10 +27,10 @@ struct StoredChange: Sendable, Codable, Equatable {
     var body: Data
     /// A JSON object.
     var parameters: Data
-    /// ``UnsentChange/call``, which is JSON. Absent if there is none, and in changes of former versions.
+    /// The call as JSON: ``UnsentChange/call``. Absent if there is none, and in changes of former versions.
     var call: String?
-    /// ``UnsentChange/authorization``, as a word. Absent if it is that of the endpoint, and in changes of former
-    /// versions.
+    /// The policy of the call as a word: ``UnsentChange/authorization``. Absent if it is that of the endpoint, and in
+    /// changes of former versions.
     var authorization: String?
     var subjects: [String]
     /// The `Idempotency-Key`.
