@@ -71,7 +71,8 @@ extension Response {
         case .malformed: error.detail = rawData.withStart(error.detail)
         default: if !rawData.bytes.isEmpty { error.detail = rawData.withStart(error.detail) }
         }
-        error.rawData = rawData
+        // A stage may have changed the head after the body was read.
+        error.rawData = rawData.response == head ? rawData : rawData.with(response: head)
         return error
     }
 }
