@@ -57,7 +57,7 @@ extension NetworkLayer {
         return flight.id
     }
 
-    /// The endpoint with its parameters completed; unchanged if that fails, for which its flight fails later.
+    /// Returns the endpoint with its parameters completed; unchanged if that fails, for which its flight fails later.
     private func completed<E: Endpoint>(_ endpoint: E) -> E {
         var completed = endpoint
         do { try completed.complete() } catch { return endpoint }
@@ -166,7 +166,7 @@ extension NetworkLayer {
 }
 
 extension FlightContext {
-    /// The key of the response to a checked call, and its target.
+    /// Returns the key of the response to a checked call, and its target.
     ///
     /// - Throws: ``NetworkError/Kind/invalidParameters`` or ``NetworkError/Kind/invalidConfiguration`` if no request
     ///   can be made for the endpoint.

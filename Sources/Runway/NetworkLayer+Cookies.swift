@@ -1,5 +1,5 @@
 extension NetworkLayer {
-    /// The stored cookies of a service, for the account that is signed in to it now, the oldest first.
+    /// Returns the stored cookies of a service, for the account that is signed in to it now, the oldest first.
     public func cookies(of service: any APIService.Type) -> [Cookie] {
         let date = clock.date
         return cookieJars.withJar(of: cookieOwner(service)) { $0.cookies(at: date) }

@@ -65,7 +65,7 @@ package struct LeastRecentlyUsed<Key: Hashable, Value> {
         return body(&value)
     }
 
-    /// The value of a key, without counting as use.
+    /// Returns the value of a key, without counting as use.
     package func peek(_ key: Key) -> Value? { places[key].flatMap { values[$0] } }
 
     /// The value that is evicted next; `nil` if there is none.

@@ -34,7 +34,7 @@ package struct ValuesByKind<Kind: Hashable, Key: Hashable, Value> {
     /// The keys, grouped by kind, the most recently used of each kind first.
     package var keys: [Key] { shares.count == 1 ? shares[0].keys : shares.flatMap(\.keys) }
 
-    /// The most bytes that a value of a kind may have.
+    /// Returns the most bytes that a value of a kind may have.
     package func maximumByteCount(of kind: Kind) -> Int { shares[index(of: kind)].maximumByteCount }
 
     /// Returns whether a value of a kind could be inserted, if others of its budget were evicted for it.
@@ -43,7 +43,7 @@ package struct ValuesByKind<Kind: Hashable, Key: Hashable, Value> {
         return byteCount <= shares[share].maximumByteCount && shares[share].maximumCount > 0
     }
 
-    /// The value that has to be evicted next to insert one of a kind; `nil` if there is room for it.
+    /// Returns the value that has to be evicted next to insert one of a kind; `nil` if there is room for it.
     package func valueToEvict(for kind: Kind, byteCount: Int) -> Value? {
         let share = index(of: kind)
         let hasRoom =
@@ -68,7 +68,7 @@ package struct ValuesByKind<Kind: Hashable, Key: Hashable, Value> {
         return nil
     }
 
-    /// The value of a key, without counting as use.
+    /// Returns the value of a key, without counting as use.
     package func peek(_ key: Key) -> Value? {
         for share in shares {
             if let value = share.peek(key) { return value }

@@ -10,7 +10,7 @@ extension FlightRecord.Attempt {
     /// `: 'body of 512 bytes not shown'`. It is no comment, since an interactive zsh would pass that to curl.
     public var curlCommand: String { curlCommand(with: [], notesMissingBody: true) }
 
-    /// The command line with further options of curl.
+    /// Returns the command line with further options of curl.
     ///
     /// - Parameters:
     ///   - options: The options, quoted for a shell.

@@ -96,6 +96,6 @@ public struct FlightRecord: Sendable, Identifiable {
         public var failure: String?
     }
 
-    /// The decisions of one type, in order.
+    /// Returns the decisions of one type, in order.
     package func decisions<D: StageDecision>(of type: D.Type) -> [D] { decisions.compactMap { $0.decision as? D } }
 }

@@ -80,8 +80,8 @@ extension Redaction {
         knownFields.isSecret(name) { headerFields.contains(name) || names.isSecretField(name.rawName) }
     }
 
-    /// A field's value with its URLs redacted. Those of `Link` are in angle brackets (RFC 8288 §3), which no URL
-    /// contains.
+    /// Returns a field's value with its URLs redacted. Those of `Link` are in angle brackets (RFC 8288 §3), which no
+    /// URL contains.
     private func redacted(urlsIn value: String) -> String {
         guard value.utf8.first == UInt8(ascii: "<") else { return redacted(url: value) }
         var text = ""
@@ -113,7 +113,7 @@ extension Redaction {
         }
     }
 
-    /// A URL with the values of secret parameters replaced, in its query and in its fragment.
+    /// Returns a URL with the values of secret parameters replaced, in its query and in its fragment.
     package func redacted(url: String) -> String { redacted(url: url, depth: 0) }
 
     private func redacted(url: String, depth: Int) -> String {
@@ -153,12 +153,12 @@ extension Redaction {
         return ["%3F", "%3f", "%23", "%40"].contains { url.utf8.firstRange(of: $0.utf8) != nil }
     }
 
-    /// The name of a parameter, unescaped.
+    /// Returns the name of a parameter, unescaped.
     private static func decoded(_ name: String) -> String {
         name.utf8.contains(UInt8(ascii: "%")) ? name.removingPercentEncoding ?? name : name
     }
 
-    /// A URL, which need not be well formed, without the user's name and password.
+    /// Returns a URL, which need not be well formed, without the user's name and password.
     static func withoutUserInfo(_ url: String) -> String {
         let scalars = url.unicodeScalars
         guard let start = scalars.firstRange(of: "//".unicodeScalars)?.upperBound else { return url }
@@ -185,14 +185,14 @@ extension Redaction {
         return redacted(url: url, depth: depth + 1) != url
     }
 
-    /// The detail of an error, which may contain the start of a body. The common secrets are masked there already; an
-    /// app may have named others.
+    /// Returns the detail of an error, which may contain the start of a body. The common secrets are masked there
+    /// already; an app may have named others.
     func redacted(detail: String) -> String {
         if names == .default || names == .none { return detail }
         return names.redactedText(of: detail.utf8, maximumByteCount: 2 * detail.utf8.count)
     }
 
-    /// The outcome without the response and the underlying error that a failure carries; both may hold secrets.
+    /// Returns the outcome without the response and the underlying error that a failure carries; both may hold secrets.
     func redacted(_ outcome: FlightOutcome) -> FlightOutcome {
         guard var error = outcome.error, self != .none else { return outcome }
         error.rawData = nil
@@ -211,7 +211,7 @@ extension Redaction {
         attempt.responseHeaderFields = attempt.responseHeaderFields.map(redacted)
     }
 
-    /// A body without the secrets that can be found: in JSON, whatever its media type is, and in forms.
+    /// Returns a body without the secrets that can be found: in JSON, whatever its media type is, and in forms.
     private func redacted(body: [UInt8], _ contentType: String?) -> [UInt8] {
         guard names != .none, !body.isEmpty else { return body }
         let mediaType = contentType.flatMap { MediaType($0) }

@@ -20,8 +20,8 @@ extension String {
         }
     }
 
-    /// The text with the control characters escaped for which `isEscaped` returns `true`; it also receives the next
-    /// character.
+    /// Returns the text with the control characters escaped for which `isEscaped` returns `true`; it also receives the
+    /// next character.
     private func escapingControls(
         where isEscaped: (_ scalar: Unicode.Scalar, _ next: Unicode.Scalar?) -> Bool,
         as escape: (Unicode.Scalar) -> String

@@ -14,7 +14,7 @@ package struct PrivateFile {
         self.file = file
     }
 
-    /// The bytes of the file.
+    /// Returns the bytes of the file.
     ///
     /// - Throws: ``FileError``, for example if the file has more than `maximumByteCount` bytes.
     func read(upTo maximumByteCount: Int) throws(FileError) -> [UInt8] {

@@ -27,7 +27,7 @@ enum ByteRange: Sendable, Equatable {
         }
     }
 
-    /// The bytes of a representation that the range selects; `nil` if it selects none.
+    /// Returns the bytes of a representation that the range selects; `nil` if it selects none.
     func bytes(of length: Int) -> Range<Int>? {
         switch self {
         case .from(let start, let end):

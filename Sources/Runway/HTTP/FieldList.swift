@@ -3,8 +3,8 @@ enum FieldList {
     /// The largest number of seconds, which stands for all larger ones (RFC 9111 §1.2.2).
     static var maximumSeconds: Int64 { 1 << 31 }
 
-    /// The elements between commas that stand in no quoted string, without the whitespace around them; empty ones are
-    /// left out.
+    /// Returns the elements between commas that stand in no quoted string, without the whitespace around them; empty
+    /// ones are left out.
     static func elements(of value: some StringProtocol) -> [Substring] {
         let text = Substring(value)
         var elements: [Substring] = []
@@ -38,7 +38,7 @@ enum FieldList {
         return elements
     }
 
-    /// The content of a quoted string; `nil` if there is more or less than one quoted string.
+    /// Returns the content of a quoted string; `nil` if there is more or less than one quoted string.
     static func unquoted(_ text: Substring) -> String? {
         let bytes = text.utf8
         guard bytes.first == 0x22, endOfString(from: bytes.startIndex, in: bytes) == bytes.endIndex else { return nil }
@@ -55,8 +55,8 @@ enum FieldList {
         return String(decoding: content, as: UTF8.self)
     }
 
-    /// A number of seconds (RFC 9111 §1.2.2); `nil` if it has anything but digits. A larger number is limited to the
-    /// largest.
+    /// Returns a number of seconds (RFC 9111 §1.2.2); `nil` if it has anything but digits. A larger number is limited
+    /// to the largest.
     static func seconds(_ text: some StringProtocol) -> Duration? {
         guard !text.isEmpty else { return nil }
         var value: Int64 = 0
@@ -67,7 +67,7 @@ enum FieldList {
         return .seconds(value)
     }
 
-    /// The position after the string that begins at `start`; `nil` if it does not end.
+    /// Returns the position after the string that begins at `start`; `nil` if it does not end.
     private static func endOfString(from start: Substring.Index, in bytes: Substring.UTF8View) -> Substring.Index? {
         var position = bytes.index(after: start)
         while position < bytes.endIndex {

@@ -24,7 +24,7 @@ package struct HTTPDate: Hashable, Comparable, Sendable {
     /// Whether `lhs` is earlier.
     package static func < (lhs: HTTPDate, rhs: HTTPDate) -> Bool { lhs.seconds < rhs.seconds }
 
-    /// The time from `other` to this date; negative where this date is the earlier one.
+    /// Returns the time from `other` to this date; negative where this date is the earlier one.
     func since(_ other: HTTPDate) -> Duration { .seconds(seconds - other.seconds) }
 
     /// The date in the preferred format, such as `Sun, 06 Nov 1994 08:49:37 GMT`.
@@ -49,7 +49,7 @@ package struct HTTPDate: Hashable, Comparable, Sendable {
 }
 
 extension HTTPDate {
-    /// The days from the first of January 1970 to a day of the Gregorian calendar.
+    /// Returns the days from the first of January 1970 to a day of the Gregorian calendar.
     ///
     /// Years are counted from the first of March, so that the day that a leap year adds is its year's last.
     static func days(year: Int64, month: Int64, day: Int64) -> Int64 {
@@ -60,7 +60,7 @@ extension HTTPDate {
         return era * 146_097 + yearOfEra * 365 + yearOfEra / 4 - yearOfEra / 100 + dayOfYear - 719_468
     }
 
-    /// The day of the Gregorian calendar that is `days` after the first of January 1970.
+    /// Returns the day of the Gregorian calendar that is `days` after the first of January 1970.
     static func calendarDay(_ days: Int64) -> (year: Int64, month: Int64, day: Int64) {
         let shifted = days + 719_468
         let era = floorDivided(shifted, by: 146_097)
@@ -73,7 +73,7 @@ extension HTTPDate {
         return (year, month, dayOfYear - (153 * marchMonth + 2) / 5 + 1)
     }
 
-    /// The number of days in a month.
+    /// Returns the number of days in a month.
     static func dayCount(year: Int64, month: Int64) -> Int64 {
         let isLeap = year % 4 == 0 && (year % 100 != 0 || year % 400 == 0)
         return month == 2 ? (isLeap ? 29 : 28) : [4, 6, 9, 11].contains(month) ? 30 : 31

@@ -48,7 +48,7 @@ struct HTTPDateReader {
         return seconds(year, month, day, time)
     }
 
-    /// The second of the day.
+    /// Returns the second of the day.
     private mutating func time() -> Int64? {
         guard let hour = digits(2), take(":"), let minute = digits(2), take(":"), let second = digits(2),
             hour < 24, minute < 60, second <= 60

@@ -112,7 +112,7 @@ public struct HostList: Sendable, Hashable {
         self.lifetime = min(max(lifetime, .seconds(60)), .seconds(30 * 86_400))
     }
 
-    /// The addresses of a host; empty if the list does not name it.
+    /// Returns the addresses of a host; empty if the list does not name it.
     public func addresses(of host: String) -> [IPAddress] { addresses[host.lowercased()] ?? [] }
 
     /// The list as a server sends it.

@@ -29,7 +29,7 @@ struct HostListFile: Sendable {
         }
     }
 
-    /// The content of the bytes of such a file.
+    /// Returns the content of the bytes of such a file.
     ///
     /// - Throws: ``NetworkError/Kind/invalidConfiguration`` for bytes that were changed.
     static func content(

@@ -37,7 +37,7 @@ struct HostMeasurements: Sendable {
         salt = (0..<Self.digestByteCount).map { _ in UInt8.random(in: 0...255, using: &generator) }.hexadecimal
     }
 
-    /// The name of a network; `nil` if it can't be distinguished from other networks of its kind.
+    /// Returns the name of a network; `nil` if it can't be distinguished from other networks of its kind.
     func name(of network: NetworkKey) -> String? {
         guard let identity = network.identity else { return nil }
         var hash = SHA256Hash()

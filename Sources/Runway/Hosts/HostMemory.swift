@@ -43,7 +43,7 @@ final class HostMemory: Sendable {
     /// The last failure to read or write the file; `nil` if there was none.
     var error: NetworkError? { state.withLock { $0.error } }
 
-    /// The records of a host's addresses on a network, with their instants on the clock.
+    /// Returns the records of a host's addresses on a network, with their instants on the clock.
     func records(of host: String, on network: NetworkKey) -> [IPAddress: AddressRecord] {
         let (now, date) = (clock.now, clock.date.timeIntervalSince1970)
         return state.withLock { state in

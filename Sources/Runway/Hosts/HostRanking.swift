@@ -25,7 +25,7 @@ struct HostRanking {
     /// The number of addresses that have a record.
     var count: Int { records.count }
 
-    /// The record of an address.
+    /// Returns the record of an address.
     func record(of address: IPAddress) -> AddressRecord? { records[address] }
 
     /// Returns the order in which to dial these addresses.
@@ -114,7 +114,7 @@ struct HostRanking {
         return max(0, time - min(excess, known))
     }
 
-    /// The addresses that are known to work, the lowest latency first.
+    /// Returns the addresses that are known to work, the lowest latency first.
     private func proven(_ addresses: [IPAddress]) -> [IPAddress] {
         addresses.filter { records[$0]?.isUnproven == false }
             .sorted { (records[$0]?.score ?? 0) < (records[$1]?.score ?? 0) }
@@ -129,7 +129,7 @@ struct HostRanking {
         return bestScore < min(score * limits.hysteresis, score - 0.003) ? best : current
     }
 
-    /// The address that most needs a measurement now, if one is due.
+    /// Returns the address that most needs a measurement now, if one is due.
     private func unknown(in addresses: some Sequence<IPAddress>, at now: Duration) -> IPAddress? {
         // Of many calls that dial at once, only one measures an address.
         let idle = addresses.filter { records[$0]?.isExplored(at: now) != true }

@@ -47,7 +47,7 @@ extension APIManager {
         succeed(landing)
     }
 
-    /// The hooks that a landing passes.
+    /// Returns the hooks that a landing passes.
     private func hooks(of landing: Landing) -> LandingHooks {
         LandingHooks(
             interceptors: interceptors, call: InterceptedCall(flight: landing.flight.id, endpoint: landing.endpoint),

@@ -75,7 +75,7 @@ struct LandingMachine {
     // Inlined, as `requested(_:)` is, so that the manager reads one property in place of copying the machine.
     @inline(__always) func isPending(_ id: FlightID) -> Bool { calls[id] != nil }
     func isInFlight(_ id: FlightID) -> Bool { calls[id]?.isInFlight ?? false }
-    /// A call that has not ended; `nil` if it has.
+    /// Returns a call that has not ended; `nil` if it has.
     func flight(_ id: FlightID) -> Flight? { calls[id]?.flight }
 
     /// Returns the held stale response of a call; `nil` if there is none, or the call has ended.

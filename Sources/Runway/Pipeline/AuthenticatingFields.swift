@@ -61,8 +61,8 @@ extension Flight {
 }
 
 extension Request {
-    /// The fields that separate the stored responses of different senders, sorted by name: those that authenticate, and
-    /// `Host`, which replaces the authority of the target (RFC 9112 §3.2).
+    /// Returns the fields that separate the stored responses of different senders, sorted by name: those that
+    /// authenticate, and `Host`, which replaces the authority of the target (RFC 9112 §3.2).
     ///
     /// Two requests in which they differ may come from two users, whichever account the app has set.
     func senderFields(in flight: Flight) -> [HTTPField] {
@@ -87,7 +87,7 @@ extension Request {
 }
 
 extension Credentials {
-    /// The fields that a request gets from ``authorize(_:with:)``: those that differ afterwards.
+    /// Returns the fields that a request gets from ``authorize(_:with:)``: those that differ afterwards.
     func fields(setBy token: AccessToken, in request: inout Request) -> Set<HTTPField.Name> {
         let before = request.head.headerFields
         authorize(&request, with: token)

@@ -13,7 +13,7 @@ extension BodyStream {
     /// A line has at most 1 MiB; ``lines(upTo:)`` allows other sizes, and defines lines.
     public var lines: some AsyncSequence<String, any Error> & Sendable { lines(upTo: Self.maximumLineByteCount) }
 
-    /// The body as lines of text, as they arrive.
+    /// Returns the body as lines of text, as they arrive.
     ///
     /// A line ends with LF or CRLF, which are not part of it; a CR without LF is part of the line. A line may be empty.
     /// Bytes after the last end are a line, too. The bytes are read as UTF-8: malformed ones become U+FFFD, and a byte

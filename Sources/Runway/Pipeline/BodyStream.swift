@@ -76,7 +76,7 @@ public struct BodyStream: AsyncSequence, Sendable {
     public struct AsyncIterator: AsyncIteratorProtocol {
         fileprivate let nextPart: () async throws -> [UInt8]?
 
-        /// The next part that is not empty; `nil` at the end.
+        /// Returns the next part that is not empty; `nil` at the end.
         public mutating func next() async throws -> [UInt8]? {
             while let part = try await nextPart() {
                 if !part.isEmpty { return part }

@@ -146,7 +146,7 @@ extension FlightRecorder {
         }
     }
 
-    /// The version of HTTP of an attempt, counted from 0; `nil` if it is not known.
+    /// Returns the version of HTTP of an attempt, counted from 0; `nil` if it is not known.
     func httpVersion(ofAttempt index: Int) -> String? {
         state.withLock { $0.attempts.indices.contains(index) ? $0.attempts[index].record.httpVersion : nil }
     }

@@ -18,7 +18,7 @@ struct RedirectHop: Sendable {
     /// The instant on the layer's clock at which the response was received.
     var received: Duration
 
-    /// The times of this exchange. Its response has almost the same date as the last one.
+    /// Returns the times of this exchange. Its response has almost the same date as the last one.
     func times(like last: ExchangeTimes) -> ExchangeTimes {
         let later = (last.received - received).components.seconds
         return ExchangeTimes(

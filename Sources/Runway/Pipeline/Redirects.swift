@@ -36,8 +36,8 @@ extension RequestPipeline.Rest {
 }
 
 extension Request {
-    /// The request that follows a response to this one, for the record, too; `nil` if the response is no redirect, may
-    /// not be followed, or leads to a request that was sent already.
+    /// Returns the request that follows a response to this one, for the record, too; `nil` if the response is no
+    /// redirect, may not be followed, or leads to a request that was sent already.
     ///
     /// - Throws: ``NetworkError/Kind/invalidResponse`` for `Location` fields that differ, and for more redirects than
     ///   one call follows.
@@ -85,7 +85,7 @@ extension Request {
             && plain.head.headerFields == following.head.headerFields && plain.body.isSame(as: following.body)
     }
 
-    /// The request that follows a redirect; `nil` if it may not be followed.
+    /// Returns the request that follows a redirect; `nil` if it may not be followed.
     ///
     /// - Parameter authentication: The fields and texts that authenticate the call, in addition to fields with telling
     ///   names.

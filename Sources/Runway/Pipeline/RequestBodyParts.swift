@@ -11,7 +11,7 @@ package struct RequestBodyParts {
         remainingByteCount = byteCount
     }
 
-    /// The next part; `nil` at the end.
+    /// Returns the next part; `nil` at the end.
     package mutating func next() async throws(RequestBodyFailure) -> [UInt8]? {
         guard let part = try await nextPart() else {
             if let remainingByteCount, remainingByteCount > 0 { throw .wrongLength }

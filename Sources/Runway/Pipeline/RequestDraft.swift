@@ -27,7 +27,7 @@ public struct RequestDraft: Sendable {
         if case .endpoint(_, let content) = source { content } else { nil }
     }
 
-    /// The request as it enters the pipeline. It is made once, when it is asked for first.
+    /// Returns the request as it enters the pipeline. It is made once, when it is asked for first.
     ///
     /// - Throws: ``NetworkError/Kind/invalidParameters`` or ``NetworkError/Kind/invalidConfiguration`` if the endpoint
     ///   describes none.
@@ -42,8 +42,8 @@ public struct RequestDraft: Sendable {
         return request
     }
 
-    /// The cache key of the call; `nil` if its response is not stored by the client's rules. Makes the request only if
-    /// the endpoint does not determine the key.
+    /// Returns the cache key of the call; `nil` if its response is not stored by the client's rules. Makes the request
+    /// only if the endpoint does not determine the key.
     ///
     /// - Throws: The errors of ``request(in:)``.
     mutating func key(in flight: Flight) throws(NetworkError) -> CacheKey? {

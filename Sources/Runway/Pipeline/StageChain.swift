@@ -80,7 +80,7 @@ extension RequestPipeline {
             return doesTransport
         }
 
-        /// The part below the stage of a step; `nil` if no stage here is that.
+        /// Returns the part below the stage of a step; `nil` if no stage here is that.
         func below(_ step: FlightStep) -> Rest? {
             var link = first
             while let current = link, current.stage.step != step { link = current.next }

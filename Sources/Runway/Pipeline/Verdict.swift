@@ -86,12 +86,12 @@ public struct Verdict: Sendable, Hashable, CustomStringConvertible {
         }
     }
 
-    /// A wait of whole seconds; `nil` if no clock can count it.
+    /// Returns a wait of whole seconds; `nil` if no clock can count it.
     private static func wait(seconds: Int64) -> Duration? {
         (0...Int64(Int32.max)).contains(seconds) ? .seconds(seconds) : nil
     }
 
-    /// The error of a call with this verdict; `nil` if it succeeded.
+    /// Returns the error of a call with this verdict; `nil` if it succeeded.
     func error(for response: HTTPResponse) -> NetworkError? {
         // Almost every call succeeds: no text is made for those.
         if case .fine = value { return nil }
@@ -137,7 +137,7 @@ public struct Verdict: Sendable, Hashable, CustomStringConvertible {
 }
 
 extension Request {
-    /// The service's verdict on a response to this request.
+    /// Returns the service's verdict on a response to this request.
     ///
     /// A 304 to a condition that a cache set has no envelope to read. The stored response that it confirms was judged
     /// when it was received. A handshake that opened a WebSocket has no envelope either.

@@ -70,7 +70,7 @@ extension PercentEncoding {
         return decoded
     }
 
-    /// The octet that the escape at an index encodes (RFC 3986 §2.1); `nil` if no escape begins there.
+    /// Returns the octet that the escape at an index encodes (RFC 3986 §2.1); `nil` if no escape begins there.
     static func octet(at index: Int, in octets: ArraySlice<UInt8>) -> UInt8? {
         guard octets[index] == UInt8(ascii: "%"), octets.endIndex - index > 2,
             let high = hexValue(octets[index + 1]), let low = hexValue(octets[index + 2])

@@ -48,8 +48,8 @@ package struct URIReference: Sendable {
         authority = Array((head.authority ?? "").utf8)[...]
     }
 
-    /// The target of this reference, in a document whose URI is `base` (RFC 3986 §5.2.2). Strict: a reference with a
-    /// scheme is never relative.
+    /// Returns the target of this reference, in a document whose URI is `base` (RFC 3986 §5.2.2). Strict: a reference
+    /// with a scheme is never relative.
     func resolved(against base: URIReference) -> URIReference {
         var target = self
         if scheme == nil {
@@ -68,14 +68,15 @@ package struct URIReference: Sendable {
         return target
     }
 
-    /// A relative path below the directory of this path (RFC 3986 §5.2.3).
+    /// Returns a relative path below the directory of this path (RFC 3986 §5.2.3).
     private func merged(with relative: ArraySlice<UInt8>) -> ArraySlice<UInt8> {
         if authority != nil, path.isEmpty { return [UInt8(ascii: "/")] + relative }
         guard let slash = path.lastIndex(of: UInt8(ascii: "/")) else { return relative }
         return path[...slash] + relative
     }
 
-    /// The algorithm of RFC 3986 §5.2.4. Escaped dots are not removed: no `%XX` of a reference is changed.
+    /// Removes dot segments by the algorithm of RFC 3986 §5.2.4. Escaped dots are not removed: no `%XX` of a reference
+    /// is changed.
     private static func withoutDotSegments(_ path: ArraySlice<UInt8>) -> ArraySlice<UInt8> {
         var input = path
         var output: [UInt8] = []

@@ -151,10 +151,10 @@ extension APIService {
     /// Required, if the service has credentials.
     public static var authorization: AuthorizationPolicy { credentials == nil ? .none : .required }
 
-    /// The layer's own transport.
+    /// Returns the layer's own transport.
     public static func makeTransport() -> (any Transport)? { nil }
 
-    /// The verdict on the status.
+    /// Returns the verdict on the status.
     public static func judge(_ head: HTTPResponse, rawData: RawData?) -> Verdict {
         Verdict(status: head.status, headerFields: head.headerFields)
     }

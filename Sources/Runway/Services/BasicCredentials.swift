@@ -34,7 +34,7 @@ public struct BasicCredentials: Credentials {
         throw NetworkError(.needsLogin, in: .authorizing, "The user name and the password were refused.")
     }
 
-    /// The token, and the user name and the password in it.
+    /// Returns the token, and the user name and the password in it.
     public func secrets(of token: AccessToken) -> [String] {
         guard let bytes = Data(base64Encoded: token.value), let text = String(validating: bytes, as: UTF8.self) else {
             return [token.value]

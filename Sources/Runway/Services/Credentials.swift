@@ -82,7 +82,7 @@ extension Credentials {
         return fields(setBy: AccessToken("example", account: "example"), in: &example)
     }
 
-    /// The token and its refresh token.
+    /// Returns the token and its refresh token.
     public func secrets(of token: AccessToken) -> [String] { [token.value, token.refreshToken].compactMap { $0 } }
 
     /// Whether the service refused.

@@ -20,8 +20,8 @@ extension Flight {
     /// belongs to every account.
     var belongsToCurrentAccount: Bool { account == nil || belongsToCurrentSession }
 
-    /// The error of a call that was cancelled because its account signed out, or the app's time in the background was
-    /// over.
+    /// Returns the error of a call that was cancelled because its account signed out, or the app's time in the
+    /// background was over.
     func earlyEnd(in step: FlightStep, sending: SendState = .unknown) -> NetworkError {
         let reason =
             session.areCallsCancelled

@@ -23,7 +23,7 @@ enum RetryAfter: Equatable {
         }
     }
 
-    /// The remaining wait at a date.
+    /// Returns the remaining wait at a date.
     func wait(from reference: HTTPDate) -> Duration {
         switch self {
         case .wait(let duration): duration
@@ -33,7 +33,7 @@ enum RetryAfter: Equatable {
 }
 
 extension HTTPFields {
-    /// The wait that the server requests; `nil` if it requests none, or the field is invalid.
+    /// Returns the wait that the server requests; `nil` if it requests none, or the field is invalid.
     ///
     /// A date that has passed is no wait. A date is compared with the server's own `Date`, if there is one, so that a
     /// device with a wrong clock waits as long as any other. Of several fields, which RFC 9110 does not allow, the
@@ -53,7 +53,7 @@ extension HTTPFields {
 }
 
 extension Response {
-    /// The wait that the server, or the service in its envelope, requests; `nil` if neither requests one.
+    /// Returns the wait that the server, or the service in its envelope, requests; `nil` if neither requests one.
     func retryAfter(now: Date) -> Duration? {
         if let wait = verdict?.retryAfter { return max(.zero, wait) }
         return head.headerFields.retryAfter(now: now)

@@ -15,8 +15,8 @@ final class ServiceChanges: Sendable {
         for reader in state.withLock({ Array($0.readers.values) }) { reader.finish() }
     }
 
-    /// An element for one or more changes since the last element, until the layer is released or the reading task is
-    /// cancelled.
+    /// Returns a sequence with an element for one or more changes since the last element. It ends when the layer is
+    /// released or the reading task is cancelled.
     func changes() -> AsyncStream<Void> {
         let (changes, reader) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
         let number = state.withLock { state in

@@ -84,7 +84,7 @@ public struct ServiceSettings: Sendable {
         isAccountRestored = true
     }
 
-    /// The base URL of calls now.
+    /// Returns the base URL of calls now.
     ///
     /// - Throws: ``NetworkError/Kind/invalidConfiguration`` if the environment is unknown or its URL is invalid.
     func baseURL(of service: any APIService.Type) throws(NetworkError) -> BaseURL {

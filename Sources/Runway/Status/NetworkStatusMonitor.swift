@@ -56,7 +56,7 @@ final class NetworkStatusMonitor: Sendable {
         }
     }
 
-    /// The status to report and the waiters to resume; `nil`, which ends the reporting, if nothing is new.
+    /// Returns the status to report and the waiters to resume; `nil`, which ends the reporting, if nothing is new.
     private func nextReport() -> (NetworkStatus, [CheckedContinuation<WaitEnd, Never>])? {
         while true {
             let reportCount = state.withLock { $0.reportCount }
@@ -80,7 +80,7 @@ final class NetworkStatusMonitor: Sendable {
         }
     }
 
-    /// The status that was reported last, then every later one, until the monitor is released.
+    /// Returns the status that was reported last, then every later one, until the monitor is released.
     func statuses() -> AsyncStream<NetworkStatus> {
         let (statuses, reader) = AsyncStream.makeStream(of: NetworkStatus.self, bufferingPolicy: .bufferingNewest(1))
         let number = state.withLock { state in

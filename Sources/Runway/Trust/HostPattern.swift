@@ -15,7 +15,7 @@ package struct HostPattern: Sendable, Hashable {
         return other == host || includesSubdomains && other.hasSuffix(".\(host)")
     }
 
-    /// A host in the form in which it is compared: as in ``Origin/host``, and without brackets.
+    /// Returns a host in the form in which it is compared: as in ``Origin/host``, and without brackets.
     package static func normal(_ host: String) -> String {
         // Bare or in brackets, an address of IPv6 has many spellings.
         if host.contains(":"), let address = IPAddress(host) { return "\(address)" }

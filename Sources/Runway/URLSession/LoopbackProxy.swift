@@ -6,7 +6,7 @@ struct LoopbackProxy: Error {
     /// The variable that names the proxy.
     let variable: String
 
-    /// The variable by which libcurl uses a proxy for a host of this machine; `nil` if it uses none.
+    /// Returns the variable by which libcurl uses a proxy for a host of this machine; `nil` if it uses none.
     ///
     /// Blocks of addresses in `no_proxy` do not count, since libcurl reads them from version 7.86 on.
     static func variable(for origin: Origin, in environment: [String: String]) -> String? {

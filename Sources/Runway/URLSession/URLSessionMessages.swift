@@ -6,7 +6,7 @@ import HTTPTypes
 #endif
 
 extension Request {
-    /// The request in Foundation's terms, without a body that is a stream.
+    /// Returns the request in Foundation's terms, without a body that is a stream.
     ///
     /// - Throws: `URLError` for a URL that can't be used, ``BodyNotAllowed`` for a body that the method can't have.
     func urlRequest() throws -> URLRequest {
@@ -51,7 +51,8 @@ struct BodyNotAllowed: Error {
 }
 
 extension HTTPResponse {
-    /// The head of a response, and whether the session decoded the body; then the fields of the coded body are removed.
+    /// Returns the head of a response, and whether the session decoded the body; then the fields of the coded body are
+    /// removed.
     ///
     /// - Parameter decodesZstd: Whether the session decodes zstd. The default depends on the system.
     static func reading(

@@ -99,7 +99,7 @@ struct MultiByteText {
         }
     }
 
-    /// The bytes that Shift_JIS has for a character in the rows and cells of JIS X 0208.
+    /// Returns the bytes that Shift_JIS has for a character in the rows and cells of JIS X 0208.
     private static func shiftJIS(row: UInt8, cell: UInt8) -> ArraySlice<UInt8> {
         let (lead, trail) = (row / 2, (row % 2) * 94 + cell)
         return [lead + (lead < 0x1F ? 0x81 : 0xC1), trail + (trail < 0x3F ? 0x40 : 0x41)]

@@ -125,7 +125,7 @@ struct PagedLoadMachine<E: PagedEndpoint> {
         }
     }
 
-    /// A request landed.
+    /// Notes that a request landed, and returns the treatment of its landing.
     mutating func landed(_ request: FlightID) -> Landing {
         if refused.remove(request) != nil { return .refuse }
         guard case .waiting(let load, request) = state else { return .ignore }

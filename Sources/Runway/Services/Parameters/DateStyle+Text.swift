@@ -1,7 +1,7 @@
 import Foundation
 
 extension DateStyle {
-    /// The date as text.
+    /// Returns the date as text.
     ///
     /// - Throws: ``UnencodableParameter`` for a date that is not finite or that RFC 3339 can't write (outside the years
     ///   0 to 9999).
@@ -14,7 +14,7 @@ extension DateStyle {
         }
     }
 
-    /// The seconds since 1970 of a date that every style can write.
+    /// Returns the seconds since 1970 of a date that every style can write.
     ///
     /// - Throws: ``UnencodableParameter`` for a date that is not finite or outside the years 0 to 9999.
     static func seconds(of date: Date, at path: String) throws(UnencodableParameter) -> Double {
@@ -24,7 +24,7 @@ extension DateStyle {
         return seconds
     }
 
-    /// The time as RFC 3339 §5.6 writes it, in UTC.
+    /// Returns the time as RFC 3339 §5.6 writes it, in UTC.
     ///
     /// RFC 3339 has the Gregorian calendar for all times; Foundation's ISO 8601 style has the Julian one before 1582.
     private static func rfc3339(_ seconds: Int64) -> String {

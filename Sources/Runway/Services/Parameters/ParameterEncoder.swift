@@ -59,8 +59,8 @@ private final class ParameterNode {
         }
     }
 
-    /// The entries with the values of their nodes. A member that encoded nothing is left out, an element is an empty
-    /// object.
+    /// Returns the entries with the values of their nodes. A member that encoded nothing is left out, an element is an
+    /// empty object.
     private func filled(keepingEmpty: Bool) -> [Parameters.Entry] {
         var filled = entries
         for (place, node) in nested.reversed() {

@@ -2,8 +2,8 @@ import Foundation
 import RunwayJSON
 
 extension Parameters {
-    /// The parameters as a JSON object with its names in code point order, so that equal parameters always make the
-    /// same bytes.
+    /// Returns the parameters as a JSON object with its names in code point order, so that equal parameters always make
+    /// the same bytes.
     ///
     /// - Throws: ``UnencodableParameter`` for the first value that can't be written.
     package func json(dates: DateStyle) throws(UnencodableParameter) -> [UInt8] {

@@ -78,7 +78,7 @@ extension QueryStyle {
 }
 
 extension ParameterValue {
-    /// The text of a single value, unescaped.
+    /// Returns the text of a single value, unescaped.
     fileprivate func text(in style: QueryStyle, at path: String) throws(UnencodableParameter) -> String {
         switch self {
         case .null: ""

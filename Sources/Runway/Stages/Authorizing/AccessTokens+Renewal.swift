@@ -108,7 +108,7 @@ extension AccessTokens {
         return held
     }
 
-    /// The error of all calls that wait for a renewal that failed.
+    /// Returns the error of all calls that wait for a renewal that failed.
     private func failure(
         _ error: any Error, _ identity: TokenIdentity, _ old: HeldToken, _ number: UInt64, _ flight: Flight,
         _ credentials: any Credentials

@@ -87,7 +87,8 @@
             if status != errSecSuccess, status != errSecItemNotFound { throw Self.error(status) }
         }
 
-        /// The item of a token or of an account. Their keys have different members, and so the items different names.
+        /// Returns the item of a token or of an account. Their keys have different members, and so the items different
+        /// names.
         private func item(at key: some Encodable) throws -> [CFString: Any] {
             // JSON keeps the parts apart, whatever characters their names have.
             let encoder = JSONEncoder()

@@ -25,7 +25,7 @@ struct RenewalBackoff: Sendable {
     /// Records a renewal that one endpoint causes although other endpoints accept the token.
     mutating func renewing(at now: Duration) { (futileCount, lastRenewal) = (futileCount + 1, now) }
 
-    /// The backoff after another renewal.
+    /// Returns the backoff after another renewal.
     func renewed(at now: Duration) -> RenewalBackoff {
         var backoff = self
         backoff.lastRenewal = now

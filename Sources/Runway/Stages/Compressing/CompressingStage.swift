@@ -55,7 +55,7 @@ struct CompressingStage: RequestStage {
 }
 
 extension Request {
-    /// The request with a body in gzip, and the fields that describe it.
+    /// Returns the request with a body in gzip, and the fields that describe it.
     fileprivate func coded(_ body: RequestBody) -> Request {
         var request = self
         request.body = body
@@ -93,8 +93,8 @@ extension MediaType {
 }
 
 extension BodyStream {
-    /// The stream in gzip. When the stream has been read to its end, `end` receives the byte counts before and after
-    /// compression.
+    /// Returns the stream in gzip. When the stream has been read to its end, `end` receives the byte counts before and
+    /// after compression.
     fileprivate func gzip(level: Int, end: @escaping @Sendable (Int, Int) -> Void) -> BodyStream {
         BodyStream {
             var parts = makeAsyncIterator()

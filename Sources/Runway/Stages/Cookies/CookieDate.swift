@@ -37,7 +37,7 @@ enum CookieDate {
         "jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec",
     ]
 
-    /// The number at the start of a token, not followed by another digit.
+    /// Returns the number at the start of a token, not followed by another digit.
     private static func number(_ token: Substring.UTF8View.SubSequence, digits: ClosedRange<Int>) -> Int? {
         let start = token.prefix(while: \.isDigit)
         guard digits.contains(start.count) else { return nil }

@@ -26,7 +26,7 @@ extension Flight {
 }
 
 extension Flight {
-    /// The value of the `Cookie` field that the jar would add to a request; `nil` if it would add none.
+    /// Returns the value of the `Cookie` field that the jar would add to a request; `nil` if it would add none.
     func cookies(for request: HTTPRequest) -> [UInt8]? {
         guard case .jar = configuration.settings.cookies, request.headerFields[.cookie] == nil else { return nil }
         let date = clock.date

@@ -98,7 +98,7 @@ extension Flight {
     /// Remembers a lookup, which is not repeated when the request is sent.
     func setLookup(_ lookup: FlightReading.Lookup) { reading.state.withLock { $0.lookup = lookup } }
 
-    /// The lookup that the call made before its request was made, once; `nil` if it made none.
+    /// Returns the lookup that the call made before its request was made, once; `nil` if it made none.
     func takeLookup() -> FlightReading.Lookup? { reading.state.withLock { $0.lookup.take() } }
 
     /// The stored response that the call received.
@@ -138,7 +138,7 @@ extension Flight {
         context.cache.usage.count(use, of: endpoint)
     }
 
-    /// The stale response that this call revalidates, unless it was rejected in the meantime.
+    /// Returns the stale response that this call revalidates, unless it was rejected in the meantime.
     func revalidatedResponse(of key: CacheKey) -> TimeToLiveResponse? {
         reading.state.withLock { state in
             guard let response = state.revalidated, response.key == key, !state.isCachedRejected else { return nil }

@@ -91,7 +91,7 @@ extension Response {
     /// Whether an earlier attempt of the call may have been sent, and got no response or a temporary failure.
     var followsSentAttempt: Bool { values[FollowsSentAttempt.self] }
 
-    /// The response to a request whose earlier attempts were sent as far as this says.
+    /// Returns the response to a request whose earlier attempts were sent as far as this says.
     fileprivate func following(_ sending: SendState) -> Response {
         if sending == .notSent { return self }
         var response = self

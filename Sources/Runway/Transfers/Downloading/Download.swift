@@ -100,7 +100,7 @@ struct Download: Sendable {
         let isTooLong = Atomic(false)
     }
 
-    /// The error that the end of a body causes; `nil` if it is complete.
+    /// Returns the error that the end of a body causes; `nil` if it is complete.
     private func error(of ending: DownloadBody.Ending) -> NetworkError? {
         switch ending {
         case .ended(.complete), .ended(.partial), .surplus: return nil
@@ -184,7 +184,7 @@ struct Download: Sendable {
 }
 
 extension DownloadPlan {
-    /// The request for the missing bytes.
+    /// Returns the request for the missing bytes.
     fileprivate func request(_ whole: Request) -> Request {
         var request = whole
         guard let range else { return request }
@@ -200,7 +200,8 @@ extension Response {
         isDecoded ? nil : HTTPField.Name.contentDigest.flatMap { head.headerFields[$0] }
     }
 
-    /// The body as a stream; the response no longer holds it, so that unread bytes are released with the stream.
+    /// Returns the body as a stream; the response no longer holds it, so that unread bytes are released with the
+    /// stream.
     fileprivate mutating func takeBody() -> BodyStream {
         defer { body = .whole(RawData([], response: head)) }
         return switch body {

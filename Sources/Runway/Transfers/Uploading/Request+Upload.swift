@@ -2,7 +2,7 @@ import HTTPTypes
 import RunwayFormats
 
 extension Request {
-    /// A request to the URL of an upload, without a body; `nil` if the URL is not one of the same origin.
+    /// Returns a request to the URL of an upload, without a body; `nil` if the URL is not one of the same origin.
     ///
     /// The request has the fields of the request that created the upload, such as those that authenticate, without
     /// those that describe its body and the conditions of its effect.
@@ -22,7 +22,7 @@ extension Request {
         return request
     }
 
-    /// The request that cancels an upload.
+    /// Returns the request that cancels an upload.
     func deletingUpload(at location: String, _ policy: UploadResumption) -> Request? {
         guard var request = forUpload(at: location, policy) else { return nil }
         request.head.method = .delete

@@ -57,7 +57,7 @@ struct FileBody: Sendable {
         }
     }
 
-    /// A part of the bytes; it can be read any number of times.
+    /// Returns a part of the bytes; it can be read any number of times.
     func stream(of part: Range<Int>) -> BodyStream {
         BodyStream {
             let queue = DiskQueue()

@@ -49,7 +49,7 @@ struct TierRecordReader {
 
     mutating func duration() -> Duration? { number().map { .nanoseconds(Int64(bitPattern: $0)) } }
 
-    /// A number that is at most as large as a limit, such as the count of a list.
+    /// Returns a number that is at most as large as a limit, such as the count of a list.
     mutating func count(upTo limit: Int) -> Int? {
         number().flatMap { Int(exactly: $0) }.flatMap { $0 <= limit ? $0 : nil }
     }

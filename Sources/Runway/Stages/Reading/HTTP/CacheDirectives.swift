@@ -25,10 +25,11 @@ struct CacheDirectives: Sendable {
     /// Whether a directive is present, with or without an argument.
     func has(_ name: String) -> Bool { directives.contains { $0.name == name } }
 
-    /// The arguments of a directive, in their order.
+    /// Returns the arguments of a directive, in their order.
     func arguments(of name: String) -> [Argument] { directives.filter { $0.name == name }.map(\.argument) }
 
-    /// The smallest of a directive's durations, where an invalid one counts as zero; `nil` if the directive is absent.
+    /// Returns the smallest of a directive's durations, where an invalid one counts as zero; `nil` if the directive is
+    /// absent.
     func duration(_ name: String) -> Duration? {
         arguments(of: name).map { Self.duration($0) ?? .zero }.min()
     }
@@ -49,7 +50,7 @@ struct CacheDirectives: Sendable {
         return names
     }
 
-    /// The duration that an argument names; `nil` if it is not a number of seconds.
+    /// Returns the duration that an argument names; `nil` if it is not a number of seconds.
     static func duration(_ argument: Argument) -> Duration? {
         guard case .text(let text) = argument else { return nil }
         return FieldList.seconds(text)

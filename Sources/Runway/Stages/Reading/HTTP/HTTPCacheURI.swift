@@ -25,7 +25,7 @@ struct HTTPCacheURI: Hashable, Sendable {
         self.init(other)
     }
 
-    /// The text with capital hexadecimal digits, and without codes for characters that need none.
+    /// Returns the text with capital hexadecimal digits, and without codes for characters that need none.
     private static func normalisedPercentEncoding(_ text: String) -> String {
         let octets = Array(text.utf8)[...]
         var result: [UInt8] = []

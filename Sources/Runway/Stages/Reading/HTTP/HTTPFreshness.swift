@@ -5,7 +5,7 @@ enum HTTPFreshness {
     /// The longest heuristic freshness lifetime: a day.
     static var maximumHeuristicLifetime: Duration { .seconds(86_400) }
 
-    /// The freshness lifetime of a response (RFC 9111 §4.2.1, §4.2.2).
+    /// Returns the freshness lifetime of a response (RFC 9111 §4.2.1, §4.2.2).
     ///
     /// - Parameters:
     ///   - response: The response.
@@ -32,7 +32,7 @@ enum HTTPFreshness {
         return (min(max(.zero, date.since(modified) / 10), maximumHeuristicLifetime), true)
     }
 
-    /// The age of a response when it was received (RFC 9111 §4.2.3).
+    /// Returns the age of a response when it was received (RFC 9111 §4.2.3).
     ///
     /// - Parameters:
     ///   - fields: The fields of the response.
@@ -44,7 +44,7 @@ enum HTTPFreshness {
         return max(apparentAge, age(fields) + max(.zero, delay))
     }
 
-    /// The value of the `Age` field: its first member, zero if that is not a number (RFC 9111 §5.1).
+    /// Returns the value of the `Age` field: its first member, zero if that is not a number (RFC 9111 §5.1).
     static func age(_ fields: HTTPFields) -> Duration {
         guard let first = fields[values: .age].first?.split(separator: ",", omittingEmptySubsequences: false).first
         else { return .zero }

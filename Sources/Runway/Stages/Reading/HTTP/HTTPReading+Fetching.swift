@@ -122,7 +122,7 @@ extension HTTPReading {
         return response
     }
 
-    /// A stale response that may be used because no fresh one is available (RFC 9111 §4.2.4, RFC 5861 §4).
+    /// Returns a stale response that may be used because no fresh one is available (RFC 9111 §4.2.4, RFC 5861 §4).
     private func staleResponse(_ fetch: Fetch, isDisconnected: Bool, in flight: Flight) -> Response? {
         let directives = RequestDirectives(fetch.request.head.headerFields, use: flight.options.cacheUse)
         let now = flight.clock.now
@@ -148,8 +148,8 @@ extension Request {
         return own.matches(tag)
     }
 
-    /// The request as it is sent: with the validators of the candidates, or with the directive that no cache on the way
-    /// may respond.
+    /// Returns the request as it is sent: with the validators of the candidates, or with the directive that no cache on
+    /// the way may respond.
     fileprivate func prepared(validating candidates: [HTTPStoredResponse], in flight: Flight) -> Request {
         var request = self
         if flight.options.cacheUse == .refresh, !head.headerFields.contains(.cacheControl) {

@@ -222,7 +222,7 @@ struct HTTPReading {
         return response
     }
 
-    /// The error of a call that allows nothing to be sent (RFC 9111 §5.2.1.7).
+    /// Returns the error of a call that allows nothing to be sent (RFC 9111 §5.2.1.7).
     private static func onlyIfCachedError(in flight: Flight) -> NetworkError {
         flight.note(HTTPCacheDecision.onlyIfCachedMiss)
         var error = NetworkError.notCached

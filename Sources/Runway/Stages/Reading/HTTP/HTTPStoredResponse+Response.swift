@@ -1,7 +1,7 @@
 import HTTPTypes
 
 extension HTTPStoredResponse {
-    /// The response to a request that this one matches; `nil` if it lacks bytes that the request selects.
+    /// Returns the response to a request that this one matches; `nil` if it lacks bytes that the request selects.
     ///
     /// The caller's own preconditions come first, then its range (RFC 9110 §13.2.2).
     ///

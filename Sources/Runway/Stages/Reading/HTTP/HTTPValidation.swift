@@ -9,7 +9,8 @@ enum HTTPValidation {
         return fields[values: .range].count > 1 || ByteRange(range) == nil
     }
 
-    /// The fields of a request with the validators of stored responses (RFC 9111 §4.3.1); `nil` if none has one.
+    /// Returns the fields of a request with the validators of stored responses (RFC 9111 §4.3.1); `nil` if none has
+    /// one.
     ///
     /// The caller's own entity tags are sent along. `If-Modified-Since` is used for a single stored response only, and
     /// not with a range; the caller's own is removed, and evaluated against the stored response later.

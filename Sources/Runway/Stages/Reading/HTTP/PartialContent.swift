@@ -32,7 +32,7 @@ struct PartialContent: Sendable {
         return parts[0].bytes
     }
 
-    /// The bytes that a request's range selects, and their position; `nil` if some are missing.
+    /// Returns the bytes that a request's range selects, and their position; `nil` if some are missing.
     func content(of range: ByteRange) -> (bytes: [UInt8], range: ContentRange)? {
         let wanted: Range<Int>
         if let completeLength {

@@ -2,7 +2,7 @@ import HTTPTypes
 
 /// Selects stored responses of a target for a request (RFC 9111 §4, §4.1).
 enum ResponseSelection {
-    /// The responses that could be returned for a request if they were fresh; the preferred one first.
+    /// Returns the responses that could be returned for a request if they were fresh; the preferred one first.
     ///
     /// The most recent is preferred; if only some have `Vary`, those are preferred (RFC 9111 §4.1).
     static func candidates(_ responses: [HTTPStoredResponse], for request: HTTPRequest) -> [HTTPStoredResponse] {
@@ -27,7 +27,7 @@ enum ResponseSelection {
         }
     }
 
-    /// The candidates that a 304 selects (RFC 9111 §4.3.4).
+    /// Returns the candidates that a 304 selects (RFC 9111 §4.3.4).
     static func named(by notModified: HTTPFields, among candidates: [HTTPStoredResponse]) -> [HTTPStoredResponse] {
         let tag = notModified[.eTag].flatMap { EntityTag($0) }
         if let tag, !tag.isWeak {
@@ -43,7 +43,8 @@ enum ResponseSelection {
         return candidates.count == 1 ? candidates : []
     }
 
-    /// The candidate that a 304 confirms without naming it: the strong tag of the 304 is the candidate's weak one.
+    /// Returns the candidate that a 304 confirms without naming it: the strong tag of the 304 is the candidate's weak
+    /// one.
     ///
     /// Some servers respond so: they weaken the tag of a compressed response, and a 304 has no content to compress. By
     /// weak comparison, which the condition requires (RFC 9110 §13.1.2), the candidate is valid; it may be returned,

@@ -64,7 +64,8 @@ struct VarySelection: Sendable {
         !matchesNothing && nominated.allSatisfy { $0.matches(request) }
     }
 
-    /// The normalised value of a field, so that two values are equal if they mean the same; `nil` if it is absent.
+    /// Returns the normalised value of a field, so that two values are equal if they mean the same; `nil` if it is
+    /// absent.
     ///
     /// Lines are joined. In list fields, whitespace is removed, and case and order if they have no meaning. Other
     /// fields are not changed, since their syntax is unknown.

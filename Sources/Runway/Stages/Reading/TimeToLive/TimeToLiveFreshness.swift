@@ -9,12 +9,12 @@ enum Freshness: Equatable {
 }
 
 extension CachePolicy {
-    /// The longest lifetime that is not infinite: a hundred years. A negative one is zero.
+    /// Returns the longest lifetime that is not infinite: a hundred years. A negative one is zero.
     private static func bounded(_ lifetime: Duration) -> Duration {
         min(max(lifetime, .zero), .seconds(Int64(100) * 365 * 86_400))
     }
 
-    /// The freshness of a response in memory, at an instant of the layer's clock.
+    /// Returns the freshness of a response in memory, at an instant of the layer's clock.
     ///
     /// A response from disk is fresh in memory for no longer than the longer of the two lifetimes in all.
     func freshness(of cached: TimeToLiveResponse, at now: Duration) -> Freshness {
@@ -25,7 +25,7 @@ extension CachePolicy {
         return excess < .zero ? .fresh(age: age) : .stale(by: excess)
     }
 
-    /// The freshness of a response on disk, by its age on the wall clock; `nil` is an unknown age.
+    /// Returns the freshness of a response on disk, by its age on the wall clock; `nil` is an unknown age.
     ///
     /// If the wall clock was set back, or the date is invalid, the response is stale by zero.
     func freshness(onDisk age: Duration?) -> Freshness {

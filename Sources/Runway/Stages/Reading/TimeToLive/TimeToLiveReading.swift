@@ -259,7 +259,7 @@ extension Freshness {
 }
 
 extension TimeToLiveResponse {
-    /// The response for a call, which removes the stored one if it is rejected.
+    /// Returns the response for a call, which removes the stored one if it is rejected.
     fileprivate func received(by flight: Flight, as source: ResponseSource) -> Response {
         flight.receive(self)
         return response(from: source)

@@ -47,6 +47,6 @@ final class TimeToLiveResponse: Sendable {
     /// Returns the time that has passed since the response was received.
     func age(at now: Duration) -> Duration { max(now - fetched, .zero) }
 
-    /// The response to a call. Only responses that the service accepted are stored.
+    /// Returns the response to a call. Only responses that the service accepted are stored.
     func response(from source: ResponseSource) -> Response { Response(stored: rawData, from: source) }
 }
