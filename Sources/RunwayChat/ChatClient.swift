@@ -176,7 +176,7 @@ public final class ChatClient<Stream: EventStreamEndpoint> {
         await cursors.flush()
     }
 
-    /// The topic of a conversation, by which the stream brings its events.
+    /// Returns the topic of a conversation, by which the stream brings its events.
     public static func topic(of conversation: String) -> String { "\(topicPrefix)\(conversation)" }
 
     private static var topicPrefix: String { "chat/" }

@@ -32,7 +32,7 @@ struct ChatWindow: Sendable {
     /// Whether messages wait for others before them.
     var hasEarly: Bool { !early.isEmpty }
 
-    /// The page that is missing; `nil` if none is.
+    /// Returns the page that is missing; `nil` if none is.
     ///
     /// - Parameter wantsOlder: Whether the member wants the messages before those that are shown.
     func missingRange(wantsOlder: Bool) -> ChatRange? {
