@@ -27,7 +27,7 @@ struct BodyFile: Sendable {
         byteCount = kind == S_IFREG ? Int(exactly: status.st_size) : nil
     }
 
-    /// The media type of a file whose type is not named, by the ending of its path.
+    /// Returns the media type of a file whose type is not named, by the ending of its path.
     static func contentType(ofPath path: String) -> String {
         path.lowercased().hasSuffix(".json") ? "application/json" : "application/octet-stream"
     }
@@ -89,7 +89,7 @@ struct FormFile: Equatable {
         contentType = named ?? BodyFile.contentType(ofPath: path)
     }
 
-    /// The part of a form.
+    /// Returns the part of a form.
     ///
     /// - Throws: ``CommandFailure`` if the file can't be read.
     func part(name: String) throws(CommandFailure) -> FormPart {

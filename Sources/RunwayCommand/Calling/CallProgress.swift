@@ -41,7 +41,7 @@ final class CallProgress: Sendable {
         if Console.output.isTerminal { phase.withLock { $0 = .gaveWay } }
     }
 
-    /// The text of the line, after `elapsed`.
+    /// Returns the text of the line, after `elapsed`.
     func text(_ elapsed: Duration) -> String? {
         let time = "\(elapsed.components.seconds).\(elapsed.components.attoseconds / 100_000_000_000_000_000) s"
         switch phase.withLock({ $0 }) {

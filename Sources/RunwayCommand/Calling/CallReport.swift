@@ -63,7 +63,7 @@ struct CallReport: Encodable, Sendable {
 }
 
 extension Encodable {
-    /// The value as indented JSON with its names in order, and a line feed.
+    /// Returns the value as indented JSON with its names in order, and a line feed.
     func jsonText() throws -> String {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]

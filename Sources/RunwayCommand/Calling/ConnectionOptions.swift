@@ -44,7 +44,7 @@ struct ConnectionOptions: ParsableArguments {
         return settings
     }
 
-    /// The settings of the transport for calls to a host.
+    /// Returns the settings of the transport for calls to a host.
     ///
     /// - Parameters:
     ///   - host: The host.

@@ -22,7 +22,7 @@ final class FileReader: Sendable {
         if path != nil, descriptor >= 0 { close(descriptor) }
     }
 
-    /// The next part, of at most `count` bytes; `nil` at the end.
+    /// Returns the next part, of at most `count` bytes; `nil` at the end.
     ///
     /// - Throws: ``CommandFailure``, and `CancellationError` as soon as the task is cancelled, even if the read
     ///   continues.

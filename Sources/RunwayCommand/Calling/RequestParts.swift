@@ -21,12 +21,12 @@ struct RequestParts {
         members.contains { if case .file = $0.value { true } else { false } }
     }
 
-    /// The query in the order of the command line.
+    /// Returns the query in the order of the command line.
     func query() throws -> String {
         try pairs.map { try QueryStyle.default.text(Parameters([$0])) }.joined(separator: "&")
     }
 
-    /// The form in the order of the command line.
+    /// Returns the form in the order of the command line.
     func form() throws -> String {
         try members.map { name, item in
             guard case .member(_, let value) = item else { throw Self.unsuitable(name) }
@@ -34,7 +34,7 @@ struct RequestParts {
         }.joined(separator: "&")
     }
 
-    /// The form with files, in the order of the command line (RFC 7578).
+    /// Returns the form with files, in the order of the command line (RFC 7578).
     func multipartForm() throws -> MultipartForm {
         let parts = try members.map { name, item in
             switch item {
@@ -51,7 +51,7 @@ struct RequestParts {
         CommandFailure("The item \"\(name)\" is JSON, which a form can't hold; write it \(name)=value.")
     }
 
-    /// The JSON object in the order of the command line.
+    /// Returns the JSON object in the order of the command line.
     func json() throws(CommandFailure) -> [UInt8] {
         var names: Set<String> = []
         var body: [UInt8] = [UInt8(ascii: "{")]

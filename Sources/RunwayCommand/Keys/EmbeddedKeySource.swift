@@ -44,7 +44,7 @@ struct EmbeddedKeySource {
             /// The identifier of the key.
             static let id = "\(id)"
 
-            /// The key that signs.
+            /// Returns the key that signs.
             static func signingKey() throws -> SigningKey {
                 guard let algorithm = SignatureAlgorithm(name: "\(algorithm)") else {
                     preconditionFailure("The algorithm is known")

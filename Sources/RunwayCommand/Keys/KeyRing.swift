@@ -50,7 +50,7 @@ struct KeyRing: Sendable {
         }
     }
 
-    /// The key with an identifier.
+    /// Returns the key with an identifier.
     ///
     /// - Throws: ``CommandFailure`` if there is no such key.
     func entry(_ id: String) throws(CommandFailure) -> KeyEntry {
@@ -82,7 +82,7 @@ struct KeyRing: Sendable {
         try OutputFile.replacePrivately(path, with: Self.bytes(entries))
     }
 
-    /// The JSON of a file.
+    /// Returns the JSON of a file.
     static func bytes(_ entries: [KeyEntry]) -> [UInt8] {
         guard let text = try? KeyFileContents(keys: entries).jsonText() else {
             preconditionFailure("Keys are strings and numbers, which JSON can hold")

@@ -28,7 +28,7 @@ struct ProbeTable {
         }
     }
 
-    /// A line about the name, and a table of its addresses, the fastest first.
+    /// Returns a line about the name, and a table of its addresses, the fastest first.
     func text(for console: Console) -> ConsoleText {
         let host = report.host.contains(":") ? "[\(report.host)]" : report.host
         var text = ConsoleText("\(host):\(report.port)", .bold, for: console)

@@ -107,7 +107,7 @@ struct BodyCaptureStage: RequestStage {
 }
 
 extension BodyStream {
-    /// The stream, whose parts are passed to `look` as they are read.
+    /// Returns the stream, whose parts are passed to `look` as they are read.
     fileprivate func tapped(_ look: @escaping @Sendable ([UInt8]) -> Void) -> BodyStream {
         BodyStream {
             var parts = makeAsyncIterator()

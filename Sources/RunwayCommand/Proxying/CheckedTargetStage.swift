@@ -41,7 +41,7 @@ struct CheckedTargetStage: RequestStage {
 }
 
 extension Request {
-    /// The request for one address of its host, with the host's name in `Host`.
+    /// Returns the request for one address of its host, with the host's name in `Host`.
     fileprivate func addressed(to address: IPAddress, port: Int) -> Request {
         var request = self
         if let name = HTTPField.Name("Host") { request.head.headerFields[name] = head.authority }

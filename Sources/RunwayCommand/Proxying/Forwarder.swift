@@ -142,7 +142,7 @@ final class Upload: Sendable {
     /// Whether all of it was read.
     var isAtEnd: Bool { hasEnded.withLock { $0 } }
 
-    /// The body for the layer: buffered if it is short, so that it can be sent again, and otherwise streamed.
+    /// Returns the body for the layer: buffered if it is short, so that it can be sent again, and otherwise streamed.
     ///
     /// - Throws: An error of the client's framing.
     func body(gatheredUpTo maximumByteCount: Int) async throws -> Runway.RequestBody {

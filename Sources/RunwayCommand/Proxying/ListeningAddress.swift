@@ -30,6 +30,6 @@ struct ListeningAddress: Sendable, Equatable {
     /// Whether only this machine can reach the address (RFC 1122 §3.2.1.3, RFC 4291 §2.5.3).
     var isLoopback: Bool { host.isLoopbackHost }
 
-    /// The address and a port as a URL has them.
+    /// Returns the address and a port as a URL has them.
     func authority(port: Int) -> String { host.contains(":") ? "[\(host)]:\(port)" : "\(host):\(port)" }
 }

@@ -11,7 +11,7 @@ enum ProxiedServer: APIService {
     // A user who enters a URL without TLS accepts that.
     static let allowsPlainHTTP = true
 
-    /// The verdict of the status; a redirect is returned to the client.
+    /// Returns the verdict of the status; a redirect is returned to the client.
     static func judge(_ head: HTTPResponse, rawData: RawData?) -> Verdict {
         let verdict = Verdict(status: head.status, headerFields: head.headerFields)
         return verdict == .redirected ? .fine : verdict

@@ -161,7 +161,7 @@ extension HTTPRequestHead {
 
 /// The length that `Content-Length` names (RFC 9110 §8.6).
 enum ContentLength {
-    /// The length, if all values of the field, and all elements of a list in one, are the same in digits; `nil`
+    /// Returns the length, if all values of the field, and all elements of a list in one, are the same in digits; `nil`
     /// otherwise (RFC 9112 §6.3).
     static func understood(_ values: [some StringProtocol]) -> Int? {
         let lengths = Set(
@@ -186,8 +186,8 @@ enum ViaField {
         }
     }
 
-    /// The value with a blank in place of every comment, which may contain others, and escaped parentheses (RFC 9110
-    /// §5.6.5). An unclosed parenthesis opens no comment, and hides nothing.
+    /// Returns the value with a blank in place of every comment, which may contain others, and escaped parentheses (RFC
+    /// 9110 §5.6.5). An unclosed parenthesis opens no comment, and hides nothing.
     private static func withoutComments(_ value: String) -> String {
         var outer: [UInt8] = []
         /// The bytes since the outermost comment began.

@@ -44,7 +44,7 @@ enum LogPlace: Equatable {
         }
     }
 
-    /// The number of records by installation and name.
+    /// Returns the number of records by installation and name.
     ///
     /// - Throws: ``CommandFailure``.
     func counts() async throws(CommandFailure) -> [ActionLogCount] {

@@ -205,7 +205,7 @@ private struct CurlReader {
 
     // MARK: - Data
 
-    /// The text, or the content of the file that follows `@`, from which text loses its line ends.
+    /// Returns the text, or the content of the file that follows `@`, from which text loses its line ends.
     private static func content(of value: String, isText: Bool) throws(CommandFailure) -> [UInt8] {
         guard value.hasPrefix("@") else { return Array(value.utf8) }
         if value == "@-" { throw unsupported("standard input as a body; name a file") }

@@ -93,7 +93,8 @@ struct KeySource: Sendable {
         return entry
     }
 
-    /// The keys that verify. The key of a PEM file or a secret has the identifier `id`, or stands for every one.
+    /// Returns the keys that verify. The key of a PEM file or a secret has the identifier `id`, or stands for every
+    /// one.
     func directory(id: String?) throws(CommandFailure) -> any KeyDirectory {
         do throws(KeyFileError) {
             var records: [KeyRecord] = []

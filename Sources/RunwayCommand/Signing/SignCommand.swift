@@ -154,7 +154,7 @@ private struct SignedReport: Encodable {
 }
 
 extension RequestInput {
-    /// The message in the text form of HTTP/1.1, with further fields.
+    /// Returns the message in the text form of HTTP/1.1, with further fields.
     func text(adding fields: [HTTPField]) -> [UInt8] {
         var text = Array("\(head.method.rawValue) \(head.path ?? head.authority ?? "*") HTTP/1.1\r\n".utf8)
         if let authority = head.authority { text += "Host: \(authority)\r\n".utf8 }

@@ -56,7 +56,7 @@ struct SigningOptions: ParsableArguments {
     /// The tag of the signature.
     var signatureTag: String { tag ?? "app" }
 
-    /// The key that signs.
+    /// Returns the key that signs.
     func signer(of path: String, at now: UnixTime) throws(CommandFailure) -> KeySource.Signer {
         let mayBeSecret = alg == nil && way != .rfc9421
         let isSecretOfDigest = mayBeSecret ? try KeySource.isBareSecret(path) : false
@@ -70,7 +70,7 @@ struct SigningOptions: ParsableArguments {
         return signer
     }
 
-    /// The text of the server's key of `--server-key`.
+    /// Returns the text of the server's key of `--server-key`.
     func serverKeyText() throws(CommandFailure) -> String {
         try WholeFile.text(serverKey ?? "", of: "--server-key").trimmingCharacters(in: .whitespacesAndNewlines)
     }
