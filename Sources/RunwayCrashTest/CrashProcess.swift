@@ -77,7 +77,7 @@ extension Router where Context == BasicRequestContext {
 }
 
 extension ChildProcess {
-    /// The numbers of the line with which a server says that it serves.
+    /// Returns the numbers of the line with which a server says that it serves.
     func numbers(count: Int) async throws -> [Int] {
         let numbers = await nextLine()?.split(separator: " ").compactMap { Int($0) } ?? []
         guard numbers.count == count else { throw CrashFailure("the server did not start") }

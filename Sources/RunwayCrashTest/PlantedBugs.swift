@@ -8,7 +8,7 @@ import RunwayTransport
 import Synchronization
 
 extension PlantedBug {
-    /// The transport of a client with the bug.
+    /// Returns the transport of a client with the bug.
     func transport(over wire: NIOTransport) -> any Transport {
         switch self {
         case .earlyRemoval: HastyTransport(wire: wire)
@@ -19,13 +19,13 @@ extension PlantedBug {
         }
     }
 
-    /// The queue of a client with the bug.
+    /// Returns the queue of a client with the bug.
     func queue(over queue: OfflineQueue) -> any ChangeQueue {
         self == .overtaking || self == .unwritten ? AlteredQueue(base: queue, bug: self) : queue
     }
 }
 
-/// The JSON of a batch; `nil` for any other request.
+/// Returns the JSON of a batch; `nil` for any other request.
 private func batch(of request: Runway.Request) -> [UInt8]? {
     guard case .bytes(let coded) = request.body, case .decoded(let bytes) = GzipBody.decode(coded, upTo: 1 << 24) else {
         return nil
