@@ -45,7 +45,8 @@
             self.serverKeyPEM = serverKey.pemRepresentation
         }
 
-        /// The TLS configuration of a server with the certificate: TLS 1.2 or later, without client certificates.
+        /// Returns the TLS configuration of a server with the certificate: TLS 1.2 or later, without client
+        /// certificates.
         ///
         /// - Throws: The TLS library's error if it does not accept the certificate or its key.
         package func serverConfiguration() throws -> TLSConfiguration {

@@ -54,7 +54,7 @@
             }
         }
 
-        /// The status of `status=`, from 400 to 599; without it 500 and 503 by turns, 500 first.
+        /// Returns the status of `status=`, from 400 to 599; without it 500 and 503 by turns, 500 first.
         private static func failure(_ query: QueryParameters, _ failures: ReceivedCount) throws -> Response {
             let code = try query.integer("status", in: 400...599) ?? (failures.add(1) % 2 == 1 ? 500 : 503)
             return try .json(
@@ -72,8 +72,8 @@
                         """))
         }
 
-        /// The failure of `error=` (a ``BackendFailure/name``, by default `token_expired`) as `team=` (`esf`, `zf` or
-        /// `xinfang`, by default `zf`) writes it.
+        /// Returns the failure of `error=` (a ``BackendFailure/name``, by default `token_expired`) as `team=` (`esf`,
+        /// `zf` or `xinfang`, by default `zf`) writes it.
         private static func envelope(_ query: QueryParameters) throws -> Response {
             func choice<Value>(_ name: String, default value: String, among values: [(String, Value)]) throws -> Value {
                 let found = query.string(name) ?? value

@@ -61,7 +61,7 @@
             ])
         }
 
-        /// The member of the object in a request's body.
+        /// Returns the member of the object in a request's body.
         private func text(_ name: String, in request: Request) async throws -> String {
             let buffer: ByteBuffer
             do {

@@ -12,13 +12,13 @@
             self.uri = uri
         }
 
-        /// The value of `name`; nil when it is missing or empty.
+        /// Returns the value of `name`; nil when it is missing or empty.
         func string(_ name: String) -> String? {
             guard let value = uri.queryParameters[name[...]], !value.isEmpty else { return nil }
             return String(value)
         }
 
-        /// The value of `name` as an integer of `range`; nil when it is missing or empty.
+        /// Returns the value of `name` as an integer of `range`; nil when it is missing or empty.
         func integer(_ name: String, in range: ClosedRange<Int>) throws(BackendFailure) -> Int? {
             guard let text = string(name) else { return nil }
             guard let value = Int(text), range.contains(value) else {
@@ -33,7 +33,7 @@
             .milliseconds(try integer("delay_ms", in: 0...Self.maximumDelayMilliseconds) ?? milliseconds)
         }
 
-        /// The filter of `city`, `district`, and a price limit called `maximumPrice` in units of `yuanPerUnit`.
+        /// Returns the filter of `city`, `district`, and a price limit called `maximumPrice` in units of `yuanPerUnit`.
         ///
         /// A district needs its city, since two cities may have districts of one name.
         func filter(maximumPrice: String, yuanPerUnit: Int) throws(BackendFailure) -> ListingFilter {

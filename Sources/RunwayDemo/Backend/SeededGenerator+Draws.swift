@@ -11,7 +11,7 @@
             return range.lowerBound + Int(next().multipliedFullWidth(by: width).high)
         }
 
-        /// A number of `range`, in steps of one millionth of its width.
+        /// Returns a number of `range`, in steps of one millionth of its width.
         mutating func number(in range: ClosedRange<Double>) -> Double {
             let step = Double(integer(in: 0...1_000_000)) / 1_000_000
             return range.lowerBound + (range.upperBound - range.lowerBound) * step

@@ -52,7 +52,7 @@
             return isGood ? grant() : nil
         }
 
-        /// The state of an access token.
+        /// Returns the state of an access token.
         func standing(of accessToken: String) -> Standing {
             entries.withLock { entries in
                 guard let entry = entries.first(where: { $0.grant.accessToken == accessToken }) else { return .unknown }

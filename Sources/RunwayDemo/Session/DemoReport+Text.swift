@@ -30,7 +30,7 @@
             return blocks.joined(separator: "\n\n")
         }
 
-        /// A title and the lines below it.
+        /// Returns a title and the lines below it.
         private static func block(_ title: String, _ lines: [String], indent: String = "    ") -> String {
             (["— \(title)"] + lines.map { indent + $0 }).joined(separator: "\n")
         }
@@ -45,7 +45,7 @@
                 + ["requests on the wire: \(requestsOnTheWire)"] + parts.compactMap(Self.part) + ["bytes: \(bytes)"]
         }
 
-        /// A line of a sum.
+        /// Returns a line of a sum.
         private static func part(_ count: Int, _ what: String) -> String {
             let digits = String(count)
             return String(repeating: " ", count: max(0, 6 - digits.count)) + digits + "  " + what

@@ -29,7 +29,7 @@
     }
 
     extension ListingCatalogue {
-        /// The listings of a kind that should be on the first page of a list.
+        /// Returns the listings of a kind that should be on the first page of a list.
         func first(
             _ count: Int, of kind: Listing.Kind, city: String, district: String? = nil, priceAtMost maximum: Int = .max
         ) -> [Listing] {

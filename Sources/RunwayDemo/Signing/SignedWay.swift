@@ -33,8 +33,8 @@
         /// Replaces the body of the next request.
         func changeNextBody(to body: [UInt8]) { state.withLock { $0.nextBody = body } }
 
-        /// The reasons for which the server has refused requests since the last use of this function: its status, and a
-        /// word.
+        /// Returns the reasons for which the server has refused requests since the last use of this function: its
+        /// status, and a word.
         func takeReasons() -> [String] {
             state.withLock { state in
                 defer { state.reasons = [] }

@@ -59,7 +59,7 @@
             return report
         }
 
-        /// A layer whose calls are signed with the keys of a store.
+        /// Returns a layer whose calls are signed with the keys of a store.
         private func layer(_ name: String, _ keys: any RequestKeyStore, clock: LayerClock = .system) -> NetworkLayer {
             var pipeline = RequestPipeline()
             let policy = SigningPolicy(.signature(tag: SignedBackend.tag))

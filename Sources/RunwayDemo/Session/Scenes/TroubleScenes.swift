@@ -127,7 +127,7 @@
             }
         }
 
-        /// The rentals in folders.
+        /// Returns the rentals in folders.
         private func rentals(of folders: ClosedRange<Int>) -> [Listing] {
             folders.flatMap { folder in catalogue[.rental].filter { $0.number % 10 == folder % 10 }.prefix(3) }
         }
