@@ -93,7 +93,7 @@ package enum ErasureRequest {
     /// The bytes of a secret.
     package static let secretByteCount = 32
 
-    /// The body with a secret, which is in Base64.
+    /// Returns the body with a secret, which is in Base64.
     package static func json(secret: String) -> [UInt8] { JSONWriter.object { $0.member("secret", secret) } }
 
     /// Returns the secret of a body, in Base64; `nil` if the body is malformed.

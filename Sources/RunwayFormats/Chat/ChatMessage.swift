@@ -51,7 +51,7 @@ public struct ChatMessage: Sendable, Hashable {
             time: time)
     }
 
-    /// The message as JSON.
+    /// Returns the message as JSON.
     ///
     /// - Parameter epoch: The name of the numbering; `nil` if the numbering has no name.
     package func json(epoch: String?) -> [UInt8] { JSONWriter.object { write(to: &$0, epoch: epoch) } }
@@ -98,7 +98,7 @@ public struct ChatMark: Sendable, Hashable, Codable {
         self.init(member: member, delivered: delivered, read: read)
     }
 
-    /// The mark as JSON.
+    /// Returns the mark as JSON.
     package func json(in conversation: String) -> [UInt8] {
         JSONWriter.object { writer in
             writer.member("conversation", conversation)
@@ -106,7 +106,7 @@ public struct ChatMark: Sendable, Hashable, Codable {
         }
     }
 
-    /// The members of a conversation as JSON.
+    /// Returns the members of a conversation as JSON.
     package static func json(_ marks: [ChatMark]) -> [UInt8] { JSONWriter.object { $0.marks("members", marks) } }
 
     fileprivate func write(to writer: inout JSONWriter) {

@@ -13,10 +13,10 @@ package struct Problem: Sendable {
 
         private var prefix: String { "urn:runway:\(rawValue):" }
 
-        /// The `type` of a problem with this reason.
+        /// Returns the `type` of a problem with this reason.
         package func type(_ reason: String) -> String { prefix + reason }
 
-        /// The reason in the `type` of a problem of this family; `nil` for any other value.
+        /// Returns the reason in the `type` of a problem of this family; `nil` for any other value.
         package func reason(of problem: JSONValue) -> String? {
             guard let type = problem["type"].string, type.hasPrefix(prefix) else { return nil }
             return String(type.dropFirst(prefix.count))
@@ -39,7 +39,7 @@ package struct Problem: Sendable {
         (self.type, self.title, self.detail, self.status) = (type, title, detail, status)
     }
 
-    /// The body of the response.
+    /// Returns the body of the response.
     ///
     /// - Parameter addMembers: Adds members of the type. The default adds none.
     package func json(_ addMembers: (inout JSONWriter) -> Void = { _ in }) -> [UInt8] {
