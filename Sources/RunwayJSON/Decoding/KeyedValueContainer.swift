@@ -12,7 +12,7 @@ struct KeyedValueContainer<Key: CodingKey>: KeyedDecodingContainerProtocol {
 
     func contains(_ key: Key) -> Bool { find(key) >= 0 }
 
-    /// The index of a member's value, or -1.
+    /// Returns the index of a member's value, or -1.
     @inline(__always)
     private func find(_ key: some CodingKey) -> Int { decoder.member(key.stringValue) }
 
@@ -24,7 +24,7 @@ struct KeyedValueContainer<Key: CodingKey>: KeyedDecodingContainerProtocol {
             key, decoder.context("No value associated with key \(key) (\"\(key.stringValue)\")."))
     }
 
-    /// The index of a value; -1 if it is absent or `null`.
+    /// Returns the index of a value; -1 if it is absent or `null`.
     @inline(__always)
     private func optional(_ key: Key) -> Int {
         let index = find(key)

@@ -14,7 +14,7 @@ struct UnkeyedValueContainer: UnkeyedDecodingContainer {
     var count: Int? { decoder.storage.count(at: decoder.index) }
     var isAtEnd: Bool { currentIndex >= decoder.storage.count(at: decoder.index) }
 
-    /// The decoder of the next element.
+    /// Returns the decoder of the next element.
     private func element(_ type: Any.Type) throws -> ValueDecoder {
         let element = decoder.below(JSONCodingKey.index(currentIndex), at: next)
         if !isAtEnd { return element }

@@ -32,7 +32,7 @@ final class ValueDecoder: Decoder {
         return keys.reversed()
     }
 
-    /// The index of the value of an object's member, or -1.
+    /// Returns the index of the value of an object's member, or -1.
     @inline(__always)
     func member(_ name: String) -> Int {
         guard context.usesDefaultKeys else { return convertedMembers[name] ?? -1 }
@@ -61,7 +61,7 @@ final class ValueDecoder: Decoder {
     var value: JSONValue { JSONValue(storage: storage, index: index) }
     var kind: JSONKind { index < 0 ? .null : storage.kind(at: index) }
 
-    /// The decoder of a value below this one.
+    /// Returns the decoder of a value below this one.
     func below(_ key: any CodingKey, at index: Int) -> ValueDecoder {
         ValueDecoder(context: context, index: index, parent: self, key: key)
     }
@@ -94,12 +94,12 @@ final class ValueDecoder: Decoder {
         return .typeMismatch(type, context("Expected to decode \(expected) but found \(kind.withArticle) instead."))
     }
 
-    /// The context of an error at this value.
+    /// Returns the context of an error at this value.
     func context(_ description: String) -> DecodingError.Context {
         DecodingError.Context(codingPath: codingPath, debugDescription: description)
     }
 
-    /// The error of a value that is not of the requested type.
+    /// Returns the error of a value that is not of the requested type.
     func mismatch(_ type: Any.Type) -> DecodingError {
         if kind == .null {
             return .valueNotFound(type, context("Cannot get value of type \(type) -- found null value instead"))
@@ -107,7 +107,7 @@ final class ValueDecoder: Decoder {
         return .typeMismatch(type, context("Expected to decode \(type) but found \(kind.withArticle) instead."))
     }
 
-    /// The error of a number that a type cannot hold.
+    /// Returns the error of a number that a type cannot hold.
     func unrepresentable(_ type: Any.Type) -> DecodingError {
         .dataCorrupted(
             context("Number \(value.excerpt(isSecret: isSecret)) is not representable in \(type)."))

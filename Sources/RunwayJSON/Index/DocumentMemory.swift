@@ -65,11 +65,11 @@ final class JSONStorage: @unchecked Sendable {
     /// The bytes that the index takes in addition to the document.
     var indexByteCount: Int { words.capacity &* MemoryLayout<UInt32>.size }
 
-    /// The entry at an index, which must come from this storage: 0, or reached from an entry by its stride.
+    /// Returns the entry at an index, which must come from this storage: 0, or reached from an entry by its stride.
     @inline(__always)
     func entry(at index: Int) -> IndexEntry { words.entry(at: index) }
 
-    /// The name of the member whose value is at an index.
+    /// Returns the name of the member whose value is at an index.
     @inline(__always)
     func name(ofValueAt index: Int) -> NameEntry { NameEntry(bits: words[index &- 1]) }
 
@@ -86,8 +86,8 @@ final class JSONStorage: @unchecked Sendable {
         }
     }
 
-    /// The same as ``member(named:ofObjectAt:)`` for a known object; it is the faster the nearer the member is after
-    /// the cursor.
+    /// Returns the same as ``member(named:ofObjectAt:)`` for a known object; it is the faster the nearer the member is
+    /// after the cursor.
     func member(named name: String, ofObjectAt object: Int, cursor: inout MemberCursor) -> Int {
         let first = object &+ IndexEntry.wordCount &+ 1
         let end = object &+ entry(at: object).extent
@@ -182,7 +182,7 @@ final class JSONStorage: @unchecked Sendable {
         return String(decoding: wellFormed, as: UTF8.self)
     }
 
-    /// A string with its escapes undone.
+    /// Returns a string with its escapes undone.
     func text(unescaping text: StringText) -> String {
         let offset = text.entry.offset
         let end = offset &+ text.entry.extent
@@ -266,17 +266,17 @@ struct GrowingMemory<Element: BitwiseCopyable> {
         set { base[checked(place, 1)] = newValue }
     }
 
-    /// The address of a range of elements that is inside.
+    /// Returns the address of a range of elements that is inside.
     @inline(__always)
     fileprivate func checked(_ place: Int, _ count: Int) -> Int {
         assert(place >= 0 && place &+ count <= capacity)
         return place
     }
 
-    /// The address of an element, for a scan to write to.
+    /// Returns the address of an element, for a scan to write to.
     fileprivate func address(_ place: Int) -> UnsafeMutablePointer<Element> { base + place }
 
-    /// The eight elements of one byte from a place on, the first one lowest.
+    /// Returns the eight elements of one byte from a place on, the first one lowest.
     @inline(__always)
     func eight(at place: Int) -> UInt64 {
         assert(MemoryLayout<Element>.size == 1)
@@ -285,7 +285,7 @@ struct GrowingMemory<Element: BitwiseCopyable> {
 }
 
 extension GrowingMemory<UInt32> {
-    /// The entry in the two words from a place on.
+    /// Returns the entry in the two words from a place on.
     @inline(__always)
     func entry(at place: Int) -> IndexEntry {
         IndexEntry(bits: UnsafeRawPointer(base + checked(place, IndexEntry.wordCount)).loadUnaligned(as: UInt64.self))
@@ -313,7 +313,7 @@ struct BorrowedBytes {
         return bytes[place]
     }
 
-    /// The four bytes from a place on, the first one lowest, which are checked to be inside.
+    /// Returns the four bytes from a place on, the first one lowest, which are checked to be inside.
     @inline(__always)
     func four(at place: Int) -> UInt32 {
         precondition(place >= 0 && place <= bytes.count &- 4, "a place outside the document")

@@ -10,7 +10,7 @@ struct GrammarCheck {
     private var openContainers: [Bool] = []
     private var valueCount = 0
 
-    /// The error of a document that the index refused.
+    /// Returns the error of a document that the index refused.
     static func firstError(in bytes: [UInt8], limits: JSONLimits) -> JSONError {
         error(in: bytes, limits: limits) ?? JSONError(kind: .syntax, bodyStart: bodyStart(bytes))
     }
@@ -230,7 +230,7 @@ extension GrammarCheck {
         return (line, column)
     }
 
-    /// The encoding of a document that is in UTF-16 or UTF-32; `nil` for every other.
+    /// Returns the encoding of a document that is in UTF-16 or UTF-32; `nil` for every other.
     ///
     /// A byte order mark shows it, or the positions of the zero bytes among the first two characters (RFC 4627 §3). No
     /// document in UTF-8 begins in either way.
@@ -245,7 +245,7 @@ extension GrammarCheck {
         }
     }
 
-    /// The start of a body for an error, redacted and bounded.
+    /// Returns the start of a body for an error, redacted and bounded.
     static func bodyStart(_ bytes: [UInt8]) -> String {
         JSONRedaction.default.redactedText(of: bytes, maximumByteCount: JSONError.bodyStartByteCount)
     }

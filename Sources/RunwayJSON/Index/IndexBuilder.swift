@@ -30,7 +30,7 @@ struct IndexBuilder {
         words = GrowingMemory(capacity: max(byteCount / 4, 32))
     }
 
-    /// The index, which is the caller's to free, or nil when the document is not valid or beyond a limit.
+    /// Returns the index, which is the caller's to free, or nil when the document is not valid or beyond a limit.
     mutating func index() -> GrowingMemory<UInt32>? {
         defer { outer.deallocate() }
         if readDocument() {

@@ -42,7 +42,7 @@ struct IndexEntry {
             | UInt64(tag.rawValue) &<< 56
     }
 
-    /// The same entry with an extent.
+    /// Returns the same entry with an extent.
     @inline(__always)
     func with(extent: Int) -> IndexEntry { IndexEntry(bits: bits | UInt64(truncatingIfNeeded: extent) &<< 28) }
 

@@ -22,11 +22,11 @@ struct NameEntry {
     @inline(__always) var offset: Int { Int(bits & 0xFFF_FFFF) }
     @inline(__always) var length: UInt32 { bits &>> 28 }
 
-    /// The length that a name without escapes has in its entry.
+    /// Returns the length that a name without escapes has in its entry.
     @inline(__always)
     static func length(of count: Int) -> UInt32 { UInt32(truncatingIfNeeded: min(count, Int(long))) }
 
-    /// The name as a string's entry; the end of a long or escaped one is looked for.
+    /// Returns the name as a string's entry; the end of a long or escaped one is looked for.
     func string(in bytes: [UInt8]) -> IndexEntry {
         if length < Self.long { return IndexEntry(tag: .string, offset: offset, extent: Int(length)) }
         var end = offset

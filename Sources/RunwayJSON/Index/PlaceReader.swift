@@ -60,11 +60,11 @@ struct PlaceReader {
     /// The number of available places.
     @inline(__always) var count: Int { found.count }
 
-    /// The place at a distance from the next one.
+    /// Returns the place at a distance from the next one.
     @inline(__always)
     func place(_ ahead: Int = 0) -> UInt32 { found.places[next &+ ahead] }
 
-    /// The byte at the place at a distance from the next one; 0 after the last.
+    /// Returns the byte at the place at a distance from the next one; 0 after the last.
     @inline(__always)
     func kind(_ ahead: Int = 0) -> UInt8 { found.kinds[next &+ ahead] }
 

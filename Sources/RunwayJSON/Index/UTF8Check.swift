@@ -1,6 +1,6 @@
 /// Well-formed UTF-8 by the Unicode Standard, table 3-7.
 enum UTF8Check {
-    /// The first byte of the first ill-formed sequence, or nil when all bytes are well-formed.
+    /// Returns the first byte of the first ill-formed sequence, or nil when all bytes are well-formed.
     static func firstFault(in bytes: borrowing Span<UInt8>) -> Int? {
         var place = 0
         let count = bytes.count
@@ -16,7 +16,7 @@ enum UTF8Check {
         return nil
     }
 
-    /// The length of the well-formed sequence that begins at a place, or 0 when none does.
+    /// Returns the length of the well-formed sequence that begins at a place, or 0 when none does.
     static func sequenceLength(at place: Int, in bytes: borrowing Span<UInt8>) -> Int {
         // The table distinguishes sequences by the first byte, and limits the second one after some of these.
         let length: Int

@@ -28,7 +28,7 @@ public struct JSONElements: Sequence, Sendable {
             end = array.kind == .array ? array.storage.end(at: array.index) : 0
         }
 
-        /// The next element, or nil after the last.
+        /// Returns the next element, or nil after the last.
         @inlinable
         public mutating func next() -> JSONValue? {
             guard index < end else { return nil }

@@ -31,7 +31,7 @@ public struct JSONMembers: Sequence, Sendable {
             end = object.kind == .object ? object.storage.end(at: object.index) : 0
         }
 
-        /// The next member, or nil after the last.
+        /// Returns the next member, or nil after the last.
         @inlinable
         public mutating func next() -> JSONMember? {
             guard index < end else { return nil }

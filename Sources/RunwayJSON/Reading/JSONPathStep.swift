@@ -15,7 +15,7 @@ enum JSONPathStep: Sendable, Hashable {
         }
     }
 
-    /// The path of steps from the root; the root itself is `$`.
+    /// Returns the path of steps from the root; the root itself is `$`.
     static func path(_ steps: [JSONPathStep]) -> String {
         var path = ""
         for step in steps { step.append(to: &path) }

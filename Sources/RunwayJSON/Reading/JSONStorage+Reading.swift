@@ -18,25 +18,25 @@ extension JSONStorage {
     @usableFromInline
     func stride(at index: Int) -> Int { entry(at: index).stride }
 
-    /// The index of a container's first child, or of its name.
+    /// Returns the index of a container's first child, or of its name.
     @usableFromInline
     func firstChild(at index: Int) -> Int { index &+ IndexEntry.wordCount }
 
-    /// The index of a container's closing entry.
+    /// Returns the index of a container's closing entry.
     @usableFromInline
     func end(at index: Int) -> Int { index &+ entry(at: index).extent }
 
     @usableFromInline
     func kind(at index: Int) -> JSONKind { entry(at: index).kind }
 
-    /// The number of elements or members; 0 for every other kind.
+    /// Returns the number of elements or members; 0 for every other kind.
     @usableFromInline
     func count(at index: Int) -> Int {
         let entry = entry(at: index)
         return entry.isContainer ? self.entry(at: index &+ entry.extent).extent : 0
     }
 
-    /// The elements of an array, or nil when there is no array or an element is not of the kind that is read.
+    /// Returns the elements of an array, or nil when there is no array or an element is not of the kind that is read.
     @inline(__always)
     func array<Element>(at index: Int, of read: (_ index: Int) -> Element?) -> [Element]? {
         guard kind(at: index) == .array else { return nil }
@@ -67,7 +67,7 @@ extension JSONStorage {
         return entry.isString && StringText(entry: entry).equals(text.utf8, in: bytes)
     }
 
-    /// The name of the member whose value is at an index.
+    /// Returns the name of the member whose value is at an index.
     func nameText(ofValueAt index: Int) -> String {
         StringText(entry: name(ofValueAt: index).string(in: bytes)).text(in: self)
     }
@@ -98,7 +98,7 @@ extension JSONStorage {
     @usableFromInline
     func uint64(at index: Int) -> UInt64? { number(at: index)?.integer() }
 
-    /// The number when it is an integer that a type holds.
+    /// Returns the number when it is an integer that a type holds.
     @inline(__always)
     func integer<T: FixedWidthInteger>(at index: Int) -> T? {
         if let signed = int64(at: index) { return T(exactly: signed) }
@@ -138,7 +138,7 @@ extension JSONStorage {
         return bodyStartText.storeIfNil(BodyStart(text: GrammarCheck.bodyStart(bytes))).text
     }
 
-    /// The text of a number, unchanged.
+    /// Returns the text of a number, unchanged.
     func numberText(at index: Int) -> String {
         let entry = entry(at: index)
         return text(entry.offset..<(entry.offset &+ entry.extent))

@@ -1,5 +1,5 @@
 extension JSONValue {
-    /// The error of a value that is not of the required kind.
+    /// Returns the error of a value that is not of the required kind.
     ///
     /// - Parameters:
     ///   - expected: The kind that was required, with its article.
@@ -17,7 +17,7 @@ extension JSONValue {
         return error(.typeMismatch, path: path, expected: expected, found: excerptWithKind)
     }
 
-    /// An error about this value with its position and the body's start.
+    /// Returns an error about this value with its position and the body's start.
     func error(_ kind: JSONError.Kind, path: String, expected: String, found: String) -> JSONError {
         let offset = byteRange.lowerBound
         let (line, column) = GrammarCheck.position(of: offset, in: storage.bytes)
@@ -43,7 +43,7 @@ extension JSONValue {
         return steps.contains { if case .name(let name) = $0 { redaction.isSecret(name) } else { false } }
     }
 
-    /// The value's first bytes as text, unless it is known to be secret.
+    /// Returns the value's first bytes as text, unless it is known to be secret.
     func excerpt(isSecret: Bool) -> String {
         if isSecret { return JSONRedaction.mask }
         return JSONRedaction.default.redactedText(of: rawBytes, maximumByteCount: JSONError.excerptByteCount)

@@ -88,8 +88,8 @@ struct NumberText<Digits: FixedWidthInteger & UnsignedInteger> {
         return value
     }
 
-    /// The number if it is an integer that the type `T` can represent; `nil` otherwise. `T` must not be wider than the
-    /// digits' type.
+    /// Returns the number if it is an integer that the type `T` can represent; `nil` otherwise. `T` must not be wider
+    /// than the digits' type.
     func integer<T: FixedWidthInteger>() -> T? {
         guard let magnitude = integerMagnitude else { return nil }
         if !isNegative || magnitude == 0 { return T(exactly: magnitude) }

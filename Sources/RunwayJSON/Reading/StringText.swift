@@ -28,7 +28,7 @@ struct StringText {
         return rest.next() == nil
     }
 
-    /// The scalar of the escape at a position, and the escape's length, in bytes always more than the scalar's.
+    /// Returns the scalar of the escape at a position, and the escape's length, in bytes always more than the scalar's.
     func escape(at place: Int, in bytes: [UInt8]) -> (scalar: Unicode.Scalar, length: Int) {
         switch bytes[place + 1] {
         case UInt8(ascii: "b"): return ("\u{8}", 2)
@@ -64,7 +64,7 @@ struct StringText {
         (0..<4).reduce(0) { $0 << 4 | (hexValue(bytes[place + $1]) ?? 0) }
     }
 
-    /// The value of a hexadecimal digit, or nil for any other byte.
+    /// Returns the value of a hexadecimal digit, or nil for any other byte.
     static func hexValue(_ byte: UInt8) -> UInt32? {
         switch byte {
         case UInt8(ascii: "0")...UInt8(ascii: "9"): UInt32(byte &- UInt8(ascii: "0"))
@@ -76,7 +76,7 @@ struct StringText {
 }
 
 extension UTF8 {
-    /// The bytes of a scalar.
+    /// Returns the bytes of a scalar.
     @inline(__always)
     static func bytes(of scalar: Unicode.Scalar) -> EncodedScalar { encode(scalar) ?? encodedReplacementCharacter }
 }

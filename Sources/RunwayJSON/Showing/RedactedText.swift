@@ -69,7 +69,7 @@ struct RedactedText {
         return String(decoding: output, as: UTF8.self)
     }
 
-    /// A string that holds secrets, without them; `nil` for every other value.
+    /// Returns a string that holds secrets, without them; `nil` for every other value.
     private func masked(_ value: JSONValue) -> ArraySlice<UInt8>? {
         guard value.kind == .string, value.rawBytes.contains(where: { "=:>".utf8.contains($0) }),
             let text = value.string

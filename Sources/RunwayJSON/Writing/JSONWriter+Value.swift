@@ -69,7 +69,7 @@ extension JSONWriter {
 }
 
 extension JSONValue {
-    /// The value written anew without white space, the same bytes for the same content; see ``JSONWriter``.
+    /// Returns the value written anew without white space, the same bytes for the same content; see ``JSONWriter``.
     ///
     /// - Parameter sortsKeys: Whether members are sorted by name. Default true.
     public func canonicalBytes(sortsKeys: Bool = true) -> [UInt8] {
