@@ -121,7 +121,7 @@
             lanes[Int(UInt(bitPattern: installation.hashValue) % UInt(lanes.count))].writer
         }
 
-        /// The number of records by installation and name, most first within an installation.
+        /// Returns the number of records by installation and name, most first within an installation.
         ///
         /// - Throws: ``PostgreSQLError``.
         public func counts() async throws -> [ActionLogCount] {
@@ -161,7 +161,8 @@
             }
         }
 
-        /// The first records in the order in which they were received, without those whose contents were removed.
+        /// Returns the first records in the order in which they were received, without those whose contents were
+        /// removed.
         ///
         /// The order follows the clocks of the server processes, and is as exact as these agree. The exact order of an
         /// installation is the `seq` in its records. ``StoredAction/sequence`` is the time of receipt in microseconds,
@@ -301,7 +302,7 @@
             return .success(.stored(duplicates: duplicates))
         }
 
-        /// The ids of a batch's records that are stored.
+        /// Returns the ids of a batch's records that are stored.
         private static func knownIDs(
             of batch: ActionLogBatch, _ connection: PostgreSQLConnection, _ tenant: String
         ) throws(PostgreSQLError) -> Set<UUID> {
@@ -327,7 +328,7 @@
 
         init(gate: ActionLogGate, tenant: String) { (self.gate, self.tenant) = (gate, tenant) }
 
-        /// The room for the batches of a transaction.
+        /// Returns the room for the batches of a transaction.
         func room(_ connection: PostgreSQLConnection, at time: Int64) throws(PostgreSQLError) -> ActionLogRoom {
             if state.withLock({ time >= $0.end || $0.end - time > 60_000_000 }) {
                 let sum = try connection.run(ActionLogStatements.usage, [tenant]).first?[0].flatMap { Int($0) }

@@ -8,7 +8,7 @@
     /// The listener yields the text of every notification, and an empty text whenever notifications may have been
     /// missed: after it has connected, and every two seconds. It reconnects after a lost connection.
     enum PostgreSQLListener {
-        /// The channel of a stream: a name of PostgreSQL, which has at most 63 bytes.
+        /// Returns the channel of a stream: a name of PostgreSQL, which has at most 63 bytes.
         static func channel(_ tenant: String, _ name: String) -> String {
             // FNV-1a, since a hash value of Swift differs from process to process.
             let hash = (tenant + "\u{0}" + name).utf8.reduce(0xcbf2_9ce4_8422_2325 as UInt64) {
