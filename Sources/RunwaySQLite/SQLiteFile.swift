@@ -62,10 +62,11 @@ package enum SQLiteFile {
         return try DatabaseQueue(path: url.path, configuration: configuration)
     }
 
-    /// The bytes of the write-ahead log, which holds the commits that SQLite has not moved to the database file yet.
+    /// Returns the bytes of the write-ahead log, which holds the commits that SQLite has not moved to the database file
+    /// yet.
     package static func logByteCount(of url: URL) -> Int { byteCount(at: url.path + "-wal") }
 
-    /// The size of a file in bytes; 0 if it does not exist.
+    /// Returns the size of a file in bytes; 0 if it does not exist.
     package static func byteCount(at path: String) -> Int {
         // A new URL, since a URL remembers the values that it has read.
         (try? URL(fileURLWithPath: path).resourceValues(forKeys: [.fileSizeKey]))?.fileSize ?? 0
