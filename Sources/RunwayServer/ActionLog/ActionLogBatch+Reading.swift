@@ -80,7 +80,7 @@ private struct RequiredMembers {
         return text
     }
 
-    /// A text that every database stores: PostgreSQL has no text with the character U+0000.
+    /// Returns a text that every database stores: PostgreSQL has no text with the character U+0000.
     func text(_ name: String, upTo byteCount: Int) throws(ActionLogProblem) -> String {
         let text = try string(name)
         if text.utf8.count > byteCount {

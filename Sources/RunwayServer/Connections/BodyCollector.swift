@@ -102,7 +102,7 @@ struct BodyRefusal: Error, Hashable, HTTPResponseError {
 
     let status: HTTPResponse.Status
 
-    /// The response with a problem (RFC 9457) whose `type` is `urn:runway:body:` and the reason, and with
+    /// Returns the response with a problem (RFC 9457) whose `type` is `urn:runway:body:` and the reason, and with
     /// `Retry-After`.
     func response(from request: Request, context: some RequestContext) throws -> Response {
         // Without `Connection`, which HTTP/2 does not allow (RFC 9113 §8.2.2). The rest of the body is read and

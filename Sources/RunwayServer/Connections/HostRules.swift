@@ -77,7 +77,7 @@ public struct HostRules: Sendable {
         return hosts.contains { Self.host(of: $0) == host }
     }
 
-    /// The host of an authority, in lower case; `nil` if the authority is malformed.
+    /// Returns the host of an authority, in lower case; `nil` if the authority is malformed.
     private static func host(of authority: String) -> String? {
         let text = authority[...]
         let isLiteral = text.hasPrefix("[")
@@ -96,7 +96,7 @@ public struct HostRules: Sendable {
         return text.hasSuffix(".") ? String(text.dropLast()) : text
     }
 
-    /// The address of a host that is one; IPv6 in brackets (RFC 3986 §3.2.2).
+    /// Returns the address in a host that is an IP address; IPv6 in brackets (RFC 3986 §3.2.2).
     private static func address(_ host: String) -> SocketAddress? {
         let text = host.hasPrefix("[") ? String(host.dropFirst().dropLast()) : host
         guard let address = try? SocketAddress(ipAddress: text, port: 0) else { return nil }

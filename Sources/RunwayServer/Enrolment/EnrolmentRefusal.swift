@@ -43,7 +43,7 @@ public struct EnrolmentRefusal: HTTPResponseError, Hashable, CustomStringConvert
     /// The reason in one word.
     public var description: String { "the enrolment is refused: \(reason.name)" }
 
-    /// The response.
+    /// Returns the response.
     public func response(from request: Request, context: some RequestContext) -> Response {
         var fields = HTTPFields()
         // RFC 9110 §15.5.2 requires a challenge. How an account logs in is the app's affair: a token is the usual way.

@@ -101,7 +101,7 @@ struct EventBody: Sendable {
         connection.endWrite(at: hub.clock.now)
     }
 
-    /// The first bytes: padding, the reconnection time, and how the connection continues the last.
+    /// Returns the first bytes: padding, the reconnection time, and how the connection continues the last.
     private func opening() -> ByteBuffer {
         var buffer = ByteBuffer()
         if padding > 0 { buffer.writeString(":" + String(repeating: " ", count: padding) + "\n\n") }
@@ -125,8 +125,8 @@ struct EventBody: Sendable {
         return buffer
     }
 
-    /// The offset that an id of this numbering names; `nil` for every other text, and for events that the log never
-    /// had.
+    /// Returns the offset that an id of this numbering names; `nil` for every other text, and for events that the log
+    /// never had.
     private func offset(_ id: String, in range: EventLogRange) -> Int64? {
         guard let place = EventID(id), place.epoch == range.epoch, place.offset <= range.last else { return nil }
         return place.offset

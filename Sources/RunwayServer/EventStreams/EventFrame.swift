@@ -3,7 +3,7 @@ import RunwayFormats
 
 /// The bytes of events as they are sent (WHATWG HTML §9.2.6).
 enum EventFrame {
-    /// An event of a topic.
+    /// Returns an event of a topic.
     static func event(_ event: PublishedEvent, _ epoch: String, _ offset: Int64) -> ByteBuffer {
         var text = "id: \(epoch)-\(offset)\n"
         if event.type != "message" { text += "event: \(event.type)\n" }
@@ -22,12 +22,13 @@ enum EventFrame {
         return buffer
     }
 
-    /// A heartbeat. It moves the last id of a client whose topics are quiet, so that nothing looks missing to it later.
+    /// Returns a heartbeat. It moves the last id of a client whose topics are quiet, so that nothing looks missing to
+    /// it later.
     static func heartbeat(_ epoch: String, _ offset: Int64) -> ByteBuffer {
         ByteBuffer(string: "id: \(epoch)-\(offset)\n\n")
     }
 
-    /// An event of the stream itself.
+    /// Returns an event of the stream itself.
     static func control(_ control: StreamControl, at place: EventID) -> ByteBuffer {
         ByteBuffer(string: "id: \(place)\nevent: \(control.kind.rawValue)\ndata: \(control.data)\n\n")
     }

@@ -2,9 +2,9 @@ import RunwayFormats
 import Synchronization
 
 extension EventHub {
-    /// The present members of a topic, in alphabetical order: the owners of live connections that follow the topic by
-    /// its name, and those whose last connection ended within ``EventHubOptions/presenceGrace``. Empty without a grace
-    /// period.
+    /// Returns the present members of a topic, in alphabetical order: the owners of live connections that follow the
+    /// topic by its name, and those whose last connection ended within ``EventHubOptions/presenceGrace``. Empty without
+    /// a grace period.
     ///
     /// Joining and leaving are published in the topic as events of the type `presence`. A member joins when the replay
     /// of a connection has ended, and leaves when the grace period has passed after the end of the last connection. If

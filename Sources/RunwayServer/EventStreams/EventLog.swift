@@ -54,7 +54,7 @@ public struct EventLogRange: Sendable, Hashable {
         (self.epoch, self.first, self.last) = (epoch, first, last)
     }
 
-    /// A name for a new numbering.
+    /// Returns a name for a new numbering.
     public static func newEpoch() -> String { UUID().uuidString.replacing("-", with: "").prefix(16).lowercased() }
 }
 

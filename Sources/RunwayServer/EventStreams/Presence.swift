@@ -14,7 +14,7 @@ public struct PresenceChange: Sendable, Hashable {
         (self.topic, self.member, self.isPresent) = (topic, member, isPresent)
     }
 
-    /// The event from which clients learn the change.
+    /// Returns the event from which clients learn the change.
     ///
     /// - Parameter runID: The id under which presence is published: of the run of a process, or the epoch of a
     ///   ``SharedEventLog``. Clients discard members of another id.

@@ -8,7 +8,7 @@ import Synchronization
 public protocol SharedEventLog: EventLog {
     /// Sends a text to all processes that use the log, including this one. The text may be lost.
     func signal(_ text: String) async throws
-    /// The texts that are sent, and an empty one whenever another process may have appended.
+    /// Returns the texts that are sent, and an empty one whenever another process may have appended.
     func signals() -> AsyncStream<String>
 
     /// Begins a lease of one process, under which no member is present yet. Leases are timed by the clock of the log,

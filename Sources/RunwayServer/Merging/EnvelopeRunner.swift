@@ -85,7 +85,7 @@ struct EnvelopeRunner<Context: RequestContext>: Sendable {
         return responses
     }
 
-    /// The response to one request, in time: a handler that does not listen to its cancellation is left behind.
+    /// Returns the response to one request, in time: a handler that does not listen to its cancellation is left behind.
     private func timedResponse(
         to item: MergedItem, _ context: Context, with responder: RouterResponder<Context>, within budget: ByteBudget
     ) async -> MergedResponse {

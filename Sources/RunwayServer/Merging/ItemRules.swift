@@ -64,7 +64,7 @@ struct ItemRules: Sendable {
         if isRoute { throw Violation(message: "Merged requests can't be merged again.") }
     }
 
-    /// The segments that are not empty, percent-decoded.
+    /// Returns the segments that are not empty, percent-decoded.
     private static func segments(_ path: Substring) -> [String]? {
         var segments: [String] = []
         for segment in path.split(separator: "/") {

@@ -43,7 +43,8 @@ final class FailureLimiter: Sendable {
 
     private func index(of hash: Int) -> Int { Int(UInt(bitPattern: hash) % UInt(limits.maximumSources)) }
 
-    /// The failures that the time since the last one has not made good. A clock that was set back makes all good.
+    /// Returns the failures that the time since the last one has not made good. A clock that was set back makes all
+    /// good.
     private func remaining(_ slot: Slot, _ now: UnixTime) -> Int {
         guard slot.time != .min, now.seconds >= slot.time else { return 0 }
         let (recovered, overflows) = Int(clamping: now.seconds - slot.time)

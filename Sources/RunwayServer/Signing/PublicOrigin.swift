@@ -39,7 +39,7 @@ public struct PublicOrigin: Sendable, Hashable {
         precondition(authorities.count == others.count + 1, "A public authority has a host and no user")
     }
 
-    /// The request as the client sent it, with the public scheme and authority.
+    /// Returns the request as the client sent it, with the public scheme and authority.
     func head(of request: HTTPRequest, at now: UnixTime) throws(SignatureRefusal) -> HTTPRequest {
         // HTTP/2 may have Host in addition to :authority, and HTTP/1.1 a second Host (RFC 9113 §8.3.1, RFC 9112 §3.2).
         let hosts = request.headerFields[values: Self.host].map(normalized)
@@ -81,7 +81,7 @@ public struct PublicOrigin: Sendable, Hashable {
         return proxyField == nil ? address?.networkOfSource : nil
     }
 
-    /// The address that the proxy states of its client. `nil` if it states none.
+    /// Returns the address that the proxy states of its client. `nil` if it states none.
     func statedSource(of request: HTTPRequest) -> String? {
         guard let name = proxySourceField, let line = request.headerFields[values: name].last,
             let value = line.split(separator: ",", omittingEmptySubsequences: false).last
@@ -97,8 +97,8 @@ public struct PublicOrigin: Sendable, Hashable {
         return (try? SocketAddress(ipAddress: text, port: 0))?.networkOfSource ?? text
     }
 
-    /// The authority as signatures have it; unchanged if they can't have it, so that it matches no authority of this
-    /// server.
+    /// Returns the authority as signatures have it; unchanged if they can't have it, so that it matches no authority of
+    /// this server.
     private func normalized(_ authority: String) -> String {
         Authority.normalized(authority, scheme: scheme) ?? authority
     }

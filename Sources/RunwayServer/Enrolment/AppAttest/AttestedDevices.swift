@@ -39,7 +39,7 @@ public final class InMemoryAttestedDevices: AttestedDeviceStore {
     ///   100,000.
     public init(maximumDevices: Int = 100_000) { self.maximumDevices = maximumDevices }
 
-    /// The device with an identifier.
+    /// Returns the device with an identifier.
     public func device(_ id: String) -> AttestedDevice? { devices.withLock { $0[ExactText(id)] } }
 
     /// Adds a device.

@@ -86,7 +86,7 @@ private struct CBORReader {
         return .map(members)
     }
 
-    /// The number in the head of a value (RFC 8949 §3).
+    /// Returns the number in the head of a value (RFC 8949 §3).
     private mutating func argument(_ short: UInt8) -> UInt64? {
         switch short {
         case 0..<24: UInt64(short)
