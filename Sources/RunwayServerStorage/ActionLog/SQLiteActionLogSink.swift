@@ -262,7 +262,7 @@ public final class SQLiteActionLogSink: ActionLogErasing {
         return .success(.stored(duplicates: duplicates))
     }
 
-    /// The ids of a batch's records that are stored.
+    /// Returns the ids of a batch's records that are stored.
     private static func knownIDs(of batch: ActionLogBatch, in database: Database) throws -> Set<UUID> {
         let search = try database.cachedStatement(sql: "SELECT 1 FROM record WHERE id = ?")
         return Set(try batch.records.map(\.id).filter { try Bool.fetchOne(search, arguments: [$0.data]) != nil })

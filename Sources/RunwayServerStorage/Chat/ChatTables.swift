@@ -28,7 +28,7 @@ struct ChatTables {
 
     let database: Database
 
-    /// The name of the numbering of all messages.
+    /// Returns the name of the numbering of all messages.
     func epoch() throws -> String {
         guard let epoch = try String.fetchOne(database, sql: "SELECT epoch FROM numbering"),
             EventID.isEpoch(epoch)

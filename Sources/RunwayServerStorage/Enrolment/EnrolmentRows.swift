@@ -6,8 +6,8 @@ import RunwaySignatures
 
 /// The rows of a ``SQLiteEnrolmentStore``.
 extension Database {
-    /// The key with an identifier, for a signature by it; `nil` if it is unknown. Throws if a row that it reads is not
-    /// one of a key.
+    /// Returns the key with an identifier, for a signature by it; `nil` if it is unknown. Throws if a row that it reads
+    /// is not one of a key.
     ///
     /// The work is the same for an unknown identifier: the key with the next identifier is read, or the first one, and
     /// discarded.
@@ -19,8 +19,8 @@ extension Database {
         return row.hasID(id) ? try record.get() : nil
     }
 
-    /// The keys for which a condition with one argument holds, sorted by identifier. Throws if a row is not one of a
-    /// key.
+    /// Returns the keys for which a condition with one argument holds, sorted by identifier. Throws if a row is not one
+    /// of a key.
     func keys(_ condition: String, _ argument: String) throws -> [KeyRecord] {
         let statement = try cachedStatement(
             sql: "SELECT \(Self.keyColumns) FROM device_key WHERE \(condition) ORDER BY id")
@@ -29,8 +29,8 @@ extension Database {
 
     private static let keyColumns = "id, algorithm, key, owner, device, not_before, not_after, is_revoked, covers"
 
-    /// The first row whose identifier is not less than one, or else the first of all; `nil` if there are no rows. Two
-    /// statements run in either case.
+    /// Returns the first row whose identifier is not less than one, or else the first of all; `nil` if there are no
+    /// rows. Two statements run in either case.
     private func nearest(_ id: String, in table: String) throws -> Row? {
         let first = try Row.fetchOne(cachedStatement(sql: "\(table) ORDER BY id LIMIT 1"))
         let next = try Row.fetchOne(
