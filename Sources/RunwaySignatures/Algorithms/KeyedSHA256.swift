@@ -8,7 +8,7 @@ struct KeyedSHA256: Sendable {
 
     init(_ secret: SymmetricKey) { prepared = HMAC(key: secret) }
 
-    /// The code of a message, of 32 bytes.
+    /// Returns the code of a message, of 32 bytes.
     func code(of message: [UInt8]) -> [UInt8] { authenticate(message).withUnsafeBytes { Array($0) } }
 
     /// Returns whether a code belongs to a message. Compares in constant time.

@@ -1,7 +1,7 @@
 /// The authority of a target URI in the form in which it is signed and compared (RFC 9110 §4.2.3).
 package enum Authority {
-    /// The host in lower case, and the port unless it is absent, empty or the scheme's default. Returns `nil` for an
-    /// authority that is empty, has no host, or has user information.
+    /// Returns the host in lower case, and the port unless it is absent, empty or the scheme's default. Returns `nil`
+    /// for an authority that is empty, has no host, or has user information.
     ///
     /// - Parameter scheme: The scheme in lower case.
     package static func normalized(_ authority: String, scheme: String?) -> String? {

@@ -10,8 +10,8 @@ enum FormEncoding {
         }
     }
 
-    /// The parameters of a query without its question mark, name and value encoded anew, in their order. Throws a
-    /// ``SignatureError`` if there are too many.
+    /// Returns the parameters of a query without its question mark, name and value encoded anew, in their order. Throws
+    /// a ``SignatureError`` if there are too many.
     ///
     /// The names and values are decoded by "application/x-www-form-urlencoded parsing" of the URL Standard §5.1.
     static func parameters(of query: Substring.UTF8View) throws(SignatureError) -> [(name: String, value: String)] {
@@ -43,7 +43,7 @@ enum FormEncoding {
         text.append(hexDigits[Int(byte & 15)])
     }
 
-    /// A percent sign that no two hexadecimal digits follow stays.
+    /// Returns the decoded bytes. A percent sign that no two hexadecimal digits follow stays.
     static func decoded(_ text: some Collection<UInt8>) -> [UInt8] {
         var result: [UInt8] = []
         result.reserveCapacity(text.count)

@@ -54,7 +54,7 @@ struct RequestTarget {
 
     var normalizedScheme: String? { scheme.map(Authority.lowercased) }
 
-    /// The position of `://`.
+    /// Returns the position of `://`.
     private static func endOfScheme(of target: Substring) -> Substring.Index? {
         let colon = target.utf8.firstIndex(of: UInt8(ascii: ":"))
         return colon.flatMap { target[$0...].utf8.starts(with: "://".utf8) ? $0 : nil }

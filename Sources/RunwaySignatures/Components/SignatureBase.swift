@@ -1,7 +1,7 @@
 import HTTPTypes
 
 extension SignatureContext {
-    /// The bytes that are signed (RFC 9421 §2.5).
+    /// Returns the bytes that are signed (RFC 9421 §2.5).
     ///
     /// Throws a ``SignatureError`` if a component is not in the message, does not apply to it, or has a value that
     /// cannot be signed. A field that is absent is an error, never an empty value.

@@ -2,8 +2,8 @@ public import HTTPTypes
 import RawStructuredFieldValues
 
 extension HTTPFields {
-    /// The known algorithms that `Want-Content-Digest` or `Want-Repr-Digest` accepts, the most preferred first (RFC
-    /// 9530 §4).
+    /// Returns the known algorithms that `Want-Content-Digest` or `Want-Repr-Digest` accepts, the most preferred first
+    /// (RFC 9530 §4).
     ///
     /// Returns an empty array if the field is absent or accepts no known algorithm; a sender may then send any digest,
     /// or none. Throws a ``SignatureError`` if the field is malformed.

@@ -35,7 +35,7 @@ public final class FileKeyDirectory: KeyDirectory {
         try reload()
     }
 
-    /// The record of a key.
+    /// Returns the record of a key.
     public func record(forKeyID id: String) -> KeyRecord? { directory.record(forKeyID: id) }
 
     /// All records, sorted by identifier.

@@ -10,7 +10,7 @@ public final class InMemoryKeyDirectory: KeyDirectory {
         self.records = Mutex(Self.indexed(records))
     }
 
-    /// The record of a key.
+    /// Returns the record of a key.
     ///
     /// For an unknown identifier it reads another record and compares another identifier, so that the work is the same.
     public func record(forKeyID id: String) -> KeyRecord? {

@@ -4,7 +4,7 @@
 /// the protocol over its database. The implementation should take as long for an identifier that is unknown as for one
 /// that is known.
 public protocol KeyDirectory: Sendable {
-    /// The record of a key. `nil` if the identifier is unknown. If it throws, the signature is refused.
+    /// Returns the record of a key. `nil` if the identifier is unknown. If it throws, the signature is refused.
     func record(forKeyID id: String) async throws -> KeyRecord?
 
     /// A key of each kind that the directory has: of each algorithm, and for RSA of each length. The default is empty.

@@ -119,7 +119,7 @@ extension String {
         if try PSSKeyStructure(pem: self) != nil { throw SignatureError(.invalidKey, "a key for RSASSA-PSS") }
     }
 
-    /// The bytes of Base64.
+    /// Returns the bytes of Base64.
     fileprivate func rawKey() throws(SignatureError) -> [UInt8] {
         guard let bytes = Base64.decoded(self) else { throw SignatureError(.invalidKey, "the text") }
         return bytes

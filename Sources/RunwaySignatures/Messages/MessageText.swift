@@ -42,7 +42,7 @@ package struct MessageText: Sendable {
         body = Array(rest)
     }
 
-    /// The request, with the authority that `Host` names. `nil` if the message is a response.
+    /// Returns the request, with the authority that `Host` names. `nil` if the message is a response.
     ///
     /// - Parameter scheme: `https` by default, which the text does not have.
     package func request(scheme: String = "https") -> HTTPRequest? {

@@ -28,7 +28,7 @@ public struct CoveredComponents: Sendable, Hashable {
         serialized = String(decoding: text, as: UTF8.self)
     }
 
-    /// The first component that equals one before it.
+    /// Returns the first component that equals one before it.
     private static func duplicate(among identifiers: [ComponentIdentifier]) -> ComponentIdentifier? {
         // A few are compared faster than they are hashed.
         if identifiers.count <= 8 {

@@ -44,7 +44,7 @@ struct SignatureLimits: Sendable {
 }
 
 extension HTTPFields {
-    /// The signatures of a message, in the order of `Signature-Input` (RFC 9421 §4).
+    /// Returns the signatures of a message, in the order of `Signature-Input` (RFC 9421 §4).
     ///
     /// Returns an empty array if the message has neither of the two fields. Throws a ``SignatureError`` if a field is
     /// malformed or too large, if a label occurs twice, or if a label is in only one of the fields. Each field has at

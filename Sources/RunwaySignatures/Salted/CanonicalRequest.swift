@@ -44,7 +44,7 @@ public struct CanonicalRequest: Sendable, Hashable {
         bytes = Array(lines.joined(separator: [UInt8(ascii: "\n")]))
     }
 
-    /// The lines of the field, joined as RFC 9110 §5.2 says; empty if it is absent.
+    /// Returns the lines of the field, joined as RFC 9110 §5.2 says; empty if it is absent.
     private static func contentType(of fields: HTTPFields) -> [UInt8] {
         let lines = fields[fields: .contentType].map { $0.withUnsafeBytesOfValue { Array($0.trimmingBlanks()) } }
         return Array(lines.joined(separator: ", ".utf8))
@@ -55,8 +55,8 @@ public struct CanonicalRequest: Sendable, Hashable {
         return String(decoding: type, as: UTF8.self).lowercased() == "application/x-www-form-urlencoded"
     }
 
-    /// The parameters sorted by name. Those of equal names remain in their order, which decides which one a server
-    /// takes.
+    /// Returns the parameters sorted by name. Those of equal names remain in their order, which decides which one a
+    /// server takes.
     private static func parameters(of text: some Collection<UInt8>) throws(SignatureError) -> [UInt8] {
         try FormEncoding.checkCount(of: text)
         let pairs = pairs(of: text).enumerated().sorted { left, right in
@@ -73,7 +73,8 @@ public struct CanonicalRequest: Sendable, Hashable {
         return result
     }
 
-    /// The parameters, decoded and encoded anew by RFC 3986 §2.3. Names and values are bytes: they need not be UTF-8.
+    /// Returns the parameters, decoded and encoded anew by RFC 3986 §2.3. Names and values are bytes: they need not be
+    /// UTF-8.
     private static func pairs(of text: some Collection<UInt8>) -> [(name: [UInt8], value: [UInt8])] {
         text.split(separator: UInt8(ascii: "&")).map { pair in
             let parts = pair.split(separator: UInt8(ascii: "="), maxSplits: 1, omittingEmptySubsequences: false)

@@ -54,8 +54,8 @@ public struct SaltedDigest: Sendable, Hashable {
         return "v=1, key=\(keyID), alg=\(name), ts=\(time.seconds), nonce=\(nonce), sig=\(digits)"
     }
 
-    /// The lines of a received request, with the time and the nonce of this digest. Throws a ``SignatureError`` if it
-    /// has no path.
+    /// Returns the lines of a received request, with the time and the nonce of this digest. Throws a ``SignatureError``
+    /// if it has no path.
     public func canonicalRequest(of request: HTTPRequest, body: [UInt8]) throws(SignatureError) -> CanonicalRequest {
         guard let bytes = Base64.decodedForURL(nonce) else { throw SignatureError(.invalidValue, "nonce") }
         return try CanonicalRequest(request, body: body, time: time, nonce: bytes)

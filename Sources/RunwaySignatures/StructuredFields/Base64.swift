@@ -12,7 +12,7 @@ package enum Base64 {
         bytes.withUnsafeBufferPointer { append($0, from: digits, isPadded: true, to: &text) }
     }
 
-    /// The number of characters for a number of bytes, with padding.
+    /// Returns the number of characters for a number of bytes, with padding.
     static func encodedCount(_ count: Int) -> Int { (count + 2) / 3 * 4 }
 
     /// Returns `nil` if the text is no Base64, or not the one spelling of its bytes: padding may be absent, as RFC 9651
@@ -72,8 +72,8 @@ package enum Base64 {
         }
     }
 
-    /// The bytes of digits without padding. `nil` if one is no digit, or the last has bits that are not used and not
-    /// zero.
+    /// Returns the bytes of digits without padding. `nil` if one is no digit, or the last has bits that are not used
+    /// and not zero.
     private static func bytes(of digits: UnsafeBufferPointer<UInt8>, by values: [UInt8]) -> [UInt8]? {
         if digits.count % 4 == 1 { return nil }
         var bytes: [UInt8] = []
@@ -92,7 +92,7 @@ package enum Base64 {
         return bits & (1 << pending - 1) == 0 ? bytes : nil
     }
 
-    /// The padding of a group with fewer bytes than three.
+    /// Returns the padding of a group with fewer bytes than three.
     private static func padding(after remainder: Int) -> Int { remainder == 0 ? 0 : 3 - remainder }
 
     private static let digits = alphabet(endingIn: "+/")

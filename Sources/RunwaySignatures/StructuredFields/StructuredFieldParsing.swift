@@ -63,7 +63,7 @@ struct StructuredFieldParsing {
         }
     }
 
-    /// A member of a Dictionary, serialised strictly without its key (RFC 9421 §2.1.2).
+    /// Returns a member of a Dictionary, serialised strictly without its key (RFC 9421 §2.1.2).
     func strictValue(of member: ItemOrInnerList, named name: String) throws(SignatureError) -> [UInt8] {
         try serialized(named: name) { try $0.writeListFieldValue([member]) }
     }
@@ -79,7 +79,7 @@ struct StructuredFieldParsing {
         }
     }
 
-    /// The joined lines, and how many members and parameters they have.
+    /// Returns the joined lines, and how many members and parameters they have.
     private func counted(
         _ lines: [String], named name: String
     ) throws(SignatureError) -> (bytes: [UInt8], count: NameCount) {

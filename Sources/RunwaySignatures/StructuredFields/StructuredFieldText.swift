@@ -2,7 +2,7 @@ import RawStructuredFieldValues
 
 /// The serialised parts of a structured field (RFC 9651 §4.1).
 enum StructuredFieldText {
-    /// A String in its quotes. Returns `nil` if it has other characters than printable ASCII.
+    /// Returns a String in its quotes. Returns `nil` if it has other characters than printable ASCII.
     static func quoted(_ string: String) -> String? {
         var text: [UInt8] = []
         return append(quoted: string, to: &text) ? String(decoding: text, as: UTF8.self) : nil
@@ -44,7 +44,7 @@ enum StructuredFieldText {
             || byte == UInt8(ascii: ".")
     }
 
-    /// A bare item.
+    /// Returns a bare item.
     static func bareItem(_ item: RFC9651BareItem, in subject: String) throws(SignatureError) -> String {
         do {
             var serializer = StructuredFieldValueSerializer()

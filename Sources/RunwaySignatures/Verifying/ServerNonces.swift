@@ -22,10 +22,11 @@ public struct ServerNonces: Sendable {
     /// random one, for a single server: it forgets the nonces that it issued when it restarts.
     public init(key: SymmetricKey = SymmetricKey(size: .bits256)) { self.key = key }
 
-    /// A new nonce: `s1.`, and as Base64 for URLs eight bytes of time, 16 random bytes, and 16 bytes of the MAC.
+    /// Returns a new nonce: `s1.`, and as Base64 for URLs eight bytes of time, 16 random bytes, and 16 bytes of the
+    /// MAC.
     public func issue(at now: UnixTime) -> String { issue(at: now, for: "") }
 
-    /// A new nonce for one purpose. It is refused for any other.
+    /// Returns a new nonce for one purpose. It is refused for any other.
     package func issue(at now: UnixTime, for purpose: String) -> String {
         let time = withUnsafeBytes(of: now.seconds.bigEndian) { Array($0) }
         let content = time + SymmetricKey(size: .bits128).withUnsafeBytes { Array($0) }

@@ -187,7 +187,7 @@ package struct SignatureTimes: Sendable {
         return SignatureRefusal(.tooOld, "the signature has expired", at: now)
     }
 
-    /// The last moment at which a policy accepts the signature.
+    /// Returns the last moment at which a policy accepts the signature.
     func lastMoment(by policy: VerificationPolicy) -> UnixTime {
         let aged = created + policy.maximumAge
         guard let expires else { return aged }

@@ -88,7 +88,7 @@ public struct SignatureRefusal: Error, Sendable, Hashable, CustomStringConvertib
         return refusal
     }
 
-    /// The same refusal of a signature that was found to be valid.
+    /// Returns the same refusal of a signature that was found to be valid.
     ///
     /// - Parameter moment: The last moment, past or to come, at which a copy of the message can be accepted; `nil` if
     ///   none can.
