@@ -92,7 +92,7 @@ struct BaseDifference: Sendable, Hashable, CustomStringConvertible {
 }
 
 extension Flight {
-    /// The value of a line of a signature base without secrets.
+    /// Returns the value of a line of a signature base without secrets.
     fileprivate func redacted(_ name: String, _ value: String) -> String {
         let component = name.prefix { $0 != ";" }.filter { $0 != "\"" }
         switch component {

@@ -21,7 +21,7 @@ final class ServerTime: Sendable {
 
     func now(by clock: LayerClock) -> UnixTime { moment(by: clock).time }
 
-    /// The time, and the instant at which it was read.
+    /// Returns the time, and the instant at which it was read.
     func moment(by clock: LayerClock) -> Moment {
         let instant = clock.now
         guard let correction = correction.withLock({ $0 }) else {

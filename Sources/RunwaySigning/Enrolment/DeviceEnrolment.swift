@@ -58,7 +58,7 @@ public struct DeviceEnrolment<Service: APIService>: Sendable {
     @discardableResult
     public func rotate() async throws(NetworkError) -> String { try await run(replacing: true) }
 
-    /// The keys of the account at the server, of all its devices.
+    /// Returns the keys of the account at the server, of all its devices.
     public func list() async throws(NetworkError) -> [EnrolledDeviceKey] {
         let response = try await network.call(ListKeys<Service>(base: path))
         let list = response["keys"]
@@ -170,7 +170,7 @@ public struct DeviceEnrolment<Service: APIService>: Sendable {
         }
     }
 
-    /// The key whose enrolment began before, or a new one, which is stored.
+    /// Returns the key whose enrolment began before, or a new one, which is stored.
     private func pendingKey(
         _ stored: inout StoredDeviceKeys, for owner: KeyOwner
     ) async throws(NetworkError) -> any DeviceKey {
@@ -213,7 +213,7 @@ public struct DeviceEnrolment<Service: APIService>: Sendable {
         NetworkError(.invalidResponse, in: .signing, detail, sending: .sent)
     }
 
-    /// The authority of a base URL, in lower case and without the default port.
+    /// Returns the authority of a base URL, in lower case and without the default port.
     private static func authority(of baseURL: String) -> String? {
         guard let url = URLComponents(string: baseURL), let host = url.percentEncodedHost, !host.isEmpty else {
             return nil

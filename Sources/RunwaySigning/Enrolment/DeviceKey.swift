@@ -21,7 +21,7 @@ extension DeviceKey {
 
 /// Makes the keys of a device.
 public protocol DeviceKeyMaker: Sendable {
-    /// A new key. Throws if the device can't make one.
+    /// Returns a new key. Throws if the device can't make one.
     func makeKey() throws -> any DeviceKey
     /// Returns the key with a representation. Throws if it does not exist any more.
     func key(_ representation: [UInt8]) throws -> any DeviceKey
@@ -40,7 +40,7 @@ public struct SoftwareKeyMaker: DeviceKeyMaker {
     /// A maker.
     public init() {}
 
-    /// A new key.
+    /// Returns a new key.
     public func makeKey() -> any DeviceKey { Key(key: P256.Signing.PrivateKey()) }
 
     /// Returns the key with a representation. Throws the error of swift-crypto if it is malformed.
@@ -69,10 +69,10 @@ public struct SoftwareKeyMaker: DeviceKeyMaker {
         /// A maker.
         public init() {}
 
-        /// A new key. Throws CryptoKit's error if the device has no Secure Enclave.
+        /// Returns a new key. Throws CryptoKit's error if the device has no Secure Enclave.
         public func makeKey() throws -> any DeviceKey { Key(key: try SecureEnclave.P256.Signing.PrivateKey()) }
 
-        /// The key with a representation. Throws CryptoKit's error if it is another device's.
+        /// Returns the key with a representation. Throws CryptoKit's error if it is another device's.
         public func key(_ representation: [UInt8]) throws -> any DeviceKey {
             Key(key: try SecureEnclave.P256.Signing.PrivateKey(dataRepresentation: .init(representation)))
         }

@@ -56,7 +56,7 @@ public final class DeviceKeys: RequestKeyStore {
         }
     }
 
-    /// The enrolled key of an account, if it was loaded before.
+    /// Returns the enrolled key of an account, if it was loaded before.
     public func keyInMemory(for owner: KeyOwner) -> RequestKey? { state.withLock { $0.loaded[owner] ?? nil } }
 
     /// Removes the keys of an account from this device, for example at a sign-out. Throws the errors of the store. The

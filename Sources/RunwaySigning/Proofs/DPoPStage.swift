@@ -93,7 +93,7 @@ public struct DPoPStage: RequestStage {
         return request
     }
 
-    /// The access token of the scheme `DPoP`, whose name has no case (RFC 9110 §11.1).
+    /// Returns the access token of the scheme `DPoP`, whose name has no case (RFC 9110 §11.1).
     private static func token(_ authorization: String) -> String? {
         let parts = authorization.split(separator: " ", maxSplits: 1)
         guard parts.count == 2, parts[0].lowercased() == "dpop" else { return nil }
