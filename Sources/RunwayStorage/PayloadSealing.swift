@@ -52,7 +52,7 @@ struct PayloadCoder: Sendable {
 
     var sealing: (any PayloadSealing)?
 
-    /// An entry as it is stored.
+    /// Returns an entry as it is stored.
     ///
     /// - Throws: ``StorageError/Kind/keyUnavailable`` if the payload can't be sealed now.
     func sealed(_ entry: JournalEntry) throws(StorageError) -> JournalEntry {
@@ -81,7 +81,7 @@ struct PayloadCoder: Sendable {
     static let unavailable = StorageError(
         .keyUnavailable, "The key of the app's sealing can't be read now. What is stored stays.")
 
-    /// An entry as its owner stored it, without a payload if that can't be opened.
+    /// Returns an entry as its owner stored it, without a payload if that can't be opened.
     func opened(_ entry: JournalEntry) -> JournalEntry {
         guard entry.payload.first == Self.mark else { return entry }
         var opened = entry

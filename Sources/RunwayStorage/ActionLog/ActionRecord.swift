@@ -27,7 +27,7 @@ struct ActionRecord: Sendable {
         properties.reduce(name.utf8.count) { $0 + $1.name.utf8.count + $1.value.leastByteCount }
     }
 
-    /// The record as it is stored and sent, without its sequence number: a JSON object, secrets redacted.
+    /// Returns the record as it is stored and sent, without its sequence number: a JSON object, secrets redacted.
     ///
     /// - Throws: ``StorageError/Kind/rejected`` if a property can't be written, if the name of the account has the
     ///   character U+0000, or if there are too many bytes.
@@ -49,7 +49,7 @@ struct ActionRecord: Sendable {
 }
 
 extension ActionRecord {
-    /// A stored record with another name and other properties. Its id, its times and its session stay.
+    /// Returns a stored record with another name and other properties. Its id, its times and its session stay.
     ///
     /// - Throws: ``StorageError/Kind/rejected`` if a property can't be written, or if there are too many bytes.
     static func edited(
@@ -100,7 +100,7 @@ extension Redaction {
         Parameters(redacted(parameters).map { ($0.name, withoutSecretURLs($0.value)) })
     }
 
-    /// A text without the secrets that it has if it is a URL.
+    /// Returns a text without the secrets that it has if it is a URL.
     fileprivate func withoutSecretURL(_ text: String) -> String { text.contains("://") ? redacted(url: text) : text }
 
     private func withoutSecretURLs(_ value: ParameterValue) -> ParameterValue {

@@ -102,7 +102,7 @@ struct LogBatches: SendPolicy {
         return interval.map { max(earliest, reading.instant - reading.age + $0) }
     }
 
-    /// The most records of the next batch of a scope.
+    /// Returns the most records of the next batch of a scope.
     func limit(_ scope: String) -> Int { size(scope).limit }
 
     /// Whether the server has refused, or failed on, one record of a scope after the other: it may be refusing

@@ -50,7 +50,7 @@ struct Checksum {
         bytes.loadUnaligned(fromByteOffset: offset, as: UInt64.self).littleEndian
     }
 
-    /// A lane with the next 16 bytes.
+    /// Returns a lane with the next 16 bytes.
     private static func folded(_ lane: UInt64, _ bytes: UnsafeRawBufferPointer, _ offset: Int) -> UInt64 {
         let product = (word(bytes, offset) ^ second).multipliedFullWidth(by: word(bytes, offset &+ 8) ^ lane)
         return product.high ^ product.low

@@ -35,8 +35,8 @@ struct ContentFiles: Sendable {
         }
     }
 
-    /// The content of an entry, if the system has all of its file in memory; `nil` otherwise, and on systems other than
-    /// Linux.
+    /// Returns the content of an entry, if the system has all of its file in memory; `nil` otherwise, and on systems
+    /// other than Linux.
     ///
     /// The function does not wait for the drive, so that any thread may call it.
     func readFromMemory(_ entry: DiskCacheEntry) -> CacheTierEntry? {
@@ -53,7 +53,7 @@ struct ContentFiles: Sendable {
         return isWhole ? CacheTierEntry(metadata: metadata, body: body, kind: entry.kind) : nil
     }
 
-    /// The content of an entry; `nil` if there is no file, or it is a symbolic link or too short.
+    /// Returns the content of an entry; `nil` if there is no file, or it is a symbolic link or too short.
     ///
     /// - Throws: ``FileFailure`` if the file can't be opened now, such as in a process that has too many files open.
     func read(_ entry: DiskCacheEntry) throws -> CacheTierEntry? {

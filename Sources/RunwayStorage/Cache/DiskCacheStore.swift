@@ -186,7 +186,8 @@ extension DiskCacheStore {
         return entry.seal == UInt64(bitPattern: seal) ? entry : nil
     }
 
-    /// The content of an entry, if it can be read without waiting for the drive, and is not damaged; `nil` otherwise.
+    /// Returns the content of an entry, if it can be read without waiting for the drive, and is not damaged; `nil`
+    /// otherwise.
     func readFromMemory(_ entry: DiskCacheEntry) -> CacheTierEntry? {
         guard entry.isInFile, let content = files.readFromMemory(entry),
             entry.contentChecksum(content) == entry.checksum
@@ -194,7 +195,7 @@ extension DiskCacheStore {
         return content
     }
 
-    /// The content of an entry; `nil` if it is missing or damaged.
+    /// Returns the content of an entry; `nil` if it is missing or damaged.
     func read(_ entry: DiskCacheEntry) throws -> CacheTierEntry? {
         let content = entry.isInFile ? try files.read(entry) : try readRow(entry)
         guard let content, entry.contentChecksum(content) == entry.checksum else { return nil }

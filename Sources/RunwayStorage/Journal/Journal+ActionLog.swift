@@ -206,8 +206,8 @@ extension Journal {
         try set(Self.paceName, "\(pace.sampleRate) \(stored(pace.end)) \(stored(pace.pause))")
     }
 
-    /// The batch of a scope that is to be sent, as ``claim(_:maximumCount:maximumByteCount:skipping:)``, without
-    /// records of another key: these wait for it.
+    /// Returns the batch of a scope that is to be sent, as ``claim(_:maximumCount:maximumByteCount:skipping:)``,
+    /// without records of another key: these wait for it.
     ///
     /// - Throws: ``StorageError/Kind/keyUnavailable`` if the key can't be read now. Nothing is changed then.
     func claimOpened(

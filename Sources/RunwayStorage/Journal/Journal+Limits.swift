@@ -94,7 +94,7 @@ extension Journal {
         }
     }
 
-    /// The entries that are set aside, oldest first, with the reasons.
+    /// Returns the entries that are set aside, oldest first, with the reasons.
     func entriesSetAside() throws(StorageError) -> [JournalEntry] {
         try write { database in
             try sound(database, nil, state: .setAside).map { entry in

@@ -54,7 +54,8 @@ extension Journal {
         }
     }
 
-    /// The entries in their order, of one scope or, with `nil`, of all. Those that are damaged are removed and counted.
+    /// Returns the entries in their order, of one scope or, with `nil`, of all. Those that are damaged are removed and
+    /// counted.
     func entries(of scope: String? = nil) throws(StorageError) -> [JournalEntry] {
         try write { try sound($0, scope == nil ? "?1 IS NULL" : "scope = ?1", [scope]) }
     }
@@ -159,7 +160,7 @@ extension Journal {
         }
     }
 
-    /// The entries that are claimed or wait and were stored, or changed, longer ago than allowed.
+    /// Returns the entries that are claimed or wait and were stored, or changed, longer ago than allowed.
     func overdue(at time: JournalTime) throws(StorageError) -> Set<UUID> {
         try write { database in
             let moment = try advance(database, to: time) - limits.maximumAge.milliseconds

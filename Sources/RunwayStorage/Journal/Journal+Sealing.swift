@@ -22,7 +22,7 @@ extension Journal {
         try change(state: .sealed, of: nil) { $0.isSealed ? nil : .waiting }
     }
 
-    /// The sealed entries, oldest first.
+    /// Returns the sealed entries, oldest first.
     func entriesSealed() throws(StorageError) -> [JournalEntry] {
         try write { try sound($0, nil, state: .sealed) }
     }

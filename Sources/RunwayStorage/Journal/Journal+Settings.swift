@@ -58,7 +58,7 @@ extension Journal {
         try write { try JournalSetting.read($0, name)?.value }
     }
 
-    /// The settings whose names begin with a text, by the rest of their names.
+    /// Returns the settings whose names begin with a text, by the rest of their names.
     func settings(beginning text: String) throws(StorageError) -> [String: String] {
         try write { database in
             let rows = try Row.fetchAll(

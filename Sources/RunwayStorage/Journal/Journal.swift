@@ -345,7 +345,8 @@ extension Journal {
         return (id, number)
     }
 
-    /// The entries of a scope in a state that are not damaged, in their order. Those that are damaged are removed.
+    /// Returns the entries of a scope in a state that are not damaged, in their order. Those that are damaged are
+    /// removed.
     func sound(
         _ database: Database, _ scope: String?, state: JournalEntry.State, limit: Int = -1, after sequence: Int64 = .min
     ) throws -> [JournalEntry] {

@@ -114,7 +114,7 @@ struct JournalCounts: Sendable, Equatable {
 }
 
 extension RowChecksum {
-    /// The sum of the row of an entry.
+    /// Returns the sum of the row of an entry.
     ///
     /// - Parameter moment: The time at which the entry was stored. The default, `nil`, results in the sum for rows of
     ///   the first three versions of the schema.
@@ -129,7 +129,8 @@ extension RowChecksum {
         return sum.value
     }
 
-    /// The sum of a stream's row, and of the file's own in the first three versions of the schema, whose number is 0.
+    /// Returns the sum of a stream's row, and of the file's own in the first three versions of the schema, whose number
+    /// is 0.
     static func of(_ stream: UUID, _ number: Int64, _ scope: String) -> Int64 {
         var sum = RowChecksum()
         sum.add(stream.bytes)

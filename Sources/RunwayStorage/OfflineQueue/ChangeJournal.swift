@@ -178,7 +178,7 @@ final class ChangeJournal: Sendable {
 
 // Functions for the app.
 extension ChangeJournal {
-    /// The changes in their order, of one scope or of all.
+    /// Returns the changes in their order, of one scope or of all.
     func list(_ scope: String? = nil) async throws(StorageError) -> [QueuedChange] {
         try await run(.reading) { journal throws(StorageError) in
             let ahead = self.state.withLock { $0.ahead }

@@ -40,7 +40,7 @@ struct ChangeScope: Sendable, Hashable {
         return String(decoding: writer.bytes, as: UTF8.self)
     }
 
-    /// The name of the service of an endpoint.
+    /// Returns the name of the service of an endpoint.
     static func service(of endpoint: any Endpoint.Type) -> String {
         func name<E: Endpoint>(_ endpoint: E.Type) -> String { E.Service.name }
         return name(endpoint)

@@ -9,7 +9,8 @@ extension OfflineQueue {
     /// - Throws: ``StorageError`` if the file can't be read.
     public func changes() async throws(StorageError) -> [QueuedChange] { try await list() }
 
-    /// The changes of the account that is signed in to a service, in the order of their calls, as ``changes()``.
+    /// Returns the changes of the account that is signed in to a service, in the order of their calls, as
+    /// ``changes()``.
     ///
     /// - Throws: ``StorageError`` if the file can't be read.
     public func changes<Service: APIService>(
@@ -21,7 +22,7 @@ extension OfflineQueue {
         return try await list(scope.text)
     }
 
-    /// The changes of one scope or, with `nil`, of all.
+    /// Returns the changes of one scope or, with `nil`, of all.
     private func list(_ scope: String? = nil) async throws(StorageError) -> [QueuedChange] {
         let (journal, drainer, _) = try parts()
         return try await journal.list(scope).filter { !drainer.isDelivered($0.id) }

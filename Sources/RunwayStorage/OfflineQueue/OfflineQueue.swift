@@ -136,7 +136,7 @@ public final class OfflineQueue: ChangeQueue {
         NotificationCenter.default.post(name: Self.didChange, object: self)
     }
 
-    /// The parts that begin with the layer.
+    /// Returns the parts that begin with the layer.
     ///
     /// - Throws: ``StorageError/Kind/unavailable`` before the layer exists, and after ``close()``.
     func parts() throws(StorageError) -> (journal: ChangeJournal, drainer: ChangeDrainer, link: ChangeLink) {

@@ -115,7 +115,7 @@ struct StoredChange: Sendable, Codable, Equatable {
         self.row = row
     }
 
-    /// The payload of the row.
+    /// Returns the payload of the row.
     func bytes() throws(StorageError) -> [UInt8] {
         do {
             return Array(try JSONEncoder().encode(self))

@@ -63,7 +63,7 @@ struct SendSchedule<Policy: SendPolicy>: Sendable {
         pauses[server] = max(pauses[server] ?? .zero, instant)
     }
 
-    /// The end of the pause that the server of a scope asked for.
+    /// Returns the end of the pause that the server of a scope asked for.
     func pauseEnd(of scope: String) -> Duration { pauses[policy.server(of: scope)] ?? .zero }
 
     /// Returns whether servers asked to wait in each of the scopes; `false` if there are no scopes.
