@@ -128,8 +128,8 @@ public final class NetworkPath: Sendable {
         try? await listener?.close()
     }
 
-    /// A program that was started while the path listened may hold a copy of the listening socket for as long as it
-    /// runs.
+    /// Makes a black hole, and tries it for up to 5 s: a program that was started while the path listened may hold a
+    /// copy of the listening socket for as long as it runs.
     private func makeHole() async throws -> BlackHole {
         let clock = ContinuousClock()
         let limit = clock.now + .seconds(5)

@@ -60,7 +60,7 @@ public struct ReceivedRequest: Sendable, Hashable {
     /// The body as text; bytes that are not UTF-8 become replacement characters.
     public var text: String { String(decoding: body, as: UTF8.self) }
 
-    /// The values of every field called `name`, in order, whatever the case of the name.
+    /// Returns the values of every field called `name`, in order, whatever the case of the name.
     public func values(of name: String) -> [String] {
         let name = name.lowercased()
         return fields.filter { $0.name.lowercased() == name }.map(\.value)

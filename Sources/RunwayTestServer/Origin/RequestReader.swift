@@ -46,7 +46,7 @@ struct RequestReader {
         buffer.writeImmutableBuffer(bytes)
     }
 
-    /// The next event, or nil when more bytes are needed.
+    /// Returns the next event, or nil when more bytes are needed.
     ///
     /// After an error the reader must not be used.
     mutating func next() throws(MalformedRequest) -> Event? {

@@ -2,54 +2,54 @@ public import HTTPTypes
 public import RunwayTesting
 
 extension ScriptedResponse {
-    /// The response, waiting at `gate` before its head.
+    /// Returns the response, waiting at `gate` before its head.
     public func held(by gate: ScriptedGate) -> ScriptedResponse { pausing(.beforeHead, .gate(gate)) }
 
-    /// The response, waiting for `duration` on `clock` before its head.
+    /// Returns the response, waiting for `duration` on `clock` before its head.
     public func delayed(by duration: Duration, on clock: any Clock<Duration>) -> ScriptedResponse {
         pausing(.beforeHead, .delay(duration, on: clock))
     }
 
-    /// The response with one more pause; several at one point follow one another.
+    /// Returns the response with one more pause; several at one point follow one another.
     public func pausing(_ point: PausePoint, _ pause: ScriptedPause) -> ScriptedResponse {
         with { $0.pauses.append((point, pause)) }
     }
 
-    /// The response written `bytes` bytes at a time, all of it, with `pause` between.
+    /// Returns the response written `bytes` bytes at a time, all of it, with `pause` between.
     public func dripping(bytes: Int, _ pause: ScriptedPause) -> ScriptedResponse {
         with { $0.drip = Drip(bytes: max(1, bytes), pause: pause) }
     }
 
-    /// The response cut off at `point`, where the connection ends by `ending`. The default closes it.
+    /// Returns the response cut off at `point`, where the connection ends by `ending`. The default closes it.
     ///
     /// A point past the response's end is its end.
     public func cut(after point: CutPoint, by ending: Ending = .close) -> ScriptedResponse {
         with { $0.cut = (point, ending) }
     }
 
-    /// The response with another way to end.
+    /// Returns the response with another way to end.
     public func ending(_ ending: Ending) -> ScriptedResponse { with { $0.ending = ending } }
 
-    /// The response with another framing.
+    /// Returns the response with another framing.
     public func framed(_ framing: Framing) -> ScriptedResponse { with { $0.framing = framing } }
 
-    /// The response with a `Content-Length` of `length`, whatever its body has.
+    /// Returns the response with a `Content-Length` of `length`, whatever its body has.
     public func declaring(length: Int) -> ScriptedResponse { framed(.declaredLength(length)) }
 
-    /// The response with one more header field, after those that it has.
+    /// Returns the response with one more header field, after those that it has.
     public func header(_ name: HTTPField.Name, _ value: String) -> ScriptedResponse {
         with { $0.headerFields.append(HTTPField(name: name, value: value)) }
     }
 
-    /// The response with one more line in its head, sent unchecked and followed by CRLF.
+    /// Returns the response with one more line in its head, sent unchecked and followed by CRLF.
     public func rawHeader(_ line: String) -> ScriptedResponse { with { $0.rawHeaderLines.append(line) } }
 
-    /// The response with a field `X-Padding` whose value has `bytes` bytes.
+    /// Returns the response with a field `X-Padding` whose value has `bytes` bytes.
     public func paddedHead(bytes: Int) -> ScriptedResponse {
         rawHeader("X-Padding: " + String(repeating: "a", count: max(0, bytes)))
     }
 
-    /// The response after one more interim response, such as 103 (RFC 8297) or 100.
+    /// Returns the response after one more interim response, such as 103 (RFC 8297) or 100.
     ///
     /// A 100 for a client that expects one is sent by the origin itself: see
     /// ``ScriptedOrigin/ResponseMoment/afterRequest``.

@@ -9,7 +9,8 @@ enum ResponseStep: Sendable {
 }
 
 extension ScriptedResponse {
-    /// The response to a request, step by step; a response without an `end` leaves its connection to the next request.
+    /// Returns the response to a request, step by step; a response without an `end` leaves its connection to the next
+    /// request.
     func steps(responding method: HTTPRequest.Method, reuse: Bool) -> [ResponseStep] {
         let closes = closesByRule(responding: method, reuse: reuse)
         var steps: [ResponseStep] = []
