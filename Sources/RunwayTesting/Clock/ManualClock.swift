@@ -26,10 +26,10 @@ public final class ManualClock: Clock {
         /// Names the instant `offset` after the clock's creation. The default is the creation itself.
         public init(offset: Duration = .zero) { self.offset = offset }
 
-        /// The moment `duration` after this one.
+        /// Returns the moment `duration` after this one.
         public func advanced(by duration: Duration) -> Instant { Instant(offset: offset + duration) }
 
-        /// The time from this moment to `other`, negative when `other` is earlier.
+        /// Returns the time from this moment to `other`, negative when `other` is earlier.
         public func duration(to other: Instant) -> Duration { other.offset - offset }
 
         /// Whether `lhs` is earlier than `rhs`.
