@@ -97,7 +97,7 @@ extension NetworkError {
         }
     }
 
-    /// The reasons of all addresses that were tried.
+    /// Returns the reasons of all addresses that were tried.
     private static func reason(of error: NIOConnectionError) -> String {
         if let dns = error.dnsAError ?? error.dnsAAAAError {
             return "its name could not be looked up (\(reason(of: dns)))"
@@ -106,7 +106,7 @@ extension NetworkError {
         return reasons.isEmpty ? "there was no address to connect to" : reasons.joined(separator: "; ")
     }
 
-    /// A safe text for any error: the system's text for its own errors, and fixed words for others.
+    /// Returns a safe text for any error: the system's text for its own errors, and fixed words for others.
     static func reason(of error: any Error) -> String {
         switch error {
         case let error as IOError: String(cString: strerror(error.errnoCode))

@@ -17,7 +17,7 @@ enum WebSocketProblem: Error, Equatable {
     /// The offer can't be made, for this reason.
     case invalidOffer(String)
 
-    /// The kind and the sentence that a caller sees.
+    /// Returns the kind and the sentence that a caller sees.
     func meaning(_ place: String) -> (NetworkError.Kind, String) {
         switch self {
         case .handshake(let reason):

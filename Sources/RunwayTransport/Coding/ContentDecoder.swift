@@ -150,7 +150,7 @@ final class ContentDecoder {
         }
     }
 
-    /// The next bytes with this decoder's own coding undone.
+    /// Returns the next bytes with this decoder's own coding undone.
     private func pullOwn() throws(Failure) -> [UInt8]? {
         while true {
             if isAtEnd {

@@ -14,7 +14,7 @@ struct DecodedParts {
         self.limits = limits
     }
 
-    /// The next part; `nil` at the end.
+    /// Returns the next part; `nil` at the end.
     ///
     /// - Parameter nextPart: Returns the next part as received, and `nil` at the end.
     /// - Throws: ``ContentDecoder/Failure``, or the errors of `nextPart`.

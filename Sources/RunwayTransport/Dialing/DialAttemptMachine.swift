@@ -72,7 +72,7 @@ struct DialAttemptMachine {
         }
     }
 
-    /// The proxy forwards bytes to the host from now on.
+    /// Notes that the proxy forwards bytes to the host from now on, and returns the next step.
     mutating func tunnelled() -> Next? {
         switch state {
         case .ended: return nil

@@ -30,7 +30,7 @@ struct DialError: DescribedError {
 
     var description: String { NetworkError(transport: self, from: nil).detail }
 
-    /// The kind and the sentence that a caller sees.
+    /// Returns the kind and the sentence that a caller sees.
     func meaning(_ place: String) -> (NetworkError.Kind, String) {
         switch cause {
         case .unusableOrigin(let reason): return (.invalidConfiguration, "\(place) can't be dialled: \(reason).")

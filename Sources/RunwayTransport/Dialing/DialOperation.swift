@@ -216,7 +216,7 @@ extension DialOperation {
 }
 
 extension HostPlan {
-    /// The plan with some addresses behind all others that have not failed lately.
+    /// Returns the plan with some addresses behind all others that have not failed lately.
     fileprivate func avoiding(_ avoided: Set<IPAddress>) -> HostPlan {
         guard let first = order.first, avoided.contains(first) else { return self }
         var plan = self
@@ -228,7 +228,7 @@ extension HostPlan {
 }
 
 extension Sequence where Element: Hashable {
-    /// The elements without repetitions.
+    /// Returns the elements without repetitions.
     fileprivate func uniqued() -> [Element] {
         var seen: Set<Element> = []
         return filter { seen.insert($0).inserted }

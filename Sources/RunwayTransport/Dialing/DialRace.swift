@@ -87,7 +87,7 @@ struct DialRace {
         return actions + startNext(at: now)
     }
 
-    /// The instant of ``Action/wake(at:)`` has arrived.
+    /// Returns the actions that are due at the instant of ``Action/wake(at:)``.
     mutating func timerFired(at now: Duration) -> [Action] {
         if isOver { return [] }
         guard now >= nextStart else { return [.wake(at: nextStart)] }

@@ -74,7 +74,7 @@ package final class HostResolver: Sendable {
 }
 
 extension HostResolver {
-    /// The loopback addresses that the system has for `localhost`, or else 127.0.0.1 and ::1.
+    /// Returns the loopback addresses that the system has for `localhost`, or else 127.0.0.1 and ::1.
     private func ownAddresses() throws -> [SocketAddress] {
         let known = (try? lookUp("localhost")) ?? []
         let own = known.filter { $0.ipAddress.flatMap { IPAddress($0) }?.isLoopback == true }
@@ -90,7 +90,7 @@ package struct LookupError: DescribedError {
     package var description: String { reason }
 }
 
-/// The addresses of a host as the system knows them, by `getaddrinfo`.
+/// Returns the addresses of a host as the system knows them, by `getaddrinfo`.
 ///
 /// - Throws: ``LookupError``.
 @Sendable

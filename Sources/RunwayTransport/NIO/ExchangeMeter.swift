@@ -24,7 +24,7 @@ struct ExchangeMeter {
         begun = .now()
     }
 
-    /// The record of the wire for a flight record.
+    /// Returns the record of the wire for a flight record.
     func record(isReused: Bool, _ facts: ConnectionFacts?) -> WireRecord {
         guard let begun, let facts else { return WireRecord() }
         var record = facts.wire(isReused: isReused)

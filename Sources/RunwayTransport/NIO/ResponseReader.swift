@@ -37,7 +37,7 @@ private final class ResponseReader: Sendable {
         exchange.cancel(CancellationError())
     }
 
-    /// The next part without decoding; `nil` at the end.
+    /// Returns the next part without decoding; `nil` at the end.
     func nextPart() async throws -> ByteBuffer? {
         let exchange = exchange
         let stream = stream

@@ -75,7 +75,7 @@ struct WireRequestHead: Sendable {
         return scheme
     }
 
-    /// A host and a port, without the scheme's default port.
+    /// Returns a host and a port, without the scheme's default port.
     private static func authority(_ authority: String?, scheme: String) throws(WireError) -> String {
         guard let authority, !authority.isEmpty else { throw .unusableURL("it names no host") }
         guard authority.utf8.allSatisfy(\.isAuthorityCharacter) else {

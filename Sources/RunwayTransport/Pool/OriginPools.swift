@@ -76,7 +76,7 @@ final class OriginPools: Sendable {
         state.withLock { $0.entries[Key(origin: origin, isSpare: isSpare)]?.userCount -= 1 }
     }
 
-    /// The origins that were used most recently, the latest first.
+    /// Returns the origins that were used most recently, the latest first.
     func recentOrigins(_ maximumCount: Int) -> [Origin] {
         let entries = state.withLock { $0.entries.filter { !$0.key.isSpare } }
         return entries.sorted { $0.value.lastUse > $1.value.lastUse }.prefix(maximumCount).map(\.key.origin)

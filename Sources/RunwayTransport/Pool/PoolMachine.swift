@@ -135,8 +135,8 @@ extension PoolMachine {
         return .wait(serve(now: now) + connectAsNeeded(now: now))
     }
 
-    /// A connection that carried a request since `instant` was stale. Closes the connections that were idle at
-    /// `instant`, since they may be stale, too.
+    /// Closes the connections that were idle at `instant`: a connection that carried a request since then was stale,
+    /// and so these may be, too.
     mutating func retireIdle(since instant: NIODeadline, now: NIODeadline) -> [PoolAction] {
         let stale = connections.filter { connection in
             connection.state == .exclusive && connection.inUse == 0

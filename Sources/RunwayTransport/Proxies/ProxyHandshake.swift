@@ -151,7 +151,7 @@ struct ProxyHandshake {
         return try done()
     }
 
-    /// The meaning of a reply's code (RFC 1928 §6).
+    /// Returns the meaning of a reply's code (RFC 1928 §6).
     private static func reason(_ code: UInt8) -> String {
         switch code {
         case 2: "its rules forbid it"

@@ -142,7 +142,7 @@
             throw POSIXError(.EMSGSIZE)
         }
 
-        /// The kind of a link, from the system's files.
+        /// Returns the kind of a link, from the system's files.
         private static func kind(_ name: String) -> NetworkStatus.Link {
             let folder = "/sys/class/net/\(name)"
             if FileManager.default.fileExists(atPath: "\(folder)/wireless") { return .wifi }

@@ -55,7 +55,7 @@
             return pins.report(on: try await path(from: leaf, through: certificates, to: identity, satisfying: []))
         }
 
-        /// The keys of a valid path that has one of each set.
+        /// Returns the keys of a valid path that has one of each set.
         private func path(
             from leaf: Certificate, through certificates: [Certificate], to identity: ServerIdentity,
             satisfying sets: [Set<PublicKeyPin>]

@@ -30,7 +30,7 @@ struct TLSFailure {
     /// happens after the client's side of the handshake, and after a first request was sent.
     var refusesClient: Bool { reasons.contains { Self.refusalOfClient($0) != nil } }
 
-    /// The message for a caller.
+    /// Returns the message for a caller.
     func meaning(_ place: String) -> String {
         reasons.reversed().lazy.compactMap { Self.meaning(of: $0, place) }.first
             ?? "TLS with \(place) failed: \(reasons.joined(separator: ", "))."
@@ -55,7 +55,7 @@ struct TLSFailure {
         }
     }
 
-    /// The messages of alerts about the client's certificate (RFC 8446 §6.2).
+    /// Returns the messages of alerts about the client's certificate (RFC 8446 §6.2).
     private static func refusalOfClient(_ reason: String) -> String? {
         switch reason {
         case "TLSV1_ALERT_CERTIFICATE_REQUIRED": "requires a client certificate, and received none"

@@ -50,7 +50,7 @@ final class TLSPreparation: Sendable {
         start(make)
     }
 
-    /// The policy, on this loop.
+    /// Returns the policy, on this loop.
     func policy(on eventLoop: any EventLoop) -> EventLoopFuture<TLSPolicy> {
         state.withLock { state in
             if let policy = state.policy { return eventLoop.makeCompletedFuture(policy) }

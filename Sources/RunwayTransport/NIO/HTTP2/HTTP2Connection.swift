@@ -116,7 +116,7 @@ extension HTTP2Connection {
         sender.channel.eventLoop.assumeIsolated().execute { self.pool.ended(self.id) }
     }
 
-    /// The number of a new stream, which the pool has reserved a place for.
+    /// Returns the number of a new stream, which the pool has reserved a place for.
     private func nextStream() -> HTTP2StreamID {
         let number = nextStreamNumber
         nextStreamNumber += 2

@@ -54,7 +54,7 @@ extension HPACKHeaders {
 }
 
 extension HTTP2Frame.FramePayload.Headers {
-    /// The head of a response, which may be an interim one, and the names of fields that were omitted.
+    /// Returns the head of a response, which may be an interim one, and the names of fields that were omitted.
     ///
     /// - Throws: ``WireError`` if the head is invalid or has more than `maximumFieldCount` fields.
     func response(

@@ -28,7 +28,7 @@ final class HTTP2Streams {
 
     subscript(_ id: HTTP2StreamID) -> HTTP2Stream? { streams[id] }
 
-    /// The stream that carries an exchange.
+    /// Returns the stream that carries an exchange.
     private func stream(of exchange: Exchange) -> HTTP2Stream? {
         let stream = streams[HTTP2StreamID(exchange.streamNumber)]
         return stream?.exchange === exchange ? stream : nil
