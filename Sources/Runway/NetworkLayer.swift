@@ -175,7 +175,7 @@ public final class NetworkLayer: Sendable {
 }
 
 extension NetworkLayer {
-    /// An account signed in or out, or the settings of a service changed.
+    /// Notes that an account signed in or out, or the settings of a service changed.
     func servicesDidChange() {
         offlineQueue?.servicesDidChange()
         serviceChanges.report()

@@ -75,7 +75,7 @@ package struct PrivateFile {
         throw FileError(path, "can't be replaced", reason: "\(maximumDrafts) drafts of it are being written")
     }
 
-    /// The names that drafts of a file can have, in the order in which they are taken.
+    /// Returns the names that drafts of a file can have, in the order in which they are taken.
     private static func drafts(of path: String) -> [String] {
         (0..<maximumDrafts).map { path + ($0 == 0 ? ".new" : ".new\($0)") }
     }

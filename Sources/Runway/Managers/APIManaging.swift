@@ -117,23 +117,23 @@ extension APIManaging {
 /// ```
 @MainActor
 public protocol APIManagerDelegate: AnyObject {
-    /// A call succeeded; its response is in the manager.
+    /// Called when a call succeeded; its response is in the manager.
     func apiManagerDidSucceed(_ manager: any APIManaging)
-    /// A call failed.
+    /// Called when a call failed.
     func apiManager(_ manager: any APIManaging, didFailWith error: NetworkError)
-    /// The transfer of a ``DownloadManager`` or ``UploadManager`` has progressed. The default does nothing.
+    /// Called when the transfer of a ``DownloadManager`` or ``UploadManager`` has progressed. The default does nothing.
     ///
     /// Called at most thirty times a second for each call, with the newest progress, and for the last time before the
     /// call lands; if the transfer succeeds, the last progress has all bytes. Not called for a call that was cancelled
     /// or replaced.
     func apiManager(_ manager: any APIManaging, didTransfer progress: TransferProgress, of flight: FlightID)
-    /// A call could not be sent and is stored: it waits, and has neither succeeded nor failed. The default does
-    /// nothing.
+    /// Called when a call could not be sent and is stored: it waits, and has neither succeeded nor failed. The default
+    /// does nothing.
     ///
     /// The manager keeps its previous response. See ``OfflinePolicy``.
     func apiManager(_ manager: any APIManaging, didQueue change: QueuedChange)
-    /// A stored call of this manager was sent and has succeeded, or the server refused it, or it waited too long. The
-    /// default does nothing.
+    /// Called when a stored call of this manager was sent and has succeeded, or the server refused it, or it waited too
+    /// long. The default does nothing.
     ///
     /// The response is not stored in the manager, which may show a later call by now. In a later run of the app, or
     /// after the manager was released, only the queue's own handler is called. A refused change stays in the queue

@@ -33,7 +33,7 @@ final class LandingWaiters {
         for waiter in waiting.values { waiter.resume(returning: result) }
     }
 
-    /// A call ended without landing.
+    /// Notes that a call ended without landing.
     func ended(_ flight: FlightID, as outcome: FlightOutcome) {
         if waiters[flight] == nil { return }
         var error = NetworkError.notLanded(flight, outcome.name)

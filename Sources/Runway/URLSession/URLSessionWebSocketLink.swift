@@ -175,7 +175,7 @@
     // MARK: The session's side
 
     extension URLSessionWebSocketLink {
-        /// The handshake is complete.
+        /// Notes that the handshake is complete.
         func opened(_ subprotocol: String?, _ response: HTTPURLResponse?) {
             let chosen = subprotocol.flatMap { $0.isEmpty ? nil : $0 }
             guard chosen.map(offer.subprotocols.contains) ?? true else { return stop(URLError(.badServerResponse)) }
@@ -188,13 +188,13 @@
             }
         }
 
-        /// The server refused the handshake with this response.
+        /// Notes that the server refused the handshake with this response.
         func refused(_ response: HTTPURLResponse) {
             let head = HTTPResponse.reading(response).head
             change { state in if state.head == nil { state.head = head } }
         }
 
-        /// The server's close frame arrived.
+        /// Notes that the server's close frame arrived.
         func closed(_ code: URLSessionWebSocketTask.CloseCode, _ reason: Data?) {
             // 0 and 1005 stand for a close frame without a code.
             let number = UInt16(exactly: code.rawValue).flatMap { $0 == 0 || $0 == 1005 ? nil : $0 }
@@ -202,7 +202,7 @@
             change { $0.status.received = close }
         }
 
-        /// The task has ended.
+        /// Notes that the task has ended.
         func finish(_ error: (any Error)?) {
             if let response = task.response as? HTTPURLResponse, response.statusCode != 101 { refused(response) }
             let (received, failure) = state.withLock { ($0.status.received, $0.failure) }

@@ -70,7 +70,7 @@ struct PagedLoadMachine<E: PagedEndpoint> {
         return load
     }
 
-    /// The first request of a load has passed the hooks that may veto it.
+    /// Notes that the first request of a load has passed the hooks that may veto it.
     ///
     /// - Parameters:
     ///   - request: The number of the request.
@@ -108,10 +108,10 @@ struct PagedLoadMachine<E: PagedEndpoint> {
             }
     }
 
-    /// A load can't start: its request will fail.
+    /// Notes that a load can't start: its request will fail.
     mutating func refuse(_ request: FlightID) { refused.insert(request) }
 
-    /// A request of a load was made.
+    /// Notes that a request of a load was made.
     ///
     /// - Returns: Whether the load waits for it; `false` if the load was ended or replaced while the request was made.
     mutating func requested(_ request: FlightID, for number: Int) -> Bool {
@@ -133,8 +133,8 @@ struct PagedLoadMachine<E: PagedEndpoint> {
         return .read(load)
     }
 
-    /// A request ended without landing, and its load with it: an interceptor vetoed it, for instance, or the service
-    /// absorbed its error.
+    /// Notes that a request ended without landing, and its load with it: an interceptor vetoed it, for instance, or the
+    /// service absorbed its error.
     ///
     /// - Returns: The number of the load; `nil` if the request was none of a load in flight.
     mutating func ended(_ request: FlightID) -> FlightID? {
@@ -144,7 +144,7 @@ struct PagedLoadMachine<E: PagedEndpoint> {
         return load.id
     }
 
-    /// The response was read, and the load makes another request next.
+    /// Notes that the response was read, and the load makes another request next.
     ///
     /// - Returns: The load; `nil` if it was ended or replaced while the response was read.
     mutating func continueLoad(_ number: Int, _ pages: any PageLoad) -> Load? {
@@ -164,7 +164,7 @@ struct PagedLoadMachine<E: PagedEndpoint> {
         return true
     }
 
-    /// The load in flight is cancelled or replaced, if there is one.
+    /// Cancels or replaces the load in flight, if there is one.
     mutating func cancel() {
         state = .idle
     }

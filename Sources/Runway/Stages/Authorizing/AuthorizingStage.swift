@@ -150,7 +150,7 @@ struct AuthorizingStage: RequestStage {
         return response
     }
 
-    /// The service demands a login. The token stays, since it may be valid for other calls.
+    /// Treats the demand of the service for a login. The token stays, since it may be valid for other calls.
     private func demandLogin(of flight: Flight, _ held: HeldToken) {
         // A response to a token from before a sign-in is no evidence about the token in use.
         _ = tokens.needsLogin("", TokenIdentity(flight), [flight], ifVersion: held.version)

@@ -184,7 +184,7 @@ extension Flight {
     /// Whether a stale response may land before the fresh one.
     var mayLandProvisionally: Bool { reading.state.withLock { !$0.forgoesProvisional } }
 
-    /// From now on, no stale response lands before the fresh one.
+    /// Prevents a stale response from landing before the fresh one, from now on.
     func forgoProvisional() { reading.state.withLock { $0.forgoesProvisional = true } }
 
     /// Sets how a stale response that is found outside the caller's turn lands while the request is in flight.

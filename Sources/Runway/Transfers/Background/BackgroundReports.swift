@@ -15,7 +15,7 @@ struct BackgroundReports<Handler> {
     private var reported: Duration?
     private var deliveryCount = 0
 
-    /// The system passed a handler.
+    /// Notes that the system passed a handler.
     ///
     /// - Returns: The handlers to call now.
     mutating func add(_ handler: Handler, at now: Duration) -> [Handler] {
@@ -24,7 +24,7 @@ struct BackgroundReports<Handler> {
         return takeHandlers()
     }
 
-    /// The session reported that it has passed all ends.
+    /// Notes that the session reported that it has passed all ends.
     ///
     /// - Returns: The handlers to call now.
     mutating func report(at now: Duration) -> [Handler] {
@@ -32,10 +32,10 @@ struct BackgroundReports<Handler> {
         return takeHandlers()
     }
 
-    /// The app begins to receive an end.
+    /// Notes that the app begins to receive an end.
     mutating func deliveryBegan() { deliveryCount += 1 }
 
-    /// The app has received an end.
+    /// Notes that the app has received an end.
     ///
     /// - Returns: The handlers to call now.
     mutating func deliveryEnded() -> [Handler] {

@@ -34,7 +34,7 @@ struct CacheDirectives: Sendable {
         arguments(of: name).map { Self.duration($0) ?? .zero }.min()
     }
 
-    /// The field names that a directive lists, in lowercase; `nil` if the directive is absent.
+    /// Returns the field names that a directive lists, in lowercase; `nil` if the directive is absent.
     ///
     /// Empty if it applies to the whole message, and if its list is invalid.
     func fieldNames(_ name: String) -> [String]? {
