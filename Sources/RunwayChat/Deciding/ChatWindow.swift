@@ -41,7 +41,7 @@ struct ChatWindow: Sendable {
         return wantsOlder && hasOlder ? .before(first) : nil
     }
 
-    /// The member has read all messages up to a number.
+    /// Notes that the member has read all messages up to a number.
     mutating func read(upTo number: Int64) {
         if number >= last ?? 0 { hasLoadedOlder = false }
     }
