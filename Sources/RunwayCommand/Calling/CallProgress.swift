@@ -17,13 +17,13 @@ final class CallProgress: Sendable {
     /// Begins with waiting for a host.
     init(host: String) { self.host = host }
 
-    /// The head of the response has arrived.
+    /// Notes that the head of the response has arrived.
     func began(_ head: HTTPResponse) {
         let expected = head.headerFields[.contentLength].flatMap { Int($0) }
         phase.withLock { $0 = .receiving(byteCount: 0, expected: expected) }
     }
 
-    /// A part of the body has arrived.
+    /// Notes that a part of the body has arrived.
     func received(_ count: Int) {
         phase.withLock { phase in
             guard case .receiving(let byteCount, let expected) = phase else { return }
