@@ -33,7 +33,8 @@ extension JSONWriter {
         }
     }
 
-    /// The members' values by the bytes of their names, the last one first; of equal names the later one.
+    /// Returns the members' values sorted by the bytes of their names, the last one first; of equal names the later
+    /// one.
     private static func sorted(_ object: JSONValue) -> [JSONValue] {
         let members = object.members.map { (name: Array($0.key.utf8), value: $0.value) }
         return members.sorted { one, other in
