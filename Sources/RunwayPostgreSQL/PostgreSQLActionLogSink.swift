@@ -338,7 +338,7 @@
             return gate.room(of: gate.quotas.maximumByteCount - byteCount, at: time / 1000)
         }
 
-        /// The transaction is committed.
+        /// Notes that the transaction is committed.
         func didCommit(_ room: ActionLogRoom) {
             state.withLock { $0.byteCount += room.addedByteCount }
             room.didCommit()

@@ -104,7 +104,7 @@
             }
         }
 
-        /// The messages of a conversation up to a number have been published.
+        /// Notes that the messages of a conversation up to a number have been published.
         public func setPublished(through number: Int64, in conversation: String) async throws {
             try await run(conversation) { tables throws(PostgreSQLError) in
                 _ = try tables.connection.run(ChatStatements.publish, tables.key + ["\(number)"])
