@@ -138,7 +138,8 @@ package struct LogBound: Sendable {
     /// Whether the log is to be moved now.
     package func isExceeded(by count: Int) -> Bool { count > nextByteCount }
 
-    /// An attempt has ended. A failed one, for which writers have waited, is repeated when the log has twice the size.
+    /// Notes that an attempt has ended. A failed attempt, for which writers have waited, is repeated when the log has
+    /// twice the size.
     package mutating func didMove(_ isMoved: Bool) {
         nextByteCount = isMoved ? byteCount : nextByteCount > .max / 2 ? .max : nextByteCount * 2
     }
