@@ -64,7 +64,7 @@ struct BodyDeadline: Sendable {
     /// Records that the server has processed all received bytes, and does not wait for more.
     mutating func pause(at now: Duration) { pausedSince = pausedSince ?? now }
 
-    /// The server waits for the client again.
+    /// Continues the time limit: the server waits for the client again.
     mutating func resume(at now: Duration) {
         guard let since = pausedSince else { return }
         pausedSince = nil

@@ -89,7 +89,7 @@ final class RequestTimer: ChannelInboundHandler, RemovableChannelHandler {
         channel = nil
     }
 
-    /// The first request of a connection, or the request of a stream, has arrived.
+    /// Notes that the first request of a connection, or the request of a stream, has arrived.
     ///
     /// - Returns: The timer of the stream's connection, whose `endStream()` is to be called when the stream ends.
     static func begin(for channel: any Channel) -> RequestTimer? {

@@ -99,7 +99,7 @@ final class EventConnection: Sendable {
         onEnd?()
     }
 
-    /// The replay has ended: new events are queued from now on.
+    /// Ends the replay: new events are queued from now on.
     func beginLive() { state.withLock { $0.isLive = true } }
 
     /// Queues an event; a connection whose queue would exceed the bound, or that has not received the event before,

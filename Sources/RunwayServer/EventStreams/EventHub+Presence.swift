@@ -30,7 +30,7 @@ extension EventHub {
         return Array(members.sorted().prefix(maximumCount))
     }
 
-    /// A connection follows other topics than before.
+    /// Notes that a connection follows other topics than before.
     func topicsDidChange(_ connection: EventConnection) {
         let starts = state.withLock { state in
             state.live[connection.id] != nil && state.follow(connection, at: clock.now)
@@ -40,7 +40,7 @@ extension EventHub {
 }
 
 extension EventHub.State {
-    /// A live connection follows its topics; returns whether the caller has to write.
+    /// Notes that a live connection follows its topics; returns whether the caller has to write.
     mutating func follow(_ connection: EventConnection, at now: Duration) -> Bool {
         guard !connection.owner.isEmpty, let topics = connection.topics else { return false }
         // Nobody has verified the topics of a permission. No event can be published in one that is invalid.

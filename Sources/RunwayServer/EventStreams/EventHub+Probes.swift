@@ -69,7 +69,7 @@ extension EventHub {
         state.withLock { $0.probes.removeValue(forKey: probe) }?.continuation.resume(returning: offset)
     }
 
-    /// A signal has a limited length, and the name of an owner does not.
+    /// Returns a digest of the name of an owner: a signal has a limited length, and the name does not.
     private static func digest(of owner: String) -> String {
         Data(SHA256.hash(data: Data(owner.utf8))).base64EncodedString()
     }

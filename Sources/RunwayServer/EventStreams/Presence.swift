@@ -91,8 +91,8 @@ struct Presence: Sendable {
     /// The time at which the next member leaves; `nil` if all have connections.
     var deadline: Duration? { leaving.first.flatMap { topics[$0.topic]?[$0.member]?.leaveTime } }
 
-    /// A connection follows topics from now on, and has received all missed events. It may have followed other topics
-    /// before.
+    /// Notes that a connection follows topics from now on, and has received all missed events. It may have followed
+    /// other topics before.
     mutating func follow(_ topics: Set<String>, by connection: String, of member: String, at now: Duration) {
         let former = connections[connection]?.topics ?? []
         connections[connection] = (member, topics)
@@ -100,7 +100,7 @@ struct Presence: Sendable {
         for topic in topics.subtracting(former).sorted() { join(topic, connection, member) }
     }
 
-    /// A connection has ended.
+    /// Notes that a connection has ended.
     mutating func end(_ connection: String, at now: Duration) {
         guard let (member, topics) = connections.removeValue(forKey: connection) else { return }
         for topic in topics { leave(topic, connection, member, at: now) }
@@ -138,8 +138,8 @@ struct Presence: Sendable {
         return changes
     }
 
-    /// The next changes could not be published: members that have joined wait again, and members that have left and not
-    /// returned leave after another grace period.
+    /// Restores the next changes, which could not be published: members that have joined wait again, and members that
+    /// have left and not returned leave after another grace period.
     mutating func restore(_ changes: [PresenceChange], at now: Duration) {
         for change in changes {
             if change.isPresent {

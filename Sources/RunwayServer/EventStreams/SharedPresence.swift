@@ -35,10 +35,10 @@ struct SharedPresence: Sendable {
         return true
     }
 
-    /// A lease has begun, under which no member is recorded yet.
+    /// Notes that a lease has begun, under which no member is recorded yet.
     mutating func begin(_ lease: String, at now: Duration) { (self.lease, leaseEnd) = (lease, now + duration) }
 
-    /// A step has succeeded, which has renewed the lease.
+    /// Notes that a step has succeeded, which has renewed the lease.
     ///
     /// - Parameters:
     ///   - continues: Whether another step follows; otherwise the recording has ended.
@@ -48,8 +48,8 @@ struct SharedPresence: Sendable {
         (isRecording, self.isComplete, leaseEnd) = (continues, isComplete, now + duration)
     }
 
-    /// The recording has failed, also because the lease had ended. Another lease begins after a random pause, so that
-    /// many processes don't begin theirs at once.
+    /// Notes that the recording has failed, also because the lease had ended. Another lease begins after a random
+    /// pause, so that many processes don't begin theirs at once.
     mutating func fail(at now: Duration) {
         (lease, isRecording) = (nil, false)
         renewalTime = now + Duration.seconds(Double.random(in: 1...5))
@@ -106,7 +106,7 @@ extension EventHub.State {
     /// The number of members of ended leases that may leave with the next step: none while the limit is exceeded.
     fileprivate var nextLeaveCount: Int { max(0, min(presence?.allowance ?? 0, EventHub.maximumBatchCount)) }
 
-    /// A step has published `count` changes; returns whether another one follows.
+    /// Notes that a step has published `count` changes; returns whether another one follows.
     fileprivate mutating func continueRecording(publishing count: Int, isComplete: Bool, at now: Duration) -> Bool {
         // A step counts for one change at least, so that a second has a limited number of them.
         presence?.didPublish(max(1, count))

@@ -7,7 +7,7 @@ import RunwayFormats
 import Synchronization
 
 extension UploadResponder {
-    /// The upload is created by this request, which has all of its content or the first part.
+    /// Creates the upload by this request, which has all of its content or the first part.
     func create(
         _ request: Request, of owner: UploadOwner, _ fields: UploadFields, _ context: Base.Context
     ) async throws -> Response {
@@ -30,7 +30,7 @@ extension UploadResponder {
         return try await receive(request, into: upload, from: 0, in: turn, isCreation: true, fields, context)
     }
 
-    /// The request is one for an upload that exists.
+    /// Responds to a request for an upload that exists.
     func respond(
         to request: Request, for id: Substring, of owner: UploadOwner, _ fields: UploadFields, _ context: Base.Context
     ) async throws -> Response {
