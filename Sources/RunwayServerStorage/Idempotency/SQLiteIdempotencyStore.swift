@@ -217,7 +217,7 @@ public final class SQLiteIdempotencyStore: IdempotencyStore {
         return .claim(.claimed)
     }
 
-    /// A few at a time, so that no claim waits for a large removal.
+    /// Removes expired records, a few at a time, so that no claim waits for a large removal.
     private static func removeExpired(at now: Int64, in database: Database) throws {
         try database.cachedStatement(
             sql: """
