@@ -54,7 +54,7 @@ public struct ServerNonces: Sendable {
         SymmetricKey(data: HMAC<SHA256>.authenticationCode(for: Array("secret for \(purpose)".utf8), using: key))
     }
 
-    /// The content has 24 bytes; the purpose follows it.
+    /// Computes the MAC of a nonce. The content has 24 bytes; the purpose follows it.
     private func authenticationCode(of content: [UInt8], for purpose: String) -> [UInt8] {
         Array(HMAC<SHA256>.authenticationCode(for: content + purpose.utf8, using: key).prefix(16))
     }
