@@ -71,8 +71,8 @@ enum JournalSchema {
                 """)
     }
 
-    /// The third version: entries that can't be decrypted have a state of their own. They are evicted with those that
-    /// wait.
+    /// Adds, for the third version, a state of their own for entries that can't be decrypted. They are evicted with
+    /// those that wait.
     private static func addSealedState(_ database: Database) throws {
         try database.execute(
             sql: """
@@ -85,8 +85,8 @@ enum JournalSchema {
                 """)
     }
 
-    /// The fourth version adds checksums to settings and clocks. Whether the user opted out is always stored from then
-    /// on, so that its absence is damage. The checksums of entries from before do not cover their moments.
+    /// Adds, for the fourth version, checksums to settings and clocks. Whether the user opted out is always stored from
+    /// then on, so that its absence is damage. The checksums of entries from before do not cover their moments.
     private static func addChecksums(_ database: Database) throws {
         try database.execute(
             sql: """
@@ -105,9 +105,9 @@ enum JournalSchema {
         try stored.update(database)
     }
 
-    /// The fifth version computes the id of the file from a secret. A file of an earlier version gets another id: its
-    /// batches are sent in new streams, in which a server recognises by their ids the entries that it has. Only a batch
-    /// that is not over stays in its stream, until it ends or the server refuses its number.
+    /// Adds, for the fifth version, a secret from which the id of the file is computed. A file of an earlier version
+    /// gets another id: its batches are sent in new streams, in which a server recognises by their ids the entries that
+    /// it has. Only a batch that is not over stays in its stream, until it ends or the server refuses its number.
     private static func addSecret(_ database: Database) throws {
         guard var row = try JournalClock.read(database) else { return }
         let secret = InstallationSecret()

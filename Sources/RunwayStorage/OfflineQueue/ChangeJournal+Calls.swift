@@ -87,7 +87,7 @@ extension ChangeJournal {
         }
     }
 
-    /// The call of a stored change has ended: the change may be sent or, if it was cancelled, is removed.
+    /// Ends the call of a stored change: the change may be sent or, if the call was cancelled, is removed.
     func settle(_ id: UUID, isQueued: Bool) async {
         if isQueued {
             _ = state.withLock { $0.unsettled.removeValue(forKey: id) }

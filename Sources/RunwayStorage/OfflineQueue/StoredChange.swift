@@ -124,7 +124,7 @@ struct StoredChange: Sendable, Codable, Equatable {
         }
     }
 
-    /// The change to be sent as a call of an endpoint; `nil` if its method or a field's name is malformed.
+    /// Returns the change to be sent as a call of an endpoint; `nil` if its method or a field's name is malformed.
     func unsent(as type: any Endpoint.Type) -> UnsentChange? {
         guard let method = HTTPRequest.Method(rawValue: method) else { return nil }
         var headerFields = HTTPFields()
