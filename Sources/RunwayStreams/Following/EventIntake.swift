@@ -76,7 +76,7 @@ struct EventIntake: Sendable {
         }
     }
 
-    /// A position arrived without an event, for example with a heartbeat.
+    /// Notes that a position arrived without an event, for example with a heartbeat.
     private mutating func moved(to id: String) -> [Output] {
         guard isRunway else {
             lastEventID = Self.isUsable(id) ? id : ""
@@ -91,8 +91,8 @@ struct EventIntake: Sendable {
         return [.position(id)]
     }
 
-    /// The server stated how the connection continues the last one, that events are missing in its middle, or that all
-    /// missed events were sent.
+    /// Notes that the server stated how the connection continues the last one, that events are missing in its middle,
+    /// or that all missed events were sent.
     private mutating func controlled(by event: ServerSentEvent) -> [Output] {
         guard let control = StreamControl(type: event.type, data: event.data) else { return [] }
         if control.kind == .live { return caughtUp(at: event.id) }
@@ -127,7 +127,7 @@ struct EventIntake: Sendable {
         }
     }
 
-    /// The server has sent all missed events. It states that once on each connection.
+    /// Notes that the server has sent all missed events. It states that once on each connection.
     private mutating func caughtUp(at id: String) -> [Output] {
         guard awaitsLive, !awaitsOpening else { return [] }
         awaitsLive = false

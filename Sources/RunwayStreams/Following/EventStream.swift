@@ -221,17 +221,18 @@ public protocol EventStreaming: AnyObject {
 /// A delegate that is notified of the events of streams, on the main actor. It may serve several streams.
 @MainActor
 public protocol EventStreamDelegate: AnyObject {
-    /// An event arrived.
+    /// Called when an event arrived.
     func eventStream(_ stream: any EventStreaming, didReceive event: StreamEvent)
-    /// A connection began. `continuity` states its relation to the last one. Unless it is
+    /// Called when a connection began. `continuity` states its relation to the last one. Unless it is
     /// ``StreamContinuity/resumed``, reload the data that the app shows.
     func eventStream(_ stream: any EventStreaming, didConnect continuity: StreamContinuity)
-    /// All missed events have been received: later events are new. Does nothing by default.
+    /// Called when all missed events have been received: later events are new. Does nothing by default.
     func eventStreamDidCatchUp(_ stream: any EventStreaming)
-    /// The wanted topics that the server does not allow have changed; empty if it allows all. Does nothing by default.
+    /// Called when the wanted topics that the server does not allow have changed. `topics` is empty if it allows all.
+    /// Does nothing by default.
     func eventStream(_ stream: any EventStreaming, didChangeRefusedTopics topics: Set<String>)
-    /// The stream ended by itself, and does not reconnect. `error` is `nil` if the server stated that there are no more
-    /// events.
+    /// Called when the stream ended by itself, and does not reconnect. `error` is `nil` if the server stated that there
+    /// are no more events.
     func eventStream(_ stream: any EventStreaming, didEndWith error: NetworkError?)
 }
 

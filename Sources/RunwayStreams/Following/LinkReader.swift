@@ -160,7 +160,7 @@ final class LinkMonitor: Sendable {
 
     func begin(at now: Duration) { state.withLock { $0.activity = StreamMachine.Activity(last: now) } }
 
-    /// The link is being probed.
+    /// Notes that the link is being probed.
     func noteProbe(at now: Duration) { state.withLock { $0.probeTime = now } }
 
     /// Returns whether the bytes are the first to arrive after a probe.

@@ -71,7 +71,7 @@ package final class StreamDriver: Sendable {
     /// events.
     package var isCertainlyCaughtUp: Bool { state.withLock { $0.isCaughtUp && !$0.isSuspected } }
 
-    /// The reader has taken all missed events of a link.
+    /// Notes that the reader has taken all missed events of a link.
     func noteCaughtUp(_ link: Int) { state.withLock { $0.caughtUpLink = link } }
 
     func stop() { continuation.yield(.stop) }

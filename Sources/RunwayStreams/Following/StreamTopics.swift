@@ -111,7 +111,8 @@ final class StreamTopics: Sendable {
         }
     }
 
-    /// The server has opened a connection. If it did not request a topic that is wanted by now, its link has ended.
+    /// Notes that the server has opened a connection. If it did not request a topic that is wanted by now, its link has
+    /// ended.
     ///
     /// - Parameters:
     ///   - id: The name of the connection.
@@ -141,8 +142,8 @@ final class StreamTopics: Sendable {
         return hasReturnedTopics
     }
 
-    /// A server other than Runway's has opened a link. If it did not request a topic that is wanted by now, the link
-    /// has ended.
+    /// Notes that a server other than Runway's has opened a link. If it did not request a topic that is wanted by now,
+    /// the link has ended.
     ///
     /// - Returns: The same as ``opened(_:on:asked:refused:)``.
     func opened(on link: Int, asked: Set<String>?) -> Bool {
@@ -159,7 +160,7 @@ final class StreamTopics: Sendable {
         }
     }
 
-    /// The server has responded to a probe of a connection, and named the topics that it refuses there.
+    /// Notes that the server has responded to a probe of a connection, and named the topics that it refuses there.
     ///
     /// - Parameter count: ``confirmedCount`` when the probe was sent. A response that may be older than a change is
     ///   ignored: the next one names the topics again.
@@ -170,7 +171,7 @@ final class StreamTopics: Sendable {
         if isNew { onRefusal() }
     }
 
-    /// The link has ended, and is not read any more.
+    /// Notes that the link has ended, and is not read any more.
     func closed() { state.withLock { ($0.connection, $0.plainLink) = (nil, nil) } }
 
     /// Changes the wanted topics. If a connection is open, returns when the server has confirmed the change.
@@ -248,8 +249,8 @@ extension StreamTopics.State {
         return changeCount
     }
 
-    /// A link has all wanted topics except those that the server refuses. Returns whether it has a topic of which the
-    /// stream may have skipped events.
+    /// Begins a link with all wanted topics except those that the server refuses. Returns whether it has a topic of
+    /// which the stream may have skipped events.
     fileprivate mutating func beginLink(refusing topics: Set<String>) -> Bool {
         defer { followed = nil }
         // The server may choose topics that were not followed.
@@ -290,7 +291,7 @@ extension StreamTopics.State {
         return (step, [])
     }
 
-    /// The server refuses topics on the open connection; returns whether that is new.
+    /// Notes that the server refuses topics on the open connection; returns whether that is new.
     fileprivate mutating func note(refused topics: Set<String>) -> Bool {
         let lost = topics.intersection(wanted ?? [])
         connection?.topics.subtract(lost)
@@ -298,7 +299,7 @@ extension StreamTopics.State {
         return !lost.isSubset(of: refused)
     }
 
-    /// The server has made a change; returns whether it refuses other topics than before.
+    /// Notes that the server has made a change; returns whether it refuses other topics than before.
     fileprivate mutating func confirm(_ step: StreamTopics.Step, refused topics: Set<String>) -> Bool {
         guard connection?.id == step.connection else { return false }
         let before = refused
@@ -309,8 +310,8 @@ extension StreamTopics.State {
         return note(refused: topics) || refused != before
     }
 
-    /// The server refuses a change: its added topics are no longer wanted, unless a later change adds them. Returns
-    /// whether the server refuses other topics than before.
+    /// Notes that the server refuses a change: its added topics are no longer wanted, unless a later change adds them.
+    /// Returns whether the server refuses other topics than before.
     fileprivate mutating func refuse(_ step: StreamTopics.Step, refused topics: Set<String>) -> Bool {
         let before = refused
         let later = changes.filter { $0.number > step.number }.reduce(into: Set()) { $0.formUnion($1.added) }

@@ -57,7 +57,8 @@ struct HeartbeatLearner: Sendable {
         return min(interval, limit ?? bounds.minimum, bounds.maximum)
     }
 
-    /// A link with an interval survived a silence of about that length. Only silences of the present interval count.
+    /// Notes that a link with an interval survived a silence of about that length. Only silences of the present
+    /// interval count.
     mutating func survived(_ interval: Duration, on network: String, at now: Duration, _ bounds: Bounds) {
         var record = record(of: network, bounds)
         guard interval == record.interval else { return }
@@ -72,8 +73,8 @@ struct HeartbeatLearner: Sendable {
         records[network] = record
     }
 
-    /// A link with an interval was found dead after a silence. Failures of intervals longer than the present one do not
-    /// count.
+    /// Notes that a link with an interval was found dead after a silence. Failures of intervals longer than the present
+    /// one do not count.
     mutating func failed(_ interval: Duration, on network: String, at now: Duration, _ bounds: Bounds) {
         var record = record(of: network, bounds)
         guard interval <= record.interval else { return }

@@ -165,7 +165,7 @@ extension StreamMachine {
         }
     }
 
-    /// The network of the device changed.
+    /// Notes that the network of the device changed.
     ///
     /// - Parameters:
     ///   - network: A key that distinguishes the network from others.
@@ -199,7 +199,7 @@ extension StreamMachine {
 
 // Events of links.
 extension StreamMachine {
-    /// The link is open.
+    /// Notes that the link is open.
     mutating func opened(_ facts: LinkFacts, at now: Duration) -> [Action] {
         guard case .connecting = phase else { return [] }
         if let limit = facts.heartbeatLimit { heartbeatLimit = limit }
@@ -226,17 +226,17 @@ extension StreamMachine {
         return lifetime.map { now + max(.seconds(1), $0 - jitter(upTo: $0 / 10)) }
     }
 
-    /// The server has stated how the open link continues the last one.
+    /// Notes that the server has stated how the open link continues the last one.
     mutating func continued() {
         guard case .open(var link) = phase else { return }
         link.openingDeadline = nil
         phase = .open(link)
     }
 
-    /// The server asks for a time between the end of a link and the next.
+    /// Notes that the server asks for a time between the end of a link and the next.
     mutating func askedToWait(_ retry: Duration) { self.retry = min(max(.zero, retry), StreamOptions.maximumRetry) }
 
-    /// The attempt to open a link failed, or the open link ended without a ``Action/disconnect(_:)``.
+    /// Notes that the attempt to open a link failed, or the open link ended without a ``Action/disconnect(_:)``.
     ///
     /// - Parameters:
     ///   - failure: The way in which the link ended.

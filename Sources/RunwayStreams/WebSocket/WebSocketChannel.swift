@@ -166,10 +166,12 @@ public protocol WebSocketChanneling: AnyObject {
 /// A delegate that is notified of the messages of WebSockets, on the main actor. It may serve several WebSockets.
 @MainActor
 public protocol WebSocketChannelDelegate: AnyObject {
-    /// A message arrived.
+    /// Called when a message arrived.
     func webSocket(_ channel: any WebSocketChanneling, didReceive message: WebSocketMessage)
-    /// A connection is open. After the first one, messages may be missing: reload the data that the app shows.
+    /// Called when a connection was opened. After the first one, messages may be missing: reload the data that the app
+    /// shows.
     func webSocket(_ channel: any WebSocketChanneling, didConnect link: WebSocketLink)
-    /// The WebSocket ended by itself, and does not reconnect. `error` is `nil` if the server closed it in order.
+    /// Called when the WebSocket ended by itself, and does not reconnect. `error` is `nil` if the server closed it in
+    /// order.
     func webSocket(_ channel: any WebSocketChanneling, didEndWith error: NetworkError?)
 }
