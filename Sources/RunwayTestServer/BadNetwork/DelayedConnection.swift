@@ -48,7 +48,7 @@ final class DelayedConnection {
         random = SeededGenerator(seed: seed)
     }
 
-    /// Bytes arrived from a side; `nil` is its end.
+    /// Notes that bytes arrived from a side; `nil` is its end.
     func received(_ bytes: ByteBuffer?, from side: Int) {
         if side == 0, let bytes, path.countSent(bytes.readableBytes) { return reset() }
         var delay = Duration.zero
@@ -62,7 +62,7 @@ final class DelayedConnection {
         schedule(side)
     }
 
-    /// A side can take more bytes.
+    /// Notes that a side can take more bytes.
     func drained(_ side: Int) { schedule(1 - side) }
 
     /// The path behaves in another way from now on.

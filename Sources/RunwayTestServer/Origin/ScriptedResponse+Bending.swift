@@ -57,7 +57,7 @@ extension ScriptedResponse {
         with { $0.informational.append((status, fields)) }
     }
 
-    /// The whole response sent `times` times.
+    /// Returns a response that is sent `times` times as a whole.
     public func repeated(times: Int) -> ScriptedResponse { with { $0.copies = max(1, times) } }
 
     private func with(_ change: (inout ScriptedResponse) -> Void) -> ScriptedResponse {
