@@ -53,13 +53,13 @@ struct DialAttemptMachine {
 
     var isEnded: Bool { if case .ended = state { true } else { false } }
 
-    /// The attempt starts.
+    /// Starts the attempt.
     mutating func start(now: NIODeadline) {
         guard case .ready = state else { preconditionFailure("an attempt starts once") }
         state = .connecting(since: now)
     }
 
-    /// The TCP connection was established.
+    /// Notes that the TCP connection was established.
     mutating func connected(now: NIODeadline) -> Next? {
         switch state {
         case .ended: return nil
@@ -90,7 +90,7 @@ struct DialAttemptMachine {
         return .establish(WireRecord(tcp: connected.tcp))
     }
 
-    /// The TLS policy is loaded. Returns whether the handshake is to start.
+    /// Notes that the TLS policy is loaded. Returns whether the handshake is to start.
     mutating func prepared() -> Bool {
         switch state {
         case .ended: return false
@@ -101,7 +101,7 @@ struct DialAttemptMachine {
         }
     }
 
-    /// The handshake is complete. Returns the times of the new connection.
+    /// Notes that the handshake is complete. Returns the times of the new connection.
     mutating func secured(now: NIODeadline) -> WireRecord? {
         switch state {
         case .ended: return nil
@@ -112,7 +112,7 @@ struct DialAttemptMachine {
         }
     }
 
-    /// The handshake failed.
+    /// Notes that the handshake failed.
     ///
     /// - Parameter mayLackRoot: Whether the handshake may succeed with the roots that were not read.
     mutating func handshakeFailed(mayLackRoot: Bool, now: NIODeadline) -> HandshakeFailure? {
@@ -129,7 +129,7 @@ struct DialAttemptMachine {
         }
     }
 
-    /// The attempt fails, is cancelled or times out. Returns `false` if it ended before.
+    /// Ends the attempt: it fails, is cancelled or times out. Returns `false` if it ended before.
     mutating func end() -> Bool {
         if isEnded { return false }
         state = .ended

@@ -118,7 +118,7 @@ struct DialRace {
         return runners.isEmpty ? startNext(at: now) : []
     }
 
-    /// The TCP connection to an address was established.
+    /// Notes that the TCP connection to an address was established.
     mutating func connected(_ address: IPAddress, at now: Duration) -> [Action] {
         if isOver { return [] }
         let index = index(of: address)
@@ -137,7 +137,7 @@ struct DialRace {
         return actions + startNext(at: now)
     }
 
-    /// The handshake with an address is complete: it wins.
+    /// Notes that the handshake with an address is complete: the address wins.
     mutating func secured(_ address: IPAddress, at now: Duration) -> [Action] {
         if isOver { return [] }
         let winner = runners[index(of: address)]
@@ -160,7 +160,7 @@ struct DialRace {
         return actions
     }
 
-    /// The deadline has passed, or the dial was cancelled.
+    /// Ends the race: the deadline has passed, or the dial was cancelled.
     mutating func end(at now: Duration) -> [Action] {
         if isOver { return [] }
         isOver = true
@@ -200,7 +200,7 @@ struct DialRace {
         return [.lookUp]
     }
 
-    /// A known address failed or is silent.
+    /// Starts the lookup of the name, if it is still due: a known address failed or is silent.
     private mutating func lookUpIfNeeded() -> [Action] { isToBeLookedUp ? lookUp() : [] }
 
     /// Starts the next address, and the explored one at the same time.

@@ -52,7 +52,7 @@ struct AddressReport: Sendable {
         selector.note(.responded(firstByte: firstByte, endpoint: endpoint), of: address, of: host)
     }
 
-    /// The connection was lost with requests in flight: closed, reset or silent.
+    /// Notes that the connection was lost with requests in flight: closed, reset or silent.
     func failed() { selector.note(.failed, of: address, of: host) }
 
     /// Whether another address of the host is known to be so much faster that a new connection pays off.

@@ -119,7 +119,7 @@ extension Exchange {
         upload.attach(to: self, in: Task { @concurrent in await upload.run() })
     }
 
-    /// The reader of the response consumed `byteCount` bytes. From any thread.
+    /// Notes that the reader of the response consumed `byteCount` bytes. From any thread.
     func consumed(_ byteCount: Int) {
         pool.eventLoop.execute {
             if let connection = self.connection { return connection.consumed(byteCount, of: self) }
@@ -151,7 +151,7 @@ extension Exchange {
         return connection == nil ? .notSent : .unknown
     }
 
-    /// Bytes of a response arrived, perhaps only the start of its head.
+    /// Notes that bytes of a response arrived, perhaps only the start of its head.
     func responseBegan() {
         hasResponse = true
         if meter.firstByte == nil { meter.firstByte = .now() }
@@ -167,19 +167,20 @@ extension Exchange {
         connection.send(self)
     }
 
-    /// The version of HTTP is known: over HTTP/2 when the request is sent, over HTTP/1 from the head of the response.
+    /// Notes that the version of HTTP is known: over HTTP/2 when the request is sent, over HTTP/1 from the head of the
+    /// response.
     func noteVersion(_ version: String) { onVersion(version) }
 
-    /// The request was sent in full.
+    /// Notes that the request was sent in full.
     func requestSent(at instant: NIODeadline) { meter.sent = instant }
 
-    /// Bytes of the request were written, framing included.
+    /// Notes that bytes of the request were written, framing included.
     func sent(byteCount: Int) { meter.sentByteCount += byteCount }
 
-    /// Bytes of the response arrived, framing included.
+    /// Notes that bytes of the response arrived, framing included.
     func received(byteCount: Int) { meter.receivedByteCount += byteCount }
 
-    /// The head of a response of status 1xx arrived.
+    /// Receives the head of a response of status 1xx.
     ///
     /// - Throws: ``WireError/malformed(_:)`` if there are too many.
     func receive(informational head: HTTPResponse) throws {
@@ -195,7 +196,7 @@ extension Exchange {
         request.onInterim?(head, request.head)
     }
 
-    /// The final head arrived.
+    /// Receives the final head.
     ///
     /// - Parameters:
     ///   - head: The head.
@@ -258,7 +259,7 @@ extension Exchange {
         try ContentDecoder(codings, limits: pool.configuration.wire.decodingLimits)
     }
 
-    /// A part of the body arrived.
+    /// Receives a part of the body.
     ///
     /// - Throws: ``BodyTooLarge`` or ``ContentDecoder/Failure``.
     func receive(_ part: ByteBuffer) throws {
@@ -275,7 +276,7 @@ extension Exchange {
         }
     }
 
-    /// The response is complete. The connection has stopped carrying the exchange.
+    /// Receives the end of the response. The connection has stopped carrying the exchange.
     func receiveEnd() {
         do {
             if case .collecting(_, _, let body) = state { try body.finish() }
@@ -285,7 +286,8 @@ extension Exchange {
         }
     }
 
-    /// The connection was lost before the response was complete: the request moves to another connection, or fails.
+    /// Notes that the connection was lost before the response was complete: the request moves to another connection, or
+    /// fails.
     ///
     /// - Parameters:
     ///   - isUnprocessed: Whether the server certainly did not process the request. The default is `false`.
@@ -315,14 +317,15 @@ extension Exchange {
         pool.lost(self, loss, failing: failure)
     }
 
-    /// The server does not support `Expect`: the request is sent without it on another connection (RFC 9110 §10.1.1).
+    /// Notes that the server does not support `Expect`: the request is sent without it on another connection (RFC 9110
+    /// §10.1.1).
     func expectationFailed() {
         expectsContinue = false
         hasResponse = false
         lost(WireError.closed, isUnprocessed: true)
     }
 
-    /// The stream of the request's body threw an error, or did not have the declared length.
+    /// Notes that the stream of the request's body threw an error, or did not have the declared length.
     func uploadFailed(_ error: any Error) {
         guard !isOver else { return }
         let connection = connection
@@ -330,7 +333,7 @@ extension Exchange {
         connection?.cancel(self)
     }
 
-    /// The exchange failed on its connection, which has stopped carrying it.
+    /// Notes that the exchange failed on its connection, which has stopped carrying it.
     func failed(_ error: any Error) { finish(failing: ExchangeFailure(cause: error, sending: sending)) }
 
     /// Ends the exchange with an error, unless it has ended.

@@ -17,7 +17,7 @@ struct ExchangeMeter {
     var informationalCount = 0
     var informationalStatuses: [Int] = []
 
-    /// A connection starts to carry it, maybe after another lost it.
+    /// Notes that a connection starts to carry the exchange, maybe after another lost it.
     mutating func start(after submitted: NIODeadline) {
         self = ExchangeMeter()
         self.submitted = submitted

@@ -25,7 +25,7 @@ protocol WireConnection: AnyObject {
     /// Sends a part of the body of the exchange's request. The promise succeeds when the next part may be sent.
     func sendPart(_ part: [UInt8], of exchange: Exchange, promise: EventLoopPromise<Void>)
 
-    /// The body of the exchange's request is complete.
+    /// Ends the body of the exchange's request.
     func sendEnd(of exchange: Exchange)
 
     /// Stops carrying an exchange that has ended. The connection stays open if it can.
@@ -38,7 +38,7 @@ protocol WireConnection: AnyObject {
     /// Closes the connection, which no longer reaches the server. Exchanges may move to another connection.
     func abandon(_ error: any Error)
 
-    /// The reader of the exchange's response consumed `byteCount` bytes.
+    /// Notes that the reader of the exchange's response consumed `byteCount` bytes.
     func consumed(_ byteCount: Int, of exchange: Exchange)
 
     /// Readers of responses that have ended consumed bytes.

@@ -22,7 +22,7 @@ final class HTTP1Origins: Sendable {
     /// Whether the server of an origin requires HTTP/1.1.
     func contains(_ origin: Origin) -> Bool { origins.withLock { $0.change(origin) { _ in } != nil } }
 
-    /// The server of an origin requires HTTP/1.1.
+    /// Notes that the server of an origin requires HTTP/1.1.
     func insert(_ origin: Origin) { origins.withLock { $0.insert((), for: origin, byteCount: 0) } }
 
     /// Returns a dialer that only offers HTTP/1.1. A server that chose HTTP/2 could not be asked for an upgrade either

@@ -71,14 +71,14 @@ extension OriginPool {
         perform(machine.submit(exchange.id, now: exchange.submitted), for: exchange, or: nil)
     }
 
-    /// A connection lost an exchange: sends it on another connection, or fails it.
+    /// Sends a lost exchange on another connection, or fails it.
     func lost(_ exchange: Exchange, _ loss: LostRequest, failing failure: ExchangeFailure) {
         let now = NIODeadline.now()
         if loss.isStale { perform(machine.retireIdle(since: loss.begun, now: now)) }
         perform(machine.lost(exchange.id, loss, now: now), for: exchange, or: failure)
     }
 
-    /// A waiting exchange is cancelled.
+    /// Cancels a waiting exchange.
     func withdraw(_ exchange: Exchange) {
         machine.withdraw(exchange.id)
         waiting[exchange.id] = nil
@@ -130,19 +130,19 @@ extension OriginPool {
 /// A connection may close while it reports, for example because the reset of a stream can't be written. Its later
 /// reports are ignored.
 extension OriginPool {
-    /// A connection stopped carrying an exchange, and can carry another.
+    /// Notes that a connection stopped carrying an exchange, and can carry another.
     func ended(_ connection: ConnectionID) {
         guard connections[connection] != nil else { return }
         perform(machine.ended(connection, now: .now()))
     }
 
-    /// The server accepts `limit` exchanges at once on a connection.
+    /// Notes that the server accepts `limit` exchanges at once on a connection.
     func limitChanged(_ connection: ConnectionID, to limit: Int) {
         guard connections[connection] != nil else { return }
         perform(machine.limitChanged(connection, to: limit, now: .now()))
     }
 
-    /// A connection accepts no more exchanges.
+    /// Notes that a connection accepts no more exchanges.
     func drain(_ connection: ConnectionID) {
         guard connections[connection] != nil else { return }
         drain([connection])
@@ -151,14 +151,14 @@ extension OriginPool {
     /// Connections of the pool accept no more exchanges.
     func drain(_ connections: [ConnectionID]) { perform(machine.drain(connections, now: .now())) }
 
-    /// The server requires HTTP/1.1: the shared connection accepts no more exchanges, and new connections offer only
-    /// HTTP/1.1 (RFC 9113 §7).
+    /// Notes that the server requires HTTP/1.1: the shared connection accepts no more exchanges, and new connections
+    /// offer only HTTP/1.1 (RFC 9113 §7).
     func requireHTTP1() {
         http1.insert(origin)
         perform(machine.requireExclusive(now: .now()))
     }
 
-    /// A connection closed. It reports the loss of its exchanges after this.
+    /// Notes that a connection closed. It reports the loss of its exchanges after this.
     func closed(_ connection: ConnectionID) {
         // A connection that closed before it was added is reported as a failed dial.
         guard connections.removeValue(forKey: connection) != nil else { return }

@@ -106,7 +106,7 @@ struct PoolMachine {
 
 /// Requests.
 extension PoolMachine {
-    /// A request is to be sent.
+    /// Takes a request that is to be sent.
     mutating func submit(_ request: RequestID, now: NIODeadline) -> PoolSubmission {
         if isShutDown { return .refuse(.shutDown) }
         // While a connection is free no request waits that it could carry.
@@ -119,8 +119,8 @@ extension PoolMachine {
         return .wait(connectAsNeeded(now: now))
     }
 
-    /// A connection lost a request. A request that may move to another connection goes before all waiting requests;
-    /// after a stale connection it needs a connection that has carried no request.
+    /// Notes that a connection lost a request. A request that may move to another connection goes before all waiting
+    /// requests; after a stale connection it needs a connection that has carried no request.
     ///
     /// The end of the connection is reported separately.
     mutating func lost(_ request: RequestID, _ loss: LostRequest, now: NIODeadline) -> PoolSubmission {
@@ -155,10 +155,10 @@ extension PoolMachine {
         return true
     }
 
-    /// A waiting request is cancelled.
+    /// Cancels a waiting request.
     mutating func withdraw(_ request: RequestID) { waiting.withdraw(request) }
 
-    /// A request on a connection ended, and the connection can carry another.
+    /// Notes that a request on a connection ended, and the connection can carry another.
     mutating func ended(_ connection: ConnectionID, now: NIODeadline) -> [PoolAction] {
         let index = index(of: connection)
         precondition(connections[index].inUse > 0, "connection \(connection) carries no request")
@@ -185,7 +185,7 @@ extension PoolMachine {
         return [connect()]
     }
 
-    /// A connection was made.
+    /// Notes that a connection was made.
     mutating func connected(_ connection: ConnectionID, _ sharing: ConnectionSharing, now: NIODeadline) -> [PoolAction]
     {
         let index = index(of: connection)
@@ -207,7 +207,7 @@ extension PoolMachine {
         return actions + connectAsNeeded(now: now)
     }
 
-    /// A connection could not be made.
+    /// Notes that a connection could not be made.
     ///
     /// While there are other connections, requests keep waiting for them, since a server may limit their number; the
     /// next dial follows after a backoff.
@@ -224,13 +224,13 @@ extension PoolMachine {
         return waiting.takeAll().map { .fail($0, .notConnected) }
     }
 
-    /// A connection closed. The requests that it carried are reported one by one after this.
+    /// Notes that a connection closed. The requests that it carried are reported one by one after this.
     mutating func closed(_ connection: ConnectionID, now: NIODeadline) -> [PoolAction] {
         connections.remove(at: index(of: connection))
         return connectAsNeeded(now: now)
     }
 
-    /// The server accepts `limit` requests at once on a shared connection from now on.
+    /// Notes that the server accepts `limit` requests at once on a shared connection from now on.
     mutating func limitChanged(_ connection: ConnectionID, to limit: Int, now: NIODeadline) -> [PoolAction] {
         let index = index(of: connection)
         guard case .shared = connections[index].state else {

@@ -26,8 +26,8 @@ struct TLSClient {
         !hasAllRoots && refusal.reason == nil && TLSFailure(error)?.isVerificationFailure == true
     }
 
-    /// The reason of a failed handshake, since BoringSSL reports only that a certificate was not verified. On the
-    /// connection's loop.
+    /// Returns the reason of a failed handshake, since BoringSSL reports only that a certificate was not verified. On
+    /// the connection's loop.
     func explained(_ error: any Error) -> any Error {
         if let reason = refusal.reason { return TrustRefused(reason: reason) }
         #if Pins

@@ -69,7 +69,7 @@ extension WebSocketHandler {
         if isHeld { isReadPending = true } else { context.read() }
     }
 
-    /// The reader has consumed enough for the connection to be read again.
+    /// Notes that the reader has consumed enough for the connection to be read again.
     func resumeReading() {
         isHeld = false
         if isReadPending {

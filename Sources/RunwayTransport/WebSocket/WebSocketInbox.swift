@@ -36,7 +36,7 @@ final class WebSocketInbox: Sendable {
         }
     }
 
-    /// Bytes of frames arrived.
+    /// Notes that bytes of frames arrived.
     func received(byteCount: Int) {
         state.withLock { state in
             state.status.receivedByteCount += Int64(byteCount)

@@ -89,7 +89,7 @@ struct WebSocketMachine {
         }
     }
 
-    /// The client wants to close the connection. The close frame has to be valid.
+    /// Begins to close the connection. The close frame has to be valid.
     mutating func close(_ close: WebSocketClose) -> [Action] {
         guard state == .open else { return [] }
         state = .closing
@@ -97,10 +97,10 @@ struct WebSocketMachine {
         return [.sendClose(close), .awaitClose]
     }
 
-    /// The server did not close the connection in time.
+    /// Notes that the server did not close the connection in time.
     mutating func closeTimedOut() -> [Action] { cut(failing: .closeTimedOut) }
 
-    /// The client closes the connection at once; the reader receives this problem.
+    /// Closes the connection at once; the reader receives this problem.
     mutating func cut(failing problem: WebSocketProblem) -> [Action] {
         defer { state = .cut }
         switch state {
@@ -110,7 +110,7 @@ struct WebSocketMachine {
         }
     }
 
-    /// The connection was closed.
+    /// Notes that the connection was closed.
     mutating func channelClosed() -> [Action] {
         defer { state = .cut }
         return isEnded ? [] : [.end(.lost)]

@@ -103,8 +103,8 @@ extension WebSocketOpening {
         return true
     }
 
-    /// The handshake does not fail if its stream was certainly not processed, since the connection was about to close,
-    /// or if the server requires the handshake over HTTP/1.1 (RFC 9113 §7).
+    /// Ends the use of the stream. The handshake does not fail if its stream was certainly not processed, since the
+    /// connection was about to close, or if the server requires the handshake over HTTP/1.1 (RFC 9113 §7).
     private func streamEnded(
         _ result: Result<WebSocketHandshakeHandler.Outcome, any Error>, on channel: any Channel
     ) {

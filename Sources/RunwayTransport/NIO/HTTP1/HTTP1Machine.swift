@@ -86,7 +86,7 @@ struct HTTP1Machine {
 
 /// Decides how the request is sent.
 extension HTTP1Machine {
-    /// A request is to be sent. The connection carries none.
+    /// Starts a request. The connection carries none.
     mutating func start(_ request: RequestID, _ body: Body, expectsContinue: Bool, now: NIODeadline) -> Start {
         switch state {
         case .closed: return .refuse
@@ -100,8 +100,8 @@ extension HTTP1Machine {
         }
     }
 
-    /// The server sent status 100, or did not send it in time. Returns how the body is to be written, if it is not
-    /// already.
+    /// Notes that the server sent status 100, or did not send it in time. Returns how the body is to be written, if it
+    /// is not already.
     mutating func startBody(of request: RequestID, now: NIODeadline) -> Body? {
         guard var inFlight = inFlight(request), case .awaitingContinue(let body) = inFlight.sending else { return nil }
         inFlight.sending = Sending(body, now: now)
@@ -125,7 +125,7 @@ extension HTTP1Machine {
         return isLast
     }
 
-    /// The producer supplied a part. Returns whether it is to be written.
+    /// Notes that the producer supplied a part. Returns whether it is to be written.
     mutating func partSupplied(for request: RequestID) -> Bool {
         guard var inFlight = inFlight(request), inFlight.wantsPart else { return false }
         inFlight.sending = .writing
@@ -133,7 +133,7 @@ extension HTTP1Machine {
         return true
     }
 
-    /// The part that was supplied last was written.
+    /// Notes that the part that was supplied last was written.
     mutating func partWritten(of request: RequestID, now: NIODeadline) {
         guard var inFlight = inFlight(request) else { return }
         inFlight.lastProgress = now
@@ -145,7 +145,7 @@ extension HTTP1Machine {
         state = .inFlight(inFlight)
     }
 
-    /// The producer has no further part. Returns whether the end of the body is to be written.
+    /// Notes that the producer has no further part. Returns whether the end of the body is to be written.
     mutating func partsEnded(for request: RequestID, now: NIODeadline) -> Bool {
         guard var inFlight = inFlight(request), inFlight.wantsPart else { return false }
         inFlight.sending = .sent(at: now)
@@ -201,12 +201,12 @@ extension HTTP1Machine {
         }
     }
 
-    /// The head of a response of status 1xx was read.
+    /// Notes that the head of a response of status 1xx was read.
     mutating func informationalRead() {
         update { $0.receiving = .awaited }
     }
 
-    /// The head of the final response was read.
+    /// Notes that the head of the final response was read.
     mutating func headRead(_ status: HTTPResponse.Status) -> HeadAction {
         let action = update { inFlight -> HeadAction in
             if case .head = inFlight.receiving { preconditionFailure("a response has two final heads") }
@@ -225,7 +225,7 @@ extension HTTP1Machine {
         return action
     }
 
-    /// Bytes of the body of a streamed response were read, and wait for their reader.
+    /// Notes that bytes of the body of a streamed response were read, and wait for their reader.
     mutating func bodyRead(byteCount: Int) {
         update { inFlight in
             inFlight.unreadByteCount += byteCount
@@ -235,7 +235,7 @@ extension HTTP1Machine {
         }
     }
 
-    /// The reader of a streamed response consumed bytes. Returns whether the channel is to be read now.
+    /// Notes that the reader of a streamed response consumed bytes. Returns whether the channel is to be read now.
     mutating func bytesConsumed(_ byteCount: Int, of request: RequestID, now: NIODeadline) -> Bool {
         guard var inFlight = inFlight(request) else { return false }
         precondition(byteCount <= inFlight.unreadByteCount, "more bytes were consumed than were read")
@@ -250,7 +250,7 @@ extension HTTP1Machine {
         return isReadPending
     }
 
-    /// The channel is asked to read. Returns whether it may; if not, ``bytesConsumed(_:of:now:)`` or
+    /// Returns whether the channel may read when it is asked to; if not, ``bytesConsumed(_:of:now:)`` or
     /// ``responseEnded(isPersistent:)`` resumes it.
     mutating func readRequested() -> Bool {
         guard case .inFlight(var inFlight) = state, case .paused = inFlight.reading else { return true }
@@ -259,7 +259,8 @@ extension HTTP1Machine {
         return false
     }
 
-    /// The response is complete. The connection carries no request, and takes the next one after ``readCompleted()``.
+    /// Notes that the response is complete. The connection carries no request, and takes the next one after
+    /// ``readCompleted()``.
     ///
     /// - Parameter isPersistent: Whether request and response allow another request on the connection (RFC 9112 §9.3),
     ///   and no bytes follow the response.
@@ -275,8 +276,8 @@ extension HTTP1Machine {
         return End(isReusable: isReusable, isReadPending: isReadPending)
     }
 
-    /// The channel has passed on all that it read in this turn. Returns whether the connection can carry the next
-    /// request from now on.
+    /// Notes that the channel has passed on all that it read in this turn. Returns whether the connection can carry the
+    /// next request from now on.
     mutating func readCompleted() -> Bool {
         guard case .ended = state, failure == nil else { return false }
         state = .idle
@@ -294,26 +295,26 @@ extension HTTP1Machine {
 
 /// Decides how the connection ends: by a cancellation, an error, a close of the channel, or silence.
 extension HTTP1Machine {
-    /// The request is cancelled. Returns whether the connection is to be closed, since it carries the request.
+    /// Cancels a request. Returns whether the connection is to be closed, since it carries the request.
     mutating func cancel(_ request: RequestID) -> Bool {
         guard inFlight(request) != nil else { return false }
         state = .closed(.closed)
         return true
     }
 
-    /// The connection is to be closed. Returns `false` if it is closed already.
+    /// Closes the connection. Returns `false` if it is closed already.
     mutating func close() -> Bool {
         guard closeReason == nil else { return false }
         state = .closed(.closed)
         return true
     }
 
-    /// The channel reported an error, after which it closes. Bytes that were read before are not lost.
+    /// Notes that the channel reported an error, after which it closes. Bytes that were read before are not lost.
     mutating func errorCaught(_ error: any Error) {
         if failure == nil { failure = error }
     }
 
-    /// The channel has closed.
+    /// Notes that the channel has closed.
     ///
     /// - Parameter isComplete: Whether this completes the response that was being read, or why it does not.
     mutating func channelClosed(_ isComplete: Result<Bool, WireError>) -> ChannelEnd {

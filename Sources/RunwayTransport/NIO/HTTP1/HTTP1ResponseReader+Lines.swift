@@ -52,7 +52,7 @@ extension HTTP1ResponseReader {
         fields[last] = HTTPField(name: field.name, value: before + [UInt8(ascii: " ")] + value)
     }
 
-    /// The head is complete: finds the length of the body (RFC 9112 §6.3) and whether the connection persists (§9.3).
+    /// Ends the head: finds the length of the body (RFC 9112 §6.3) and whether the connection persists (§9.3).
     mutating func endHead() throws(WireError) -> Event {
         if status == .switchingProtocols {
             guard mayUpgrade else { throw .switchedProtocols }

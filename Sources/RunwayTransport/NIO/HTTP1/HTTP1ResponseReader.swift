@@ -141,7 +141,7 @@ struct HTTP1ResponseReader {
         }
     }
 
-    /// The connection has ended.
+    /// Notes that the connection has ended.
     ///
     /// - Returns: ``Event/end`` if it completes the response.
     /// - Throws: ``WireError/closed`` before the response, ``WireError/closedInResponse`` within it.

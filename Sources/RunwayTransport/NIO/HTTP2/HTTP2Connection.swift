@@ -192,8 +192,8 @@ extension HTTP2Connection {
         }
     }
 
-    /// A window in which the server sends has a new size: received bytes have reduced it, or our WINDOW_UPDATE has
-    /// increased it.
+    /// Notes that a window in which the server sends has a new size: received bytes have reduced it, or our
+    /// WINDOW_UPDATE has increased it.
     private func windowChanged(_ event: NIOHTTP2WindowUpdatedEvent) {
         guard let counted = event.inboundWindowSize else { return }
         if event.streamID == .rootStream {

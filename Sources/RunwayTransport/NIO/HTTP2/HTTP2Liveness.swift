@@ -20,10 +20,11 @@ struct HTTP2Liveness {
         lastRead = now
     }
 
-    /// Bytes arrived.
+    /// Notes that bytes arrived.
     mutating func received(at now: NIODeadline) { (lastRead, pingInstant) = (now, nil) }
 
-    /// The connection may be lost. Returns whether a PING has to be sent; `false` if one is not acknowledged yet.
+    /// Returns whether a PING has to be sent, since the connection may be lost; `false` if a PING is not acknowledged
+    /// yet.
     mutating func ping(at now: NIODeadline) -> Bool {
         guard pingInstant == nil else { return false }
         pingInstant = now

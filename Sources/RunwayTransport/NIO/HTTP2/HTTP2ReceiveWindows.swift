@@ -44,7 +44,7 @@ final class HTTP2ReceiveWindows {
         grant(connectionWindow - Self.smallestByteCount, on: .rootStream)
     }
 
-    /// The server acknowledged our settings.
+    /// Notes that the server acknowledged our settings.
     func acknowledged() { pendingIncrement = 0 }
 
     /// Stops opening windows, since the connection ends.

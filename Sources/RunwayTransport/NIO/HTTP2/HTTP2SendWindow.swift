@@ -11,7 +11,7 @@ struct HTTP2SendWindow {
     /// The sum of the increments by which the server opened the window.
     private var grantedByteCount = 0
 
-    /// The server opened the window by a WINDOW_UPDATE.
+    /// Notes that the server opened the window by a WINDOW_UPDATE.
     ///
     /// - Parameter initialSize: The initial size of the server's windows.
     /// - Throws: ``HTTP2Violation`` if the increment is 0, or the window becomes too large.

@@ -85,7 +85,7 @@ extension HTTP2Sender {
         flushSoon()
     }
 
-    /// The body of a request that is a stream is complete.
+    /// Ends the body of a request that is a stream.
     func sendEnd(on stream: HTTP2Stream) {
         writeBody(ByteBuffer(), on: stream, isLast: true)
         stream.isPartDue = false

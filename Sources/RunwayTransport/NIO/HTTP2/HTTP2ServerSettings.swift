@@ -18,7 +18,7 @@ struct HTTP2ServerSettings {
     /// Whether the server has sent its settings.
     private var haveCome = false
 
-    /// A SETTINGS frame arrived.
+    /// Receives a SETTINGS frame.
     ///
     /// - Parameters:
     ///   - settings: The settings of the frame.

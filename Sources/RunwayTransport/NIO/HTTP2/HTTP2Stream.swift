@@ -55,7 +55,7 @@ final class HTTP2Stream {
     /// Whether the response has begun and stays open, so that silence does not mean that the server is gone.
     var mayBeSilent: Bool { hasHead && exchange.isLongLived }
 
-    /// The connection stops carrying the exchange.
+    /// Notes that the connection stops carrying the exchange.
     func close() {
         isOpen = false
         cancelContinueTimer()
@@ -77,7 +77,7 @@ final class HTTP2Stream {
 
 /// The request.
 extension HTTP2Stream {
-    /// The request was sent in full.
+    /// Notes that the request was sent in full.
     func requestSent(at now: NIODeadline) {
         isRequestSent = true
         isPartDue = false
@@ -96,7 +96,7 @@ extension HTTP2Stream {
 
 /// The response.
 extension HTTP2Stream {
-    /// A head or trailers arrived. Trailers are ignored.
+    /// Receives a head or trailers. Trailers are ignored.
     ///
     /// - Throws: ``WireError`` if the head is invalid or has more than `maximumFieldCount` fields, and the errors of
     ///   the exchange.
@@ -121,7 +121,7 @@ extension HTTP2Stream {
         return payload.endStream ? .ends : .none
     }
 
-    /// A part of the content arrived.
+    /// Receives a part of the content.
     ///
     /// - Throws: ``WireError/malformed(_:)`` if the content exceeds the Content-Length or the response can't have
     ///   content (RFC 9113 §8.1.1), and the errors of the exchange.

@@ -91,7 +91,7 @@ extension HTTP2Streams {
         pool.ended(id)
     }
 
-    /// The reader of a response consumed bytes.
+    /// Notes that the reader of a response consumed bytes.
     func consumed(_ byteCount: Int, of exchange: Exchange) {
         if let stream = stream(of: exchange) {
             stream.unreadByteCount -= byteCount
@@ -137,7 +137,7 @@ extension HTTP2Streams {
         }
     }
 
-    /// The response of a stream is complete.
+    /// Notes that the response of a stream is complete.
     ///
     /// - Throws: ``WireError/malformed(_:)`` if it is shorter than its Content-Length.
     private func complete(_ stream: HTTP2Stream) throws(WireError) {
@@ -160,7 +160,7 @@ extension HTTP2Streams {
         }
     }
 
-    /// The server will not process streams with numbers greater than this one.
+    /// Notes that the server will not process streams with numbers greater than this one.
     func receiveGoAway(_ last: HTTP2StreamID, _ code: NIOHTTP2.HTTP2ErrorCode) {
         // A server that wants fewer requests is not sent another at once; the layer may retry after a backoff.
         for stream in streams.values.filter({ $0.id > last }).sorted(by: { $0.id < $1.id }) {
@@ -174,7 +174,8 @@ extension HTTP2Streams {
         }
     }
 
-    /// The server opened the window in which the client sends on a stream. `initialSize` is the same for all streams.
+    /// Notes that the server opened the window in which the client sends on a stream. `initialSize` is the same for all
+    /// streams.
     func receive(windowUpdate increment: Int, on id: HTTP2StreamID, initialSize: Int) {
         guard let stream = streams[id] else { return }
         do throws(HTTP2Violation) {
@@ -184,7 +185,7 @@ extension HTTP2Streams {
         }
     }
 
-    /// The window in which the server sends on a stream has a new size.
+    /// Notes that the window in which the server sends on a stream has a new size.
     func windowChanged(of stream: HTTP2Stream, left: Int) {
         stream.window = left
         openWindow(of: stream)
@@ -197,14 +198,14 @@ extension HTTP2Streams {
         pool.ended(id)
     }
 
-    /// The server closed a stream, or an error of the server did.
+    /// Notes that the server closed a stream, or an error of the server did.
     func end(_ stream: HTTP2Stream, _ error: any Error) {
         remove(stream)
         stream.exchange.failed(error)
         pool.ended(id)
     }
 
-    /// The server ended a stream without processing its request, unless it has begun to respond.
+    /// Notes that the server ended a stream without processing its request, unless it has begun to respond.
     private func refused(_ stream: HTTP2Stream, _ error: WireError) {
         remove(stream)
         stream.exchange.lost(error, isUnprocessed: !stream.exchange.hasResponse)

@@ -96,7 +96,7 @@ extension HTTP2Tunnel {
         deliver()
     }
 
-    /// The stream has ended. `error` is `nil` after an orderly end.
+    /// Notes that the stream has ended. `error` is `nil` after an orderly end.
     func end(_ error: (any Error)?) {
         guard isActive else { return }
         flags.withLock { $0 = Flags(isActive: false, isWritable: false) }

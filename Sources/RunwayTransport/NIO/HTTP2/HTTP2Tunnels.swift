@@ -47,7 +47,7 @@ final class HTTP2Tunnels {
 
 /// Reports of the connection.
 extension HTTP2Tunnels {
-    /// A frame of a tunnel arrived. WINDOW_UPDATE frames of an open stream are checked by NIO's handler.
+    /// Receives a frame of a tunnel. WINDOW_UPDATE frames of an open stream are checked by NIO's handler.
     func receive(_ payload: HTTP2Frame.FramePayload, on tunnel: HTTP2Tunnel) {
         switch payload {
         case .headers(let payload):
@@ -83,13 +83,13 @@ extension HTTP2Tunnels {
         if payload.endStream { tunnel.receiveEnd() }
     }
 
-    /// The window in which the server sends on a tunnel's stream has a new size.
+    /// Notes that the window in which the server sends on a tunnel's stream has a new size.
     func windowChanged(of tunnel: HTTP2Tunnel, left: Int) {
         tunnel.window = left
         openWindow(of: tunnel)
     }
 
-    /// The server will not process streams with numbers greater than this one.
+    /// Notes that the server will not process streams with numbers greater than this one.
     func receiveGoAway(_ last: HTTP2StreamID, _ code: NIOHTTP2.HTTP2ErrorCode) {
         for tunnel in tunnels.values where tunnel.id > last { end(tunnel, WireError.goneAway(code)) }
     }
@@ -103,7 +103,7 @@ extension HTTP2Tunnels {
         tunnel.end(error)
     }
 
-    /// The server closed the stream of a tunnel, or an error of the server did.
+    /// Notes that the server closed the stream of a tunnel, or an error of the server did.
     func end(_ tunnel: HTTP2Tunnel, _ error: any Error) {
         guard remove(tunnel) else { return }
         pool.ended(id)
@@ -113,17 +113,17 @@ extension HTTP2Tunnels {
 
 /// Reports of tunnels.
 extension HTTP2Tunnels {
-    /// A tunnel has buffered bytes that arrived.
+    /// Notes that a tunnel has buffered bytes that arrived.
     func buffered(_ byteCount: Int) { windows.unread.add(byteCount) }
 
-    /// A tunnel consumed bytes that it had buffered.
+    /// Notes that a tunnel consumed bytes that it had buffered.
     func consumed(_ byteCount: Int, of tunnel: HTTP2Tunnel) {
         windows.unread.subtract(byteCount)
         openWindow(of: tunnel)
         windows.readersConsumed()
     }
 
-    /// The client closes a tunnel: in order if the server has ended its side, otherwise by a reset (RFC 8441 §5).
+    /// Closes a tunnel: in order if the server has ended its side, otherwise by a reset (RFC 8441 §5).
     ///
     /// An END_STREAM might never be sent behind bytes that wait for the server's window, and their writers would wait
     /// forever.
