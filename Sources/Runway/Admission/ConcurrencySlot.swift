@@ -16,7 +16,7 @@ final class ConcurrencySlot: Sendable {
 }
 
 extension BodyStream {
-    /// This stream, which releases a concurrency slot when it ends, fails or is discarded.
+    /// Returns this stream, which releases a concurrency slot when it ends, fails or is discarded.
     func holding(_ slot: ConcurrencySlot) -> BodyStream {
         BodyStream {
             var iterator = makeAsyncIterator()

@@ -7,7 +7,7 @@ final class LayerRandomness: Sendable {
 
     init(_ generator: any RandomNumberGenerator & Sendable) { self.generator = Mutex(generator) }
 
-    /// 128 random bits.
+    /// Returns 128 random bits.
     func bits() -> (UInt64, UInt64) { generator.withLock { ($0.next(), $0.next()) } }
 
     /// Chooses the wait of a backoff after this many failures in a row.

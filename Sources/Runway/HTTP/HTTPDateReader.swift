@@ -16,7 +16,7 @@ struct HTTPDateReader {
         return rest.isEmpty ? seconds : nil
     }
 
-    /// `06 Nov 1994 08:49:37 GMT`
+    /// Reads a date such as `06 Nov 1994 08:49:37 GMT`.
     private mutating func imf() -> Int64? {
         guard let day = digits(2), take(" "), let month = month(), take(" "), let year = digits(4), take(" "),
             let time = time(), take(" GMT")
@@ -24,7 +24,7 @@ struct HTTPDateReader {
         return seconds(year, month, day, time)
     }
 
-    /// `06-Nov-94 08:49:37 GMT`
+    /// Reads a date such as `06-Nov-94 08:49:37 GMT`.
     private mutating func rfc850(now: HTTPDate) -> Int64? {
         guard let day = digits(2), take("-"), let month = month(), take("-"), let shortYear = digits(2), take(" "),
             let time = time(), take(" GMT")
@@ -40,7 +40,7 @@ struct HTTPDateReader {
         return seconds(year, month, day, time)
     }
 
-    /// `Nov  6 08:49:37 1994`
+    /// Reads a date such as `Nov  6 08:49:37 1994`.
     private mutating func asctime() -> Int64? {
         guard let month = month(), take(" "), let day = take(" ") ? digits(1) : digits(2), take(" "),
             let time = time(), take(" "), let year = digits(4)

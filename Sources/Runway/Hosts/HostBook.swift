@@ -271,6 +271,6 @@ struct HostListRequest<Service: APIService>: Endpoint {
     /// The path below the service's base URL.
     let path: EndpointPath
 
-    /// No parameters.
+    /// Encodes nothing: there are no parameters.
     func encode(to encoder: any Encoder) {}
 }

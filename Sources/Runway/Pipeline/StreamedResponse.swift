@@ -34,7 +34,7 @@ public struct StreamedResponse: Sendable {
 }
 
 extension BodyStream {
-    /// This stream, which ends the record of its call when it ends, fails, or is discarded.
+    /// Returns this stream, which ends the record of its call when it ends, fails, or is discarded.
     ///
     /// - Parameters:
     ///   - flight: The call.

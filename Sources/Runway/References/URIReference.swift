@@ -105,7 +105,7 @@ package struct URIReference: Sendable {
         return output[...]
     }
 
-    /// RFC 3986 §3.1.
+    /// Returns whether octets are a scheme (RFC 3986 §3.1).
     private static func isScheme(_ octets: ArraySlice<UInt8>) -> Bool {
         guard let first = octets.first, scheme.contains(first), !"+-.0123456789".utf8.contains(first) else {
             return false

@@ -70,7 +70,7 @@ extension Credentials {
     /// 30 seconds.
     public var refreshDeadline: Duration { .seconds(30) }
 
-    /// A bearer token.
+    /// Adds the token as a bearer token.
     public func authorize(_ request: inout Request, with token: AccessToken) {
         request.head.headerFields[.authorization] = "Bearer \(token.value)"
     }

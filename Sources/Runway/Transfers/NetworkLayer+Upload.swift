@@ -107,7 +107,7 @@ extension RequestBody {
     /// The size of the parts in which a body in memory is passed to the wire: 128 KiB.
     private static let partByteCount = 128 << 10
 
-    /// This body, whose parts extend the deadline and are reported as the wire takes them.
+    /// Returns this body, whose parts extend the deadline and are reported as the wire takes them.
     ///
     /// - Parameter original: The body to read without being counted; by default this one.
     fileprivate func counted(

@@ -60,7 +60,7 @@ public protocol TokenStore: Sendable {
 }
 
 extension TokenStore {
-    /// Nobody: the app sets ``ServiceSettings/account`` at each launch.
+    /// Returns `nil`: the app sets ``ServiceSettings/account`` at each launch.
     public func signedInAccount(at key: AccountKey) throws -> String? { nil }
 
     /// Stores nothing.

@@ -28,7 +28,7 @@ struct CookieStore {
     /// - Parameter changeCount: The version to count from.
     init(changeCount: UInt64 = 1) { self.changeCount = changeCount }
 
-    /// All cookies that have not expired.
+    /// Returns all cookies that have not expired.
     func cookies(at date: Date) -> [Cookie] {
         stored.values.filter { !$0.cookie.hasEnded(at: date) }.sorted { $0.creation < $1.creation }.map(\.cookie)
     }
@@ -85,7 +85,8 @@ struct CookieStore {
         return satisfiesPrefix(cookie, set) ? cookie : nil
     }
 
-    /// RFC 6265bis §4.1.3; a cookie without a name must not look as if it had one of these prefixes.
+    /// Returns whether a cookie meets the rules of its prefix (RFC 6265bis §4.1.3). A cookie without a name must not
+    /// look as if it had one of these prefixes.
     private static func satisfiesPrefix(_ cookie: Cookie, _ set: SetCookie) -> Bool {
         let name = (cookie.nameOctets.isEmpty ? cookie.value : cookie.name).lowercased()
         let isPrefixed = name.hasPrefix("__secure-") || name.hasPrefix("__host-")

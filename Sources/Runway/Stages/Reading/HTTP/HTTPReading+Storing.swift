@@ -174,7 +174,7 @@ extension HTTPReading {
 }
 
 extension BodyStream {
-    /// This stream, which passes a copy to `store` when it ends; `nil` as soon as it is larger than the limit.
+    /// Returns this stream, which passes a copy to `store` when it ends; `nil` as soon as it is larger than the limit.
     func copied(upTo maximumByteCount: Int, _ store: @escaping @Sendable ([UInt8]?) -> Void) -> BodyStream {
         BodyStream {
             var iterator = makeAsyncIterator()

@@ -100,7 +100,7 @@ struct HTTPStoredResponse: Sendable {
             head.headerFields, delay: times.received - times.requested, received: received)
     }
 
-    /// This response after a newer one confirmed its content (RFC 9111 §3.2).
+    /// Returns this response after a newer one confirmed its content (RFC 9111 §3.2).
     ///
     /// - Parameter requestFields: The fields of the newer one's request, from which the new `Vary` may select others
     ///   than the old.

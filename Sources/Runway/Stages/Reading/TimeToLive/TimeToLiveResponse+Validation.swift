@@ -39,7 +39,7 @@ extension TimeToLiveResponse {
         return true
     }
 
-    /// This response after a 304: received now, and with the header fields of the 304.
+    /// Returns this response after a 304: received now, and with the header fields of the 304.
     func renewed(by notModified: HTTPResponse, sequenceNumber: UInt64, at now: Duration, date: Date)
         -> TimeToLiveResponse
     {
