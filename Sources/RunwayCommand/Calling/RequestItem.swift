@@ -87,7 +87,7 @@ enum RequestItem: Equatable {
         }
     }
 
-    /// Name, sign and value; `nil` for a text without a sign.
+    /// Returns name, sign and value; `nil` for a text without a sign.
     private static func split(_ text: String) -> (name: String, sign: Sign, value: String)? {
         var name = ""
         var rest = text[...]

@@ -24,7 +24,7 @@ struct EmbeddedKeySource {
         masked = zip(text.utf8, mask).map { $0 ^ $1 }
     }
 
-    /// Random bytes for a text.
+    /// Returns random bytes to mask a text.
     static func randomMask(for text: String) -> [UInt8] {
         var generator = SystemRandomNumberGenerator()
         return text.utf8.map { _ in UInt8.random(in: .min ... .max, using: &generator) }

@@ -61,7 +61,7 @@ extension ParsableCommand {
 }
 
 extension KeyEntry {
-    /// Whether the key is accepted at a time, in a word.
+    /// Returns a word that says whether the key is accepted at a time.
     func state(at now: UnixTime) throws -> String {
         let record = try record()
         if record.isRevoked { return "revoked" }
