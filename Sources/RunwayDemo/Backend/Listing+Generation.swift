@@ -65,7 +65,7 @@
                 english: "\(beginning.english) \(ending.english)")
         }
 
-        /// Within some 15 km of `centre`, to the sixth decimal, which is a tenth of a metre.
+        /// Returns a position within some 15 km of `centre`, to the sixth decimal, which is a tenth of a metre.
         private static func degrees(around centre: Double, using generator: inout SeededGenerator) -> Double {
             ((centre + generator.number(in: -0.14...0.14)) * 1_000_000).rounded() / 1_000_000
         }

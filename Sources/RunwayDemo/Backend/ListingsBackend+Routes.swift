@@ -6,7 +6,7 @@
     import RunwayServer
 
     extension ListingsBackend {
-        /// Every route of the backend, in the order of its documentation.
+        /// Returns a router with every route of the backend, in the order of its documentation.
         func router() -> MergingRouter<ListingsRequestContext> {
             typealias Context = ListingsRequestContext
             let router = Router(context: Context.self)

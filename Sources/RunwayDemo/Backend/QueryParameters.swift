@@ -28,7 +28,7 @@
             return value
         }
 
-        /// `delay_ms`: the delay of the response, at most ``maximumDelayMilliseconds``.
+        /// Returns the value of `delay_ms`, the delay of the response, at most ``maximumDelayMilliseconds``.
         func delay(default milliseconds: Int) throws(BackendFailure) -> Duration {
             .milliseconds(try integer("delay_ms", in: 0...Self.maximumDelayMilliseconds) ?? milliseconds)
         }

@@ -17,17 +17,17 @@
             return range.lowerBound + (range.upperBound - range.lowerBound) * step
         }
 
-        /// True `percent` times of a hundred, on average.
+        /// Returns `true` with a probability of `percent`.
         mutating func chance(percent: Int) -> Bool {
             integer(in: 1...100) <= percent
         }
 
-        /// One element of `elements`, which must not be empty.
+        /// Returns one element of `elements`, which must not be empty.
         mutating func element<Element>(of elements: [Element]) -> Element {
             elements[integer(in: 0...elements.count - 1)]
         }
 
-        /// `count` different elements of `elements`, or all of them when there are fewer.
+        /// Returns `count` different elements of `elements`, or all of them when there are fewer.
         mutating func sample<Element>(_ count: Int, of elements: [Element]) -> [Element] {
             var rest = elements
             var taken: [Element] = []
