@@ -215,7 +215,7 @@ extension GrammarCheck {
         return "byte 0x" + (digits.count == 1 ? "0" : "") + digits
     }
 
-    /// Line and column of a byte, both counted from one; a column is a Unicode scalar.
+    /// Returns the line and the column of a byte, both counted from one; a column is a Unicode scalar.
     static func position(of offset: Int, in bytes: [UInt8]) -> (line: Int, column: Int) {
         var line = 1
         var column = 1

@@ -33,7 +33,8 @@ struct MemberCursor {
         self.index = index
     }
 
-    /// One bit of 64 by a name's length and two of its first bytes: the first and the last of at most 14.
+    /// Returns one bit of 64, chosen by a name's length and two of its first bytes: the first and the last of at most
+    /// 14.
     @inline(__always)
     private static func bit(of name: borrowing Span<UInt8>, count: Int) -> UInt64 {
         let count = min(count, Int(NameEntry.long))
