@@ -142,7 +142,7 @@ package final class ActionLogGate: Sendable {
 
     private static func index(of hash: Int) -> Int { Int(UInt(bitPattern: hash) % UInt(slotCount)) }
 
-    /// If the clock was set back, the count does not change.
+    /// Returns the rest of a slot's count at a time. If the clock was set back, the count does not change.
     private static func rest(of slot: Slot, at time: Int64) -> Double {
         guard slot.time != .min, time > slot.time else { return slot.byteCount }
         return slot.byteCount * max(0, 1 - Double(time - slot.time) / 86_400_000)
