@@ -16,7 +16,7 @@ struct DPoPTarget: Hashable {
         text = "\(scheme)://\(authority)" + (path.isEmpty ? "/" : Self.normalized(path))
     }
 
-    /// Percent-encoded octets of unreserved characters decoded, the others with capital digits.
+    /// Decodes percent-encoded octets of unreserved characters, and writes the others with capital digits.
     private static func normalized(_ path: Substring) -> String {
         var result: [UInt8] = []
         var octets = Array(path.utf8)[...]

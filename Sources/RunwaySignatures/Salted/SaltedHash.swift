@@ -27,7 +27,7 @@ enum SaltedHash {
 
 /// Hexadecimal digits in lower case.
 package enum Hex {
-    /// Two digits for each byte, in lower case.
+    /// Returns two hexadecimal digits for each byte, in lower case.
     package static func encoded(_ bytes: [UInt8]) -> [UInt8] {
         var text: [UInt8] = []
         text.reserveCapacity(bytes.count * 2)

@@ -1,6 +1,6 @@
 /// Base64 as RFC 9651 §3.3.5 and RFC 4648 §4 have it.
 package enum Base64 {
-    /// Base64 with padding.
+    /// Returns bytes as Base64 with padding.
     package static func encoded(_ bytes: some Sequence<UInt8>) -> String {
         withBytes(of: bytes) { bytes in
             String(upTo: encodedCount(bytes.count)) { append(bytes, from: digits, isPadded: true, to: &$0) }
@@ -30,7 +30,7 @@ package enum Base64 {
         return bytes(of: UnsafeBufferPointer(rebasing: text[..<count]), by: values)
     }
 
-    /// Base64 for URLs without padding (RFC 4648 §5).
+    /// Returns bytes as Base64 for URLs, without padding (RFC 4648 §5).
     package static func encodedForURL(_ bytes: some Sequence<UInt8>) -> String {
         withBytes(of: bytes) { bytes in
             String(upTo: encodedCount(bytes.count)) { append(bytes, from: digitsForURL, isPadded: false, to: &$0) }
