@@ -6,6 +6,6 @@ public import RunwaySignatures
 /// for a key that was attested before, both with the SHA-256 of the statement as `clientDataHash`. An assertion
 /// consists of the identifier of its key, 32 bytes, and the bytes that the service returned.
 public protocol DeviceAttestor: Sendable {
-    /// Evidence for the bytes of a statement. If it throws, the enrolment fails.
+    /// Returns the evidence for the bytes of a statement. If it throws, the enrolment fails.
     func evidence(for statement: [UInt8]) async throws -> DeviceEvidence
 }
