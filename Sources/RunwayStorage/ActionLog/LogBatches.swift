@@ -91,7 +91,7 @@ struct LogBatches: SendPolicy {
         }
     }
 
-    /// All records go to one server.
+    /// Returns an empty name for each scope: all records are sent to one server.
     func server(of scope: String) -> String { "" }
 
     func start(of scope: String, from earliest: Duration, isSuspected: Bool, at now: Duration) -> Duration? {
