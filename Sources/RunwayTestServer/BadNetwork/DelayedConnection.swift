@@ -65,7 +65,7 @@ final class DelayedConnection {
     /// Notes that a side can take more bytes.
     func drained(_ side: Int) { schedule(1 - side) }
 
-    /// The path behaves in another way from now on.
+    /// Notes that the path behaves in another way from now on.
     func pathDidChange() {
         if path.state == .refusing { return reset() }
         for side in 0...1 { schedule(side) }

@@ -46,7 +46,7 @@ extension ScriptedResponse {
         }
     }
 
-    /// RFC 9110 §6.4.1.
+    /// Returns whether a response to a method may have a body (RFC 9110 §6.4.1).
     private func allowsBody(responding method: HTTPRequest.Method) -> Bool {
         !hasHead || (method != .head && status.code >= 200 && status.code != 204 && status.code != 304)
     }
