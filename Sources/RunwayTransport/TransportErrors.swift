@@ -32,7 +32,7 @@ extension NetworkError {
             }
     }
 
-    /// Whether any of the request was sent; that none was is certain only without an open connection.
+    /// Returns whether any of the request was sent. Without an open connection it is certain that nothing was.
     private static func sending(_ error: any Error) -> SendState {
         switch error {
         case let error as ExchangeFailure: error.sending

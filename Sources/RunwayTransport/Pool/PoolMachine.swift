@@ -256,7 +256,7 @@ extension PoolMachine {
         return drain(connections.filter { $0.state != .exclusive }.map(\.id), now: now)
     }
 
-    /// No connection takes a further request, since the network changed; requests in flight may complete.
+    /// Lets no connection take a further request, since the network changed; requests in flight may complete.
     mutating func drainAll(now: NIODeadline) -> [PoolAction] { drain(connections.map(\.id), now: now) }
 
     /// Fails the requests that waited too long for a connection to be made, and closes the connections that were idle

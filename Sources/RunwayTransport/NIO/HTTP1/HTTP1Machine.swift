@@ -110,7 +110,7 @@ extension HTTP1Machine {
         return body
     }
 
-    /// One of several pieces of a body in memory was written. Returns whether the request is sent.
+    /// Notes that one of several pieces of a body in memory was written. Returns whether the request is sent.
     mutating func pieceWritten(of request: RequestID, isLast: Bool, now: NIODeadline) -> Bool {
         guard var inFlight = inFlight(request) else { return false }
         inFlight.lastProgress = now

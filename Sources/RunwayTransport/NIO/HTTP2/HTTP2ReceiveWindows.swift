@@ -58,7 +58,7 @@ final class HTTP2ReceiveWindows {
 }
 
 extension HTTP2ReceiveWindows: NIOHTTP2FrameDelegate {
-    /// NIO's handler counts a frame now, and passes it on.
+    /// Notes that NIO's handler counts a frame now, and passes it on.
     func wroteFrame(_ frame: HTTP2Frame) {
         guard case .windowUpdate(let credit) = frame.payload, let all = uncounted[frame.streamID] else { return }
         uncounted[frame.streamID] = all > credit ? all - credit : nil
