@@ -1,3 +1,4 @@
+import Dispatch
 import Foundation
 
 /// Lets one process at a time change a file of keys.
