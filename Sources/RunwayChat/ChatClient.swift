@@ -2,8 +2,7 @@ public import Observation
 public import Runway
 public import RunwayStreams
 
-/// Follows the stream with the events of a member's conversations, and stores the state that the conversations have
-/// reached.
+/// Follows the stream with the events of a member's conversations, and stores the states of the conversations.
 ///
 /// ```swift
 /// let chat = ChatClient(
@@ -169,8 +168,7 @@ public final class ChatClient<Stream: EventStreamEndpoint> {
         events?.resume()
     }
 
-    /// Waits until the states that the conversations have reached are stored as far as possible, including written
-    /// messages.
+    /// Waits until the states of the conversations and the written messages are stored, as far as that is possible.
     public func flush() async {
         await writing?.value
         await cursors.flush()
@@ -238,14 +236,12 @@ extension ChatClient {
         let isExcluded = events.refusedTopics.contains(Self.topic(of: conversation.id))
         conversation.setExclusion(refusal ?? (isExcluded ? ChatMachine.exclusion : nil))
         guard isFollowed(conversation, start), !conversation.isRefused else { return }
-        // From now on the stream brings the events of the conversation, on this connection or the next. Earlier events
-        // were not for this conversation.
+        // The stream brings the events of the conversation from now on, on this connection or the next.
         conversation.take(events.state == .open ? .connected(.reset(.first)) : .followed)
         if events.isCaughtUp, isFollowed(conversation, start) { conversation.take(.caughtUp) }
     }
 
-    /// Asks for the refused conversations again: an account has signed in or out, or the service has changed, so that
-    /// the server may allow them.
+    /// Asks for the refused conversations again, which the server may allow after a sign-in or another change.
     private func servicesDidChange(_ start: Int) {
         delay.update()
         for one in ready where one.machine.hasRefusal { Task { [weak self] in await self?.follow(one, start) } }
@@ -310,8 +306,7 @@ extension ChatClient {
         // The topic of a conversation that is allowed again is part of the next connection.
         let refused = events.refusedTopics
         for one in ready where refused.contains(Self.topic(of: one.id)) { one.setExclusion(ChatMachine.exclusion) }
-        // The state may be reported later than events of the connection, so that only the sequence of events shows the
-        // present state.
+        // The state may be reported late, so that only the sequence of events shows the present one.
         let isLive = events.isCaughtUp
         for one in ready where self.events != nil && one.machine.isCaughtUp != isLive {
             one.take(isLive ? .caughtUp : .disconnected)
@@ -364,8 +359,7 @@ extension ChatClient {
         }
     }
 
-    /// Stores the changed states, and then the position up to which they have taken events. Returns `false` if there
-    /// was nothing to store.
+    /// Stores the changed states, then the position of the stream; returns `false` if there was nothing to store.
     private func writeOnce() async -> Bool {
         let (cursor, ids) = (taken, changed)
         changed = []
@@ -382,8 +376,7 @@ extension ChatClient {
         let failed = await storeAll(states)
         for (id, state) in states where left[id] == state && !failed.contains(id) { left[id] = nil }
         for (id, state) in states where conversations[id] != nil && !failed.contains(id) { stored[id] = state }
-        // A state that could not be stored has an earlier position than the stream: its conversation fetches the
-        // messages that it has missed.
+        // A state that was not stored has an earlier position: its conversation fetches the missed messages.
         if cursor != storedCursor {
             await cursors.store(cursor, for: key)
             storedCursor = cursor
