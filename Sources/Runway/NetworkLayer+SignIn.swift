@@ -47,8 +47,9 @@ extension NetworkLayer {
     /// or a cached response, or is landed by a manager, and no call of a later sign-in shares a request with an earlier
     /// call. Does nothing if no account is signed in.
     ///
-    /// When it returns, the account's responses are removed from disk, too, unless the disk fails, takes longer than
-    /// ``ResponseCache/maximumFlushWait``, or the task is cancelled. A removal that failed is repeated in this run.
+    /// When the function returns, the account's responses are removed from disk, too, unless the disk fails, takes
+    /// longer than ``ResponseCache/maximumFlushWait``, or the task is cancelled. A removal that failed is repeated in
+    /// this run.
     ///
     /// - Parameters:
     ///   - service: The service.

@@ -20,9 +20,10 @@ extension NetworkError {
 }
 
 extension Flight {
-    /// Records which call this one resumes, if it does.
+    /// Records the call that this one resumes, if it resumes one.
     ///
-    /// - Throws: ``NetworkError/Kind/loginCancelled`` if that was made for another account, or in another environment.
+    /// - Throws: ``NetworkError/Kind/loginCancelled`` if the resumed call was made for another account, or in another
+    ///   environment.
     func checkResumption() throws(NetworkError) {
         guard let resumption = options.resumption else { return }
         note(CallDecision.resumed(resumption.flight), in: .preparing)

@@ -15,8 +15,8 @@ public struct StreamedResponse: Sendable {
     public let body: BodyStream
     /// The call, for code that adds findings in the body to the call's record.
     package let flight: Flight
-    /// From when the token of the request should be renewed until it expires, on the layer's clock; `nil` if no token
-    /// was sent, if its expiry is not known, and for all responses that do not stay open.
+    /// The time in which the token of the request should be renewed, until it expires, on the layer's clock; `nil` if
+    /// no token was sent, if its expiry is not known, and for all responses that do not stay open.
     package let tokenRenewalWindow: Range<Duration>?
 
     init(response: HTTPResponse, body: BodyStream, flight: Flight, tokenRenewalWindow: Range<Duration>?) {
