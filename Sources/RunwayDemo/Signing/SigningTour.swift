@@ -97,7 +97,7 @@
             DeviceEnrolment(at: OrderService.self, in: app, keys: device)
         }
 
-        /// An attacker who knows the identifier of the key signs with a key of their own.
+        /// Signs with an attacker's own key under the identifier of the app's key.
         private func forge(_ id: String) async {
             let key = RequestKey(id: id, signer: SigningKey.p256(P256.Signing.PrivateKey()))
             let forger = layer("forger", HeldKey(key: key))
@@ -106,7 +106,7 @@
             }
         }
 
-        /// Somebody on the way sends a request again that was accepted.
+        /// Sends a request again that was accepted, as an attacker on the network path.
         private func replay(of app: NetworkLayer) async {
             if let error = await app.failure(of: PlaceOrder()) {
                 report.problems.append("the app's own call failed: \(error)")
@@ -124,7 +124,7 @@
             }
         }
 
-        /// Somebody on the way changes the body.
+        /// Changes the body of a request, as an attacker on the network path.
         private func tamper(with app: NetworkLayer) async {
             way.changeNextBody(to: Array(#"{"item":"yacht"}"#.utf8))
             await step("A tampered call: another body", ["400 body"], accepted: 0) {
