@@ -196,7 +196,7 @@ struct IndexBuilder {
         return true
     }
 
-    /// From one quotation mark past the other; the places between are escapes, which are checked here.
+    /// Reads a string from one quotation mark past the other; the places between are escapes, which are checked here.
     private mutating func readString() -> IndexEntry? {
         let start = Int(places.place()) &+ 1
         var tag = IndexEntry.Tag.string
