@@ -43,7 +43,8 @@ enum PresenceStatements {
         SELECT DISTINCT member COLLATE "C" FROM runway_presence
         WHERE tenant = $1 AND log = $2 AND topic = $3 AND \(lasts) ORDER BY member COLLATE "C" LIMIT $4
         """
-    /// Nobody may have ended a lease that has expired.
+    /// The condition that the lease of a member has not expired. An expired lease may still have its members, if no
+    /// process has ended it.
     private static let lasts = """
         lease IN (SELECT lease FROM runway_presence_lease WHERE tenant = $1 AND log = $2 AND expiry > now())
         """
