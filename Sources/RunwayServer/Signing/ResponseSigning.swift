@@ -38,8 +38,8 @@ public struct ResponseSigning: Sendable {
     /// Chooses requests that pass without a signature and have signed responses, such as the login of a client that has
     /// no key yet and requires signed responses. The default chooses no request.
     ///
-    /// Nobody vouches for such a request: its handler has no signer and an unverified body. One that has a signature or
-    /// a salted digest is verified like all others.
+    /// Such a request has no verified sender: its handler has no signer and an unverified body. A request with a
+    /// signature or a salted digest is verified like all others.
     public var passesUnsigned: @Sendable (HTTPRequest) -> Bool = { _ in false }
 
     /// The time for which a signature is valid if it must have an expiry.
