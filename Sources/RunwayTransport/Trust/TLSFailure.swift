@@ -5,7 +5,7 @@ import NIOSSL
 /// NIOSSL has them only in the descriptions of its errors, each with a line of BoringSSL's source, which a caller does
 /// not need.
 struct TLSFailure {
-    /// Such as `CERTIFICATE_VERIFY_FAILED`. The last one is the most specific.
+    /// The reasons, such as `CERTIFICATE_VERIFY_FAILED`. The last one is the most specific.
     private let reasons: [String]
 
     /// `nil` for an error that has no reasons of BoringSSL.
