@@ -35,6 +35,7 @@ let package = Package(
         .library(name: "RunwaySignatures", targets: ["RunwaySignatures"]),
         .library(name: "RunwaySigning", targets: ["RunwaySigning"]),
         .library(name: "RunwayStorage", targets: ["RunwayStorage"]),
+        .library(name: "RunwayTables", targets: ["RunwayTables"]),
         .library(name: "RunwayStreams", targets: ["RunwayStreams"]),
         .library(name: "RunwayChat", targets: ["RunwayChat"]),
         .library(name: "RunwayServer", targets: ["RunwayServer"]),
@@ -51,7 +52,8 @@ let package = Package(
         .trait(
             name: "Signing",
             description: "RunwaySignatures and RunwaySigning, which are made with swift-crypto and structured fields."),
-        .trait(name: "Storage", description: "RunwayStorage, which is made with GRDB and SQLite."),
+        .trait(
+            name: "Storage", description: "RunwayStorage and RunwayTables, which are made with GRDB and SQLite."),
         .trait(
             name: "Server", description: "RunwayServer, which is made for Hummingbird.", enabledTraits: ["Signing"]),
         .trait(
@@ -183,6 +185,14 @@ let package = Package(
             dependencies: [
                 "Runway", "RunwayFiles", "RunwayFormats", "RunwayJSON", "RunwaySQLite",
                 .product(name: "HTTPTypes", package: "swift-http-types"),
+                product("GRDB", of: "GRDB.swift", with: "Storage"),
+            ],
+            swiftSettings: settings
+        ),
+        .target(
+            name: "RunwayTables",
+            dependencies: [
+                "Runway", "RunwayJSON", "RunwaySQLite", "RunwayStorage",
                 product("GRDB", of: "GRDB.swift", with: "Storage"),
             ],
             swiftSettings: settings
@@ -347,6 +357,16 @@ let package = Package(
             dependencies: [
                 "Runway", "RunwayFiles", "RunwayFormats", "RunwayJSON", "RunwaySQLite", "RunwayStorage",
                 "RunwayTesting", "RunwayZlib",
+                product("Crypto", of: "swift-crypto", with: "Command"),
+                .product(name: "HTTPTypes", package: "swift-http-types"),
+                product("GRDB", of: "GRDB.swift", with: "Command"),
+            ],
+            swiftSettings: settings
+        ),
+        .testTarget(
+            name: "RunwayTablesTests",
+            dependencies: [
+                "Runway", "RunwayJSON", "RunwaySQLite", "RunwayStorage", "RunwayTables", "RunwayTesting",
                 product("Crypto", of: "swift-crypto", with: "Command"),
                 .product(name: "HTTPTypes", package: "swift-http-types"),
                 product("GRDB", of: "GRDB.swift", with: "Command"),

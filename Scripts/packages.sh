@@ -40,6 +40,7 @@ resolve RunwayTransport '"Pins"' 14
 resolve RunwaySignatures '"Signing"' 8
 resolve RunwaySigning '"Signing"' 8
 resolve RunwayStorage '"Storage"' 6
+resolve RunwayTables '"Storage"' 6
 resolve RunwayStreams '' 5
 resolve RunwayChat '' 5
 resolve RunwayServer '"Server"' 24
@@ -101,3 +102,43 @@ for wrong in 'deadline = 5.0' 'merging = "all"' 'commonHeaders = ["X-App": 1]' '
     fi
 done
 echo "packages: settings of another type do not compile"
+
+# What RunwayTables promises of types: a column of another table, and a secret in a condition or an order, are refused by the compiler.
+tables() {
+    cat >"$outside/Tables.swift" <<SOURCE
+import Foundation
+import RunwayTables
+
+enum Tasks: TableDefinition {
+    static let name = "task"
+    static let id = Column<UUID>("id"), title = Column<String>("title"), note = Column<Secret<String>>("note")
+    static let columns = TableColumns<Self>(id, title, note)
+}
+
+enum Lists: TableDefinition {
+    static let name = "list"
+    static let id = Column<UUID>("id"), title = Column<String>("title")
+    static let columns = TableColumns<Self>(id, title)
+}
+
+func read(_ file: TableWriter, _ values: Values<Tasks>) throws {
+    var values = values
+    $1
+}
+SOURCE
+    swiftc -typecheck -swift-version 6 -I "$built/Modules" "${maps[@]}" "$outside/Tables.swift" >"$outside/log" 2>&1
+}
+
+for right in 'values[Tasks.title] = "a"' 'try file.save(values)' 'values[Tasks.note] = Secret("a")' \
+    '_ = try file.fetch(Tasks.self, where: Tasks.title == "a", orderedBy: [.ascending(Tasks.title)])'; do
+    tables "$right" || { cat "$outside/log" >&2; exit 1; }
+done
+for wrong in 'values[Lists.title] = "a"' 'values[Tasks.title] = 1' 'values[Tasks.note] = "a"' \
+    '_ = try file.fetch(Tasks.self, where: Lists.title == "a")' '_ = try file.fetch(Tasks.self, where: Tasks.note == Secret("a"))' \
+    '_ = try file.fetch(Tasks.self, orderedBy: [.ascending(Tasks.note)])' '_ = Tasks.title == 1' 'values.save()'; do
+    if tables "$wrong"; then
+        echo "packages: \"$wrong\" compiles with RunwayTables" >&2
+        exit 1
+    fi
+done
+echo "packages: columns of other tables and comparisons of secrets do not compile"

@@ -29,14 +29,18 @@ package enum SQLiteFile {
     ///   - overwritesRemovedBytes: Whether bytes are overwritten when they are removed, whatever SQLite was compiled to
     ///     do. The default is `false`.
     ///   - busyTimeout: The seconds to wait for locks of other processes. The default, `nil`, does not wait.
+    ///   - observesSuspension: Whether GRDB's notification before the app is suspended interrupts transactions. The
+    ///     default is `false`.
     ///   - prepare: Prepares the connection.
     /// - Throws: A `DatabaseError`, or a Foundation error if the file can't be created.
     package static func open(
         at url: URL, waitsForDrive: Bool, overwritesRemovedBytes: Bool = false, busyTimeout: TimeInterval? = nil,
+        observesSuspension: Bool = false,
         prepare: @escaping @Sendable (Database) throws -> Void = { _ in }
     ) throws -> DatabaseQueue {
         var configuration = Configuration()
         if let busyTimeout { configuration.busyMode = .timeout(busyTimeout) }
+        configuration.observesSuspensionNotifications = observesSuspension
         configuration.prepareDatabase { database in
             // On Apple's systems `fsync` leaves the bytes in the drive's own memory, which then loses them out of order. The last two have
             // SQLite use F_FULLFSYNC there, and change nothing elsewhere.

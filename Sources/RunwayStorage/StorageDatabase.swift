@@ -21,7 +21,7 @@ enum StorageDatabase {
     /// - Throws: A `DatabaseError` of SQLite, or a Foundation error where the folder can't be created.
     static func open(
         at url: URL, durability: Durability, overwritesRemovedBytes: Bool = false,
-        protect: ([URL]) throws -> Void = StorageFolder.protect
+        protect: ([URL]) throws -> Void = { try StorageFolder.protect($0) }
     ) throws -> DatabaseQueue {
         let folder = url.deletingLastPathComponent()
         // Before the database is created: only then does it have the protection of its folder from the beginning.

@@ -1,14 +1,14 @@
-import Foundation
+package import Foundation
 import Runway
 
 /// The folder of files of this module.
-enum StorageFolder {
+package enum StorageFolder {
     /// Creates a folder that only the user can read, unless it exists.
     ///
     /// - Returns: Whether the folder was created. Only then it belongs to this module: a folder that exists may be the
     ///   one for all of the user's documents.
     /// - Throws: An error of Foundation.
-    static func prepare(_ folder: URL) throws -> Bool {
+    package static func prepare(_ folder: URL) throws -> Bool {
         let isNew = !FileManager.default.fileExists(atPath: folder.path)
         try FileManager.default.createDirectory(
             at: folder, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
@@ -19,15 +19,16 @@ enum StorageFolder {
     /// the folder, readable as soon as the device was unlocked once: a call in the background reads them while the
     /// device is locked.
     ///
+    /// - Parameter isBackedUp: Whether they are in backups after all. The default is `false`.
     /// - Throws: An error of Foundation.
-    static func protect(_ urls: [URL]) throws {
+    package static func protect(_ urls: [URL], isBackedUp: Bool = false) throws {
         #if canImport(Darwin)
-            for url in urls { try PrivateFolder.protect(url) }
+            for url in urls { try PrivateFolder.protect(url, isBackedUp: isBackedUp) }
         #endif
     }
 
     /// Returns the files of a database that exist.
-    static func files(of database: URL) -> [URL] {
+    package static func files(of database: URL) -> [URL] {
         ["", "-wal", "-shm", "-journal"].map { URL(fileURLWithPath: database.path + $0) }
             .filter { FileManager.default.fileExists(atPath: $0.path) }
     }

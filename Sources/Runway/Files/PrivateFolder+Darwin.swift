@@ -8,15 +8,16 @@
         /// Files that are created in the folder can be read as soon as the device was unlocked once: a call in the
         /// background reads them while the device is locked.
         ///
+        /// - Parameter isBackedUp: Whether the folder is in backups after all. The default is `false`.
         /// - Throws: An error of Foundation.
-        package static func protect(_ folder: URL) throws {
+        package static func protect(_ folder: URL, isBackedUp: Bool = false) throws {
             #if os(iOS) || os(tvOS) || os(watchOS) || os(visionOS)
                 try FileManager.default.setAttributes(
                     [.protectionKey: FileProtectionType.completeUntilFirstUserAuthentication],
                     ofItemAtPath: folder.path)
             #endif
             var (url, values) = (folder, URLResourceValues())
-            values.isExcludedFromBackup = true
+            values.isExcludedFromBackup = !isBackedUp
             try url.setResourceValues(values)
         }
     }

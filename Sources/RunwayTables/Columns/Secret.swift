@@ -1,0 +1,39 @@
+public import GRDB
+import RunwayJSON
+
+/// The value of a secret column: it is sealed in the file, and redacted in every description.
+///
+/// ```swift
+/// static let note = Column<Secret<String>>("note")
+/// ```
+///
+/// A secret column can't be compared or sorted by, which does not compile: the file has no text to compare with. A
+/// store whose tables have one needs a sealing (``RecordStore/Options/sealing``).
+public struct Secret<Value: ColumnValue>: ColumnValue {
+    /// The value in clear text.
+    public let value: Value
+
+    /// Hides a value from descriptions.
+    public init(_ value: Value) { self.value = value }
+
+    /// BLOB, what the sealing makes of the value.
+    public static var columnType: Database.ColumnType { .blob }
+    /// The value in clear text, before it is sealed; `nil` if it can't be stored without loss.
+    public var storedValue: DatabaseValue? { value.storedValue }
+
+    /// Returns the value of what was opened.
+    public static func value(of stored: DatabaseValue) -> Secret? { Value.value(of: stored).map { Secret($0) } }
+}
+
+extension Secret: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+    /// Always the same text.
+    public var description: String { JSONRedaction.mask }
+    /// Always the same text.
+    public var debugDescription: String { JSONRedaction.mask }
+    /// No children, so that `dump` shows nothing.
+    public var customMirror: Mirror { Mirror(self, children: []) }
+}
+
+/// Recognises the type ``Secret`` whatever its value is.
+protocol SecretValue {}
+extension Secret: SecretValue {}

@@ -1,0 +1,85 @@
+import GRDB
+
+/// One column of a table, with the type of its values. Inside a ``TableDefinition`` its name is `Column`.
+///
+/// ```swift
+/// static let title = Column<String>("title") { !$0.isEmpty }
+/// static let done = Column<Bool>("done", default: false)
+/// static let due = Column<Date?>("due")
+/// ```
+public struct TableColumn<Table: TableDefinition, Value>: Sendable {
+    let facts: ColumnFacts
+
+    /// The name in the file.
+    public var name: String { facts.name }
+}
+
+extension TableColumn where Value: ColumnValue {
+    /// Declares a column that is never NULL.
+    ///
+    /// - Parameters:
+    ///   - name: The name in the file.
+    ///   - value: The value of a row that is inserted without one. The default, `nil`, makes the value required.
+    ///   - isValid: Whether a value may be written; an invalid one is refused. The default accepts all.
+    public init(_ name: String, default value: Value? = nil, isValid: (@Sendable (Value) -> Bool)? = nil) {
+        facts = ColumnFacts(name, Value.self, default: value, isNullable: false, isValid: isValid)
+    }
+}
+
+extension TableColumn {
+    /// Declares a column that may be NULL, which is what a row has that is inserted without a value.
+    ///
+    /// - Parameters:
+    ///   - name: The name in the file.
+    ///   - value: The value of a row that is inserted without one. The default is NULL.
+    ///   - isValid: Whether a value other than NULL may be written. The default accepts all.
+    public init<Wrapped: ColumnValue>(
+        _ name: String, default value: Wrapped? = nil, isValid: (@Sendable (Wrapped) -> Bool)? = nil
+    ) where Value == Wrapped? {
+        facts = ColumnFacts(name, Wrapped.self, default: value, isNullable: true, isValid: isValid)
+    }
+}
+
+/// A column without the type of its values.
+struct ColumnFacts: Sendable {
+    let name: String
+    let type: Database.ColumnType
+    let isNullable: Bool
+    let isSecret: Bool
+    /// The value of a row that is inserted without one.
+    let defaultValue: DatabaseValue?
+    /// Whether a value of the file is one of the column's type.
+    let isReadable: @Sendable (DatabaseValue) -> Bool
+    /// Whether a value other than NULL may be written; `nil` if all may.
+    let isValid: (@Sendable (DatabaseValue) -> Bool)?
+
+    init<Value: ColumnValue>(
+        _ name: String, _ type: Value.Type, default value: Value?, isNullable: Bool,
+        isValid: (@Sendable (Value) -> Bool)?
+    ) {
+        self.name = name
+        self.type = Value.columnType
+        self.isNullable = isNullable
+        isSecret = Value.self is any SecretValue.Type
+        defaultValue = value.map { value in
+            guard let stored = value.storedValue else { preconditionFailure("the default of \(name) can't be stored") }
+            return stored
+        }
+        precondition(!isSecret || defaultValue == nil, "the secret column \(name) has a default, which can't be sealed")
+        isReadable = { Value.value(of: $0) != nil }
+        if let isValid {
+            self.isValid = { stored in Value.value(of: stored).map { isValid($0) } ?? false }
+        } else {
+            self.isValid = nil
+        }
+    }
+
+    /// Whether the file has the value in the form in which the column writes it.
+    func isOwn(_ value: DatabaseValue) -> Bool {
+        switch (value.storage, type) {
+        case (.null, _): isNullable
+        case (.int64, .integer), (.double, .real), (.string, .text), (.blob, .blob): true
+        default: false
+        }
+    }
+}

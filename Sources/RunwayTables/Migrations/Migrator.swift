@@ -1,0 +1,95 @@
+import Foundation
+import GRDB
+import Runway
+
+/// Takes one file to the version of this build: upwards by GRDB's migrator, downwards by the SQL in the file.
+struct Migrator {
+    let queue: DatabaseQueue
+    let migrations: Migrations
+    var report: @Sendable (MigrationProgress) -> Void = { _ in }
+
+    /// Takes the file to the last step of this build, or to another one.
+    ///
+    /// - Throws: ``TableError``; the file is at the last step that is whole.
+    func migrate(to target: Int? = nil) throws {
+        let target = target ?? migrations.steps.count
+        let entries = try queue.read { try StepLog.entries(in: $0) }
+        for (entry, step) in zip(entries, migrations.steps) where entry.name != step.name {
+            throw TableError(
+                .migration,
+                "Step \(entry.number) of the file is \"\(entry.name)\", and that of this build "
+                    + "\"\(step.name)\".")
+        }
+        if entries.count > target { return try goBack(over: entries[target...]) }
+        for number in entries.count..<target { try take(number + 1) }
+    }
+
+    private func take(_ number: Int) throws {
+        let step = migrations.steps[number - 1]
+        func progress(_ remaining: Int?) {
+            report(
+                MigrationProgress(
+                    step: step.name, number: number, lastNumber: migrations.steps.count, remaining: remaining))
+        }
+        do {
+            if case .batches(let batch) = step.work {
+                while true {
+                    let remaining = try queue.write(batch)
+                    progress(remaining)
+                    if remaining == 0 { break }
+                }
+            } else {
+                progress(nil)
+            }
+            var migrator = DatabaseMigrator()
+            migrator.registerMigration(StepLog.identifier(step.name)) { database in
+                switch step.work {
+                case .once(let change): try change(database)
+                // Another process may have written since the last batch.
+                case .batches(let batch): while try batch(database) > 0 {}
+                }
+                try StepLog.append(step, number: number, to: database)
+            }
+            try migrator.migrate(queue)
+        } catch {
+            throw failure(error, "Step \(number) (\(step.name)) failed; the file is at step \(number - 1).")
+        }
+    }
+
+    private func goBack(over entries: ArraySlice<StepLog.Entry>) throws {
+        if let last = entries.last(where: { $0.back == nil }) {
+            throw TableError(
+                .newerSchema, "The file is of a later version: step \(last.number) (\(last.name)) has no way back.")
+        }
+        for entry in entries.reversed() {
+            guard let back = entry.back else { continue }
+            do {
+                try queue.writeWithoutTransaction { database in
+                    // A table that is made anew would delete the rows that refer to it.
+                    try database.execute(sql: "PRAGMA foreign_keys = OFF")
+                    defer { try? database.execute(sql: "PRAGMA foreign_keys = ON") }
+                    try database.inTransaction(.immediate) {
+                        try database.execute(sql: back)
+                        try database.checkForeignKeys()
+                        try StepLog.removeLast(entry, from: database)
+                        return .commit
+                    }
+                }
+            } catch {
+                throw failure(
+                    error, "The way back over step \(entry.number) (\(entry.name)) failed; the file is at that step.")
+            }
+        }
+    }
+
+    /// Full disks, damage and locks are themselves; all else is a fault of the step.
+    private func failure(_ error: any Error, _ sentence: String) -> TableError {
+        if let error = TableError(error, at: URL(fileURLWithPath: queue.path)),
+            [.full, .locked, .corrupted, .readOnly, .unavailable].contains(error.kind)
+        {
+            return error
+        }
+        return TableError(
+            .migration, "\(sentence) Reason: \((error as? DatabaseError)?.message ?? error.redactedDescription)")
+    }
+}

@@ -1,0 +1,42 @@
+import GRDB
+
+/// The tables of a file without those of SQLite, GRDB and this module, as far as programs notice them.
+struct SchemaShape: Equatable {
+    private struct ColumnShape: Equatable {
+        let name: String
+        let type: String
+        let isNotNull: Bool
+        let defaultSQL: String?
+        let keyPosition: Int
+    }
+
+    private struct TableShape: Equatable {
+        let columns: [ColumnShape]
+        let indexes: [String: IndexFacts]
+    }
+
+    private var tables: [String: TableShape] = [:]
+
+    init(of database: Database) throws {
+        let names = try String.fetchAll(database, sql: "SELECT name FROM sqlite_master WHERE type = 'table'")
+        for name in names where !name.hasPrefix("sqlite_") && !name.hasPrefix("grdb_") && !name.hasPrefix("runway_") {
+            let columns = try database.columns(in: name).map {
+                ColumnShape(
+                    name: $0.name, type: $0.type.uppercased(), isNotNull: $0.isNotNull, defaultSQL: $0.defaultValueSQL,
+                    keyPosition: $0.primaryKeyIndex)
+            }
+            let indexes = try database.indexes(on: name).map {
+                ($0.name, IndexFacts(name: $0.name, columns: $0.columns, isUnique: $0.isUnique))
+            }
+            tables[name] = TableShape(
+                // A column that was dropped and added again comes last.
+                columns: columns.sorted { $0.name < $1.name },
+                indexes: Dictionary(indexes, uniquingKeysWith: { first, _ in first }))
+        }
+    }
+
+    /// The tables that differ.
+    func differences(from other: SchemaShape) -> [String] {
+        Set(tables.keys).union(other.tables.keys).filter { tables[$0] != other.tables[$0] }.sorted()
+    }
+}

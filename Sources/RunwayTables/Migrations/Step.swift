@@ -1,0 +1,90 @@
+public import GRDB
+
+/// One change of the schema or of the rows, from one version of the app to the next, with its way back.
+///
+/// ```swift
+/// Step("due dates", sql: "ALTER TABLE task ADD COLUMN due TEXT", back: "ALTER TABLE task DROP COLUMN due")
+/// ```
+///
+/// A step that was released never changes: later changes are later steps.
+public struct Step: Sendable {
+    enum Work: Sendable {
+        case once(@Sendable (Database) throws -> Void)
+        /// Changes some of the rows that remain, in a transaction of its own, and returns how many remain.
+        case batches(@Sendable (Database) throws -> Int)
+    }
+
+    /// The name, unique among the steps of a file.
+    public let name: String
+    /// The SQL that undoes the step; `nil` if nothing does.
+    public let back: String?
+    let work: Work
+
+    /// A step in SQL.
+    ///
+    /// - Parameters:
+    ///   - name: The name, unique among the steps of a file.
+    ///   - sql: The statements.
+    ///   - back: The statements that undo them. They are stored in the file, so that a build that has never seen the
+    ///     step can go back over it; they may use nothing but SQL. `nil` if there is no way back, which ends
+    ///     downgrades here.
+    public init(_ name: String, sql: String, back: String?) {
+        self.init(name, back: back) { try $0.execute(sql: sql) }
+    }
+
+    /// A step in code, in one transaction. It uses SQL and no ``TableDefinition``, which changes with later versions.
+    ///
+    /// - Parameters:
+    ///   - name: The name, unique among the steps of a file.
+    ///   - back: As for ``init(_:sql:back:)``.
+    ///   - change: Changes the file. It may run again after a kill or a failure, on the state before it.
+    public init(_ name: String, back: String?, _ change: @escaping @Sendable (Database) throws -> Void) {
+        (self.name, self.back, work) = (name, back, .once(change))
+    }
+
+    /// A large step, in many transactions. Only the last one advances the version of the file, so a batch may change
+    /// only what the former version of the app ignores, such as a column that the step before it has added.
+    ///
+    /// - Parameters:
+    ///   - name: The name, unique among the steps of a file.
+    ///   - back: As for ``init(_:sql:back:)``.
+    ///   - batch: Changes some of the rows that are not changed yet, and returns how many remain; at 0 the step is
+    ///     done. It finds them by their values, so that it continues after a kill.
+    public init(_ name: String, back: String?, inBatches batch: @escaping @Sendable (Database) throws -> Int) {
+        (self.name, self.back, work) = (name, back, .batches(batch))
+    }
+}
+
+/// How far a migration is.
+public struct MigrationProgress: Sendable, Hashable {
+    /// The name of the step that runs.
+    public let step: String
+    /// The number of the step, from 1.
+    public let number: Int
+    /// The number of the last step.
+    public let lastNumber: Int
+    /// How many rows of a step in batches remain; `nil` for other steps.
+    public let remaining: Int?
+}
+
+/// The changes of a file from version to version, in their order.
+///
+/// ```swift
+/// let migrations = Migrations(
+///     Step("due dates", sql: "ALTER TABLE task ADD COLUMN due TEXT", back: "ALTER TABLE task DROP COLUMN due"))
+/// ```
+///
+/// Steps change the schema of the first release; a new file is created from the declarations, and has all steps.
+/// ``differences(from:to:)`` shows in a test that both lead to the same tables, and that each way back does.
+public struct Migrations: Sendable {
+    let steps: [Step]
+
+    /// Lists the steps, oldest first. The default is none.
+    public init(_ steps: Step...) { self.init(steps) }
+
+    /// Lists the steps, oldest first.
+    public init(_ steps: [Step]) {
+        precondition(Set(steps.map(\.name)).count == steps.count, "two steps have one name")
+        self.steps = steps
+    }
+}

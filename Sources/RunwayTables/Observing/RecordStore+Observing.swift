@@ -1,0 +1,57 @@
+import GRDB
+
+extension RecordStore {
+    /// Observes what a read returns, and delivers the newest on the main actor.
+    ///
+    /// - Parameter fetch: Reads, on a background thread, now and after each commit to a table that it has read; also of
+    ///   other processes if the file is shared (``Options/isShared``). It returns rows, drafts or anything comparable.
+    @MainActor public func observe<Value: Sendable & Equatable>(
+        _ fetch: @escaping @Sendable (TableReader) throws -> Value
+    ) -> Observed<Value> {
+        observe(fetch, converting: { $0 })
+    }
+
+    /// Observes rows, and makes a record of each on the main actor. Which type it is, is chosen here.
+    ///
+    /// - Parameters:
+    ///   - make: Makes an empty record.
+    ///   - fetch: As for ``observe(_:)``.
+    @MainActor public func observe<Table, Record: VirtualRecord>(
+        as make: @escaping @MainActor () -> Record,
+        _ fetch: @escaping @Sendable (TableReader) throws -> [Values<Table>]
+    ) -> Observed<[Record]> {
+        observe(fetch, converting: { $0.records(as: make) })
+    }
+
+    /// Observes drafts, each of which may have the values of several tables, and makes a record of each.
+    @MainActor public func observe<Record: VirtualRecord>(
+        as make: @escaping @MainActor () -> Record, _ fetch: @escaping @Sendable (TableReader) throws -> [Draft]
+    ) -> Observed<[Record]> {
+        observe(fetch, converting: { $0.records(as: make) })
+    }
+
+    /// Observes what a read returns, and delivers what is made of it on the main actor.
+    ///
+    /// - Parameters:
+    ///   - fetch: As for ``observe(_:)``.
+    ///   - convert: Makes the value that is delivered.
+    @MainActor public func observe<Fetched: Sendable & Equatable, Value>(
+        _ fetch: @escaping @Sendable (TableReader) throws -> Fetched,
+        converting convert: @escaping @MainActor (Fetched) -> Value
+    ) -> Observed<Value> {
+        Observed { [self, secrets, url] fail, land in
+            let queue: DatabaseQueue
+            do { queue = try self.queue() } catch {
+                fail(error)
+                return AnyDatabaseCancellable {}
+            }
+            return ValueObservation.tracking { try fetch(TableReader($0, secrets)) }
+                .removeDuplicates()
+                .start(in: queue) {
+                    fail(TableError($0, at: url) ?? $0)
+                } onChange: {
+                    land(convert($0))
+                }
+        }
+    }
+}

@@ -1,0 +1,163 @@
+public import GRDB
+
+/// Reads and writes rows in one transaction: what ``RecordStore/write(_:)`` passes.
+///
+/// ```swift
+/// try await store.write { file in
+///     try file.save(draft)
+///     try file.delete(Tasks.self, where: Tasks.done == true)
+/// }
+/// ```
+public struct TableWriter: TableReading {
+    /// GRDB's connection, in a transaction.
+    public let database: Database
+    /// The sealing of secret columns.
+    public let secrets: SecretSealing
+
+    init(_ database: Database, _ secrets: SecretSealing) {
+        self.database = database
+        self.secrets = secrets
+    }
+
+    /// Inserts a row.
+    ///
+    /// - Returns: The values, with a key that SQLite assigned.
+    /// - Throws: ``TableError/Kind/rejected`` if a value is required and absent, invalid, or can't be stored, or if
+    ///   there is a row with this key; what the table's validation throws; or an error of the file.
+    @discardableResult
+    public func insert<Table: TableDefinition>(_ values: Values<Table>) throws -> Values<Table> {
+        Values(row: try insert(values.row))
+    }
+
+    /// Changes the row that has the key of the values. Absent values stay as they are.
+    ///
+    /// - Returns: Whether there is such a row.
+    /// - Throws: As ``insert(_:)``, and ``TableError/Kind/rejected`` if the key is absent.
+    @discardableResult
+    public func update<Table: TableDefinition>(_ values: Values<Table>) throws -> Bool { try update(values.row) }
+
+    /// Changes the row that has the key of the values, or inserts one.
+    ///
+    /// - Returns: The values, with a key that SQLite assigned.
+    /// - Throws: As ``insert(_:)``.
+    @discardableResult
+    public func save<Table: TableDefinition>(_ values: Values<Table>) throws -> Values<Table> {
+        Values(row: try save(values.row))
+    }
+
+    /// Saves the row of each table of which the draft has values, in the order in which they were set.
+    ///
+    /// - Returns: The draft, with keys that SQLite assigned.
+    /// - Throws: As ``insert(_:)``.
+    @discardableResult
+    public func save(_ draft: Draft) throws -> Draft {
+        var draft = draft
+        for index in draft.rows.indices { draft.rows[index] = try save(draft.rows[index]) }
+        return draft
+    }
+
+    /// Changes the values of all rows that meet a condition.
+    ///
+    /// - Returns: How many rows.
+    /// - Throws: As ``insert(_:)``, and ``TableError/Kind/rejected`` for a key or a secret, which differ row by row.
+    @discardableResult
+    public func updateAll<Table: TableDefinition>(
+        _ values: Values<Table>, where condition: Condition<Table>?
+    ) throws -> Int {
+        let (row, condition) = (values.row, try condition?.checked())
+        let layout = row.layout
+        let positions = row.positions
+        guard !positions.isEmpty else { return 0 }
+        if let position = positions.first(where: { $0 < layout.keyCount || layout.columns[$0].isSecret }) {
+            throw TableError(.rejected, "\(layout.name).\(layout.columns[position].name) can't be set in many rows.")
+        }
+        let stored = try checked(row, positions)
+        try layout.validate(row, .update)
+        let filter = condition.map { " WHERE \($0.sql)" } ?? ""
+        try database.execute(
+            sql: "UPDATE \(layout.quotedName) SET \(layout.assignments(positions))\(filter)",
+            arguments: StatementArguments(stored + (condition?.arguments ?? [])))
+        return database.changesCount
+    }
+
+    /// Deletes all rows that meet a condition.
+    ///
+    /// - Parameters:
+    ///   - table: The table.
+    ///   - condition: Which rows; `nil` deletes all.
+    /// - Returns: How many rows.
+    /// - Throws: ``TableError/Kind/rejected`` if an operand of the condition can't be stored, or an error of the file.
+    @discardableResult
+    public func delete<Table: TableDefinition>(_ table: Table.Type, where condition: Condition<Table>?) throws -> Int {
+        let condition = try condition?.checked()
+        let filter = condition.map { " WHERE \($0.sql)" } ?? ""
+        try database.execute(
+            sql: "DELETE FROM \(Table.columns.layout.quotedName)\(filter)",
+            arguments: StatementArguments(condition?.arguments ?? []))
+        return database.changesCount
+    }
+}
+
+extension TableWriter {
+    func insert(_ row: RowValues) throws -> RowValues {
+        let layout = row.layout
+        for (position, column) in layout.columns.enumerated() where row.slots[position].isAbsent {
+            guard column.isNullable || column.defaultValue != nil || (position == 0 && layout.assignsKeys) else {
+                throw TableError(.rejected, "A row of \(layout.name) has no \(column.name).")
+            }
+        }
+        let positions = row.positions
+        _ = try checked(row, positions)
+        try layout.validate(row, .insert)
+        try execute(layout.insertSQL(positions), try sealed(row, positions))
+        guard layout.assignsKeys, row.slots[0].isAbsent else { return row }
+        var inserted = row
+        inserted.slots[0] = .stored(database.lastInsertedRowID.databaseValue)
+        return inserted
+    }
+
+    func update(_ row: RowValues) throws -> Bool {
+        let (layout, key) = (row.layout, try row.key())
+        let positions = row.positions.filter { $0 >= layout.keyCount }
+        if positions.isEmpty { return try exists(layout, key) }
+        _ = try checked(row, positions)
+        try layout.validate(row, .update)
+        try execute(layout.updateSQL(positions), try sealed(row, positions) + key)
+        return database.changesCount > 0
+    }
+
+    func save(_ row: RowValues) throws -> RowValues {
+        if row.layout.assignsKeys, row.slots[0].isAbsent { return try insert(row) }
+        let key = try row.key()
+        // The row of an insert is validated as a whole, so that a partial row is not taken for an update that is valid.
+        return try exists(row.layout, key) && update(row) ? row : try insert(row)
+    }
+
+    private func exists(_ layout: TableLayout, _ key: [DatabaseValue]) throws -> Bool {
+        let sql = "SELECT 1 FROM \(layout.quotedName) WHERE \(layout.keyCondition)"
+        return try Int.fetchOne(try database.cachedStatement(sql: sql), arguments: StatementArguments(key)) != nil
+    }
+
+    /// The values at these positions, of which all can be stored and are valid.
+    private func checked(_ row: RowValues, _ positions: [Int]) throws -> [DatabaseValue] {
+        try positions.map { position in
+            let (name, column) = (row.layout.name, row.layout.columns[position])
+            guard let value = row.slots[position].stored else {
+                throw TableError(.rejected, "A value of \(name).\(column.name) can't be stored without loss.")
+            }
+            if let isValid = column.isValid, !value.isNull, !isValid(value) {
+                throw TableError(.rejected, "A value of \(name).\(column.name) is invalid.")
+            }
+            return value
+        }
+    }
+
+    private func sealed(_ row: RowValues, _ positions: [Int]) throws -> [DatabaseValue] {
+        let row = row.layout.hasSecrets ? try secrets.sealed(row) : row
+        return positions.compactMap { row.slots[$0].stored }
+    }
+
+    private func execute(_ sql: String, _ arguments: [DatabaseValue]) throws {
+        try database.cachedStatement(sql: sql).execute(arguments: StatementArguments(arguments))
+    }
+}

@@ -1,0 +1,48 @@
+import GRDB
+
+extension RecordStore {
+    /// Seals the secrets that a former key has sealed with the present one (``Options/sealing``).
+    ///
+    /// It works in transactions of 500 rows at most, and continues where it was after a kill. When it returns, the
+    /// former keys are not needed any more.
+    ///
+    /// - Returns: How many rows were sealed anew.
+    /// - Throws: ``TableError/Kind/keyUnavailable`` if a value opens with none of the keys, or an error of the file.
+    @discardableResult
+    public func resealSecrets() async throws -> Int {
+        var count = 0
+        for layout in layouts where layout.hasSecrets {
+            var last: [DatabaseValue]?
+            repeat {
+                let start = last
+                let group = try await write { try $0.resealSecrets(of: layout, after: start) }
+                (last, count) = (group.last, count + group.count)
+            } while last != nil
+        }
+        return count
+    }
+}
+
+extension TableWriter {
+    /// Seals a group of rows anew, in the order of the key.
+    ///
+    /// - Returns: The last key of the group, `nil` if there are no more rows, and how many rows were sealed.
+    fileprivate func resealSecrets(
+        of layout: TableLayout, after start: [DatabaseValue]?
+    ) throws -> (last: [DatabaseValue]?, count: Int) {
+        let positions = layout.columns.indices.filter { $0 < layout.keyCount || layout.columns[$0].isSecret }
+        let keys = (0..<layout.keyCount).map(layout.quotedName).joined(separator: ", ")
+        let marks = (0..<layout.keyCount).map { _ in "?" }.joined(separator: ", ")
+        let filter = start == nil ? "" : " WHERE (\(keys)) > (\(marks))"
+        let sql = layout.selectSQL(positions) + filter + " ORDER BY \(keys) LIMIT 500"
+        let sealed = try sealedRows(layout, positions, sql, start ?? [])
+        var count = 0
+        for row in sealed where !secrets.isCurrent(row) {
+            var opened = row
+            try secrets.open(&opened)
+            _ = try update(opened)
+            count += 1
+        }
+        return (try sealed.last?.key(), count)
+    }
+}

@@ -1,0 +1,96 @@
+import Dispatch
+import Foundation
+import GRDB
+import Synchronization
+
+#if canImport(Darwin)
+    import Darwin
+#elseif canImport(Glibc)
+    import Glibc
+#elseif canImport(Musl)
+    import Musl
+#endif
+
+/// Notices commits of other processes by the system's events of the write-ahead log, and lets observations fetch again.
+final class OtherProcesses: Sendable {
+    /// Guards the source of events; `nil` when it was stopped, or if the system has none.
+    private let source: Mutex<(any DispatchSourceProtocol)?>
+
+    init(of url: URL, _ queue: DatabaseQueue) {
+        let version = FileVersion(queue)
+        version.notice(isFirst: true)
+        source = Mutex(Self.makeSource(path: url.path + "-wal") { version.notice() })
+    }
+
+    deinit { stop() }
+
+    func stop() { source.withLock { $0.take()?.cancel() } }
+
+    private static func makeSource(
+        path: String, onChange: @escaping @Sendable () -> Void
+    ) -> sending (any DispatchSourceProtocol)? {
+        #if canImport(Darwin)
+            let file = open(path, O_EVTONLY | O_CLOEXEC)
+            guard file >= 0 else { return nil }
+            let source = DispatchSource.makeFileSystemObjectSource(fileDescriptor: file, eventMask: [.write, .extend])
+            source.setEventHandler { onChange() }
+        #else
+            let file = inotify_init1(Int32(IN_NONBLOCK) | Int32(IN_CLOEXEC))
+            guard file >= 0 else { return nil }
+            guard inotify_add_watch(file, path, UInt32(IN_MODIFY)) >= 0 else {
+                close(file)
+                return nil
+            }
+            let source = DispatchSource.makeReadSource(fileDescriptor: file)
+            source.setEventHandler {
+                // Which events there were does not matter.
+                var buffer = [UInt8](repeating: 0, count: 4096)
+                while read(file, &buffer, buffer.count) > 0 {}
+                onChange()
+            }
+        #endif
+        source.setCancelHandler { close(file) }
+        source.resume()
+        return source
+    }
+}
+
+/// The version of a file, which a commit of another connection changes, and one of this connection does not.
+private final class FileVersion: Sendable {
+    private let queue: DatabaseQueue
+    /// Guards the version that was last noticed.
+    private let version = Mutex<Int?>(nil)
+
+    init(_ queue: DatabaseQueue) { self.queue = queue }
+
+    /// Lets observations fetch again if the last commit is another process's.
+    func notice(isFirst: Bool = false) {
+        queue.asyncWriteWithoutTransaction { [self] database in
+            if isChanged(database) {
+                if !isFirst { fetchAgain(database) }
+                return
+            }
+            // The event of a commit comes before the commit is visible, which it is when its writer's lock is released.
+            try? database.inTransaction(.immediate) {
+                if isChanged(database) { try database.notifyChanges(in: .fullDatabase) }
+                return .commit
+            }
+        }
+    }
+
+    private func fetchAgain(_ database: Database) {
+        try? database.inTransaction(.deferred) {
+            try database.notifyChanges(in: .fullDatabase)
+            return .commit
+        }
+    }
+
+    /// Whether another connection has committed since this was last asked.
+    private func isChanged(_ database: Database) -> Bool {
+        guard let new = try? Int.fetchOne(database, sql: "PRAGMA data_version") else { return false }
+        return version.withLock { version in
+            defer { version = new }
+            return version != new
+        }
+    }
+}

@@ -1,0 +1,171 @@
+public import Foundation
+import GRDB
+import RunwaySQLite
+import RunwayStorage
+import Synchronization
+
+/// One SQLite file of records, usually for one account: the only thing that has its connection.
+///
+/// ```swift
+/// let store = try await RecordStore.open(at: file, tables: [Tasks.self], migrations: migrations)
+/// try await store.write { try $0.save(draft) }
+/// let open = try await store.read { try $0.fetch(Tasks.self, where: Tasks.done == false) }
+/// ```
+///
+/// A write is one transaction or nothing; a read sees one state; no call waits on the thread of its caller. Reads and
+/// writes run one after the other, on one connection. The file and its folder are the user's alone.
+public final class RecordStore: Sendable {
+    /// The database file.
+    public let url: URL
+    /// The former file, if it was renamed when this store was opened (``Recovery/setAside``).
+    public let setAside: URL?
+    /// Whether every write is refused (``Recovery/readOnly``).
+    public let isReadOnly: Bool
+    let layouts: [TableLayout]
+    let secrets: SecretSealing
+    private let options: Options
+    /// Guards the connection; `nil` once the store was closed.
+    private let connection: Mutex<DatabaseQueue?>
+    private let suspension: Suspension?
+    private let otherProcesses: OtherProcesses?
+    /// Guards when the log is moved that SQLite could not move by itself.
+    private let logBound = Mutex(LogBound())
+
+    private init(_ opener: StoreOpener, _ queue: DatabaseQueue, isReadOnly: Bool = false, setAside: URL? = nil) {
+        url = opener.url
+        self.setAside = setAside
+        self.isReadOnly = isReadOnly
+        connection = Mutex(queue)
+        layouts = opener.layouts
+        options = opener.options
+        secrets = SecretSealing(current: options.sealing, former: options.formerSealings)
+        suspension = options.isShared ? Suspension() : nil
+        otherProcesses = options.isShared ? OtherProcesses(of: url, queue) : nil
+    }
+
+    /// Opens a file, creates it from the declarations if there is none, and brings it to the last step.
+    ///
+    /// - Parameters:
+    ///   - url: The file. Its folder is created if there is none.
+    ///   - tables: All tables of the file.
+    ///   - migrations: What changed since the first release. The default is nothing.
+    ///   - options: How it is opened and used.
+    /// - Throws: ``TableError``, unless ``Options/recover`` decides otherwise. A table that differs from its
+    ///   declaration is ``TableError/Kind/differentSchema``, with a sentence for each difference.
+    public static func open(
+        at url: URL, tables: [any TableDefinition.Type], migrations: Migrations = Migrations(),
+        options: Options = Options()
+    ) async throws -> RecordStore {
+        let opener = StoreOpener(
+            url: url, layouts: tables.map { $0.layout }, migrations: migrations, options: options)
+        do {
+            return RecordStore(opener, try await inBackground { try opener.open(.current) })
+        } catch let error as TableError {
+            let isReplaceable = [.corrupted, .newerSchema, .differentSchema, .migration].contains(error.kind)
+            var (mode, setAside) = (StoreOpener.Mode.current, URL?.none)
+            switch await options.recover(error) {
+            case .lastWholeStep: mode = .lastWholeStep
+            case .readOnly: mode = .readOnly
+            case .setAside where isReplaceable: setAside = try TableError.of(url) { try StoreFiles.setAside(url) }
+            case .beginAnew where isReplaceable: StoreFiles.remove(url)
+            default: throw error
+            }
+            let chosen = mode
+            let queue = try await inBackground { try opener.open(chosen) }
+            return RecordStore(opener, queue, isReadOnly: mode == .readOnly, setAside: setAside)
+        }
+    }
+
+    /// Reads in one state of the file.
+    ///
+    /// - Parameter fetch: Reads. It runs on a background thread.
+    /// - Throws: ``TableError`` for an error of the file, `CancellationError` if the task is cancelled, or what `fetch`
+    ///   throws.
+    public func read<Value: Sendable>(_ fetch: @escaping @Sendable (TableReader) throws -> Value) async throws -> Value
+    {
+        do {
+            return try await queue().read { [secrets] in try fetch(TableReader($0, secrets)) }
+        } catch {
+            throw TableError(error, at: url) ?? error
+        }
+    }
+
+    /// Reads and writes in one transaction, which is in the file when the call returns, or not at all if it throws.
+    ///
+    /// On a full disk the write-ahead log is moved, and the transaction repeated. While the app is being suspended, a
+    /// transaction of a shared file is interrupted, reported, and repeated when the app resumes.
+    ///
+    /// - Parameter change: Reads and writes. It runs on a background thread, and may run again from its beginning.
+    /// - Throws: ``TableError`` for an error of the file, `CancellationError` if the task is cancelled before the
+    ///   commit, or what `change` throws.
+    @discardableResult
+    public func write<Value: Sendable>(
+        _ change: @escaping @Sendable (TableWriter) throws -> Value
+    ) async throws -> Value {
+        if isReadOnly { throw TableError(.readOnly, "\(url.lastPathComponent) was opened to be read only.") }
+        var hasMadeRoom = false
+        while true {
+            do {
+                let (value, logByteCount) = try await queue().write { [secrets, url] in
+                    (try change(TableWriter($0, secrets)), SQLiteFile.logByteCount(of: url))
+                }
+                boundLog(logByteCount)
+                return value
+            } catch {
+                let failure = TableError(error, at: url)
+                if failure?.kind == .full, !hasMadeRoom, (try? await moveLog()) != nil {
+                    hasMadeRoom = true
+                } else if let failure, failure.kind == .interrupted, let suspension, !Task.isCancelled {
+                    options.reportInterruption(failure)
+                    guard await suspension.waitForEnd() else { throw failure }
+                } else {
+                    throw failure ?? error
+                }
+            }
+        }
+    }
+
+    /// The bytes of the write-ahead log, at most 16 MiB while another process reads, and 4 MiB otherwise.
+    public var logByteCount: Int { SQLiteFile.logByteCount(of: url) }
+
+    /// Closes the file after the operations that were begun; later ones fail as ``TableError/Kind/unavailable``. An
+    /// observation keeps the file open until it ends.
+    public func close() async throws {
+        otherProcesses?.stop()
+        let queue = connection.withLock { $0.take() }
+        // The connection is closed when the last operation has released it.
+        try await queue?.writeWithoutTransaction { _ in }
+    }
+
+    /// The connection.
+    ///
+    /// - Throws: ``TableError/Kind/unavailable`` if the store was closed.
+    func queue() throws -> DatabaseQueue {
+        guard let queue = connection.withLock({ $0 }) else {
+            throw TableError(.unavailable, "\(url.lastPathComponent) was closed.")
+        }
+        return queue
+    }
+
+    private func moveLog() async throws {
+        let queue = try queue()
+        try await Self.inBackground { try queue.moveLog() }
+    }
+
+    /// Moves the log, in the background, if other processes have prevented SQLite from it.
+    private func boundLog(_ byteCount: Int) {
+        guard logBound.withLock({ $0.isExceeded(by: byteCount) }), let queue = try? queue() else { return }
+        DispatchQueue.global().async { [weak self] in
+            let isMoved = (try? queue.moveLogWithoutWaiting()) != nil
+            self?.logBound.withLock { $0.didMove(isMoved) }
+        }
+    }
+
+    /// Runs what may wait for the disk away from the threads that all tasks share.
+    static func inBackground<Value: Sendable>(_ operation: @escaping @Sendable () throws -> Value) async throws -> Value
+    {
+        try await withCheckedThrowingContinuation { continuation in
+            DispatchQueue.global().async { continuation.resume(with: Result { try operation() }) }
+        }
+    }
+}

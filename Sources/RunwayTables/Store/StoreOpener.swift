@@ -1,0 +1,83 @@
+import Foundation
+import GRDB
+import RunwaySQLite
+import RunwayStorage
+
+/// Opens one file, creates or takes over its tables, and brings it to this build's version.
+struct StoreOpener: Sendable {
+    enum Mode: Sendable {
+        case current
+        /// Without migration and comparison.
+        case lastWholeStep
+        case readOnly
+    }
+
+    let url: URL
+    let layouts: [TableLayout]
+    let migrations: Migrations
+    let options: RecordStore.Options
+
+    /// - Throws: ``TableError``.
+    func open(_ mode: Mode) throws -> DatabaseQueue {
+        try TableError.of(url) {
+            if let layout = layouts.first(where: \.hasSecrets), options.sealing == nil {
+                throw TableError(.keyUnavailable, "\(layout.name) has secret columns, and the store has no sealing.")
+            }
+            let folder = url.deletingLastPathComponent()
+            if try StorageFolder.prepare(folder) { try protect([folder]) }
+            let queue = try SQLiteFile.open(
+                at: url, waitsForDrive: options.survivesPowerLoss,
+                overwritesRemovedBytes: layouts.contains(where: \.hasSecrets),
+                busyTimeout: options.lockTimeout / .seconds(1), observesSuspension: options.isShared)
+            do {
+                if mode == .current { try migrate(queue) }
+                try protect(StorageFolder.files(of: url))
+                return queue
+            } catch {
+                try? queue.close()
+                throw error
+            }
+        }
+    }
+
+    private func protect(_ urls: [URL]) throws { try StorageFolder.protect(urls, isBackedUp: options.isBackedUp) }
+
+    private func migrate(_ queue: DatabaseQueue) throws {
+        // Only a file that needs it takes the lock of writers.
+        if try !queue.read({ try StepLog.exists(in: $0) }) { try queue.writeMakingRoom { try begin($0) } }
+        let taken = try queue.read { try StepLog.entries(in: $0).count }
+        if options.rehearsesMigrations, taken < migrations.steps.count { try migrations.rehearse(for: queue) }
+        try Migrator(queue: queue, migrations: migrations, report: options.reportProgress).migrate()
+        let differences = try queue.read { database in
+            try layouts.flatMap { try $0.differences(in: database, isLenient: options.adopting != nil) }
+        }
+        if !differences.isEmpty {
+            throw TableError(.differentSchema, "\(url.lastPathComponent): \(differences.joined(separator: " "))")
+        }
+    }
+
+    /// Creates the tables of a new file, or takes over one of another library.
+    private func begin(_ database: Database) throws {
+        // Another process may have come first.
+        if try StepLog.exists(in: database) { return }
+        let isNew = try Int.fetchOne(database, sql: "SELECT COUNT(*) FROM sqlite_master") == 0
+        if isNew {
+            for layout in layouts { try layout.create(in: database) }
+        } else {
+            guard let adopting = options.adopting else {
+                throw TableError(
+                    .differentSchema, "\(url.lastPathComponent) was made by another library, and is not adopted.")
+            }
+            let version = try Int.fetchOne(database, sql: "PRAGMA user_version") ?? 0
+            guard adopting.userVersions.contains(version) else {
+                throw TableError(.newerSchema, "\(url.lastPathComponent) has the unknown version \(version).")
+            }
+            try database.execute(sql: adopting.prepare)
+        }
+        try StepLog.create(in: database)
+        guard isNew else { return }
+        for (index, step) in migrations.steps.enumerated() {
+            try StepLog.appendTaken(step, number: index + 1, to: database)
+        }
+    }
+}

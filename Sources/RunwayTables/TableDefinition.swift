@@ -1,0 +1,96 @@
+/// One table: its name, its columns, and which values it accepts. The table is created from it.
+///
+/// ```swift
+/// enum Tasks: TableDefinition {
+///     static let name = "task"
+///     static let id = Column<UUID>("id"), list = Column<UUID>("listId"), title = Column<String>("title")
+///     static let done = Column<Bool>("done", default: false), due = Column<Date?>("due")
+///     static let columns = TableColumns<Self>(id, list, title, done, due)
+///     static let indexes = [Index("taskByList", on: list, due)]
+/// }
+/// ```
+///
+/// A table knows only its own rows: what concerns several tables belongs in a type above the tables. A file that imports
+/// GRDB, too, names this protocol `RunwayTables.TableDefinition`.
+public protocol TableDefinition: SendableMetatype {
+    /// The name in the file.
+    static var name: String { get }
+    /// All columns of the table, those of the primary key first.
+    static var columns: TableColumns<Self> { get }
+    /// The indexes of the table. The default is none.
+    static var indexes: [TableIndex<Self>] { get }
+
+    /// Checks a row before it is inserted, or the changed values before an update. The default accepts all.
+    ///
+    /// - Parameters:
+    ///   - values: All values of an insert, or those that an update changes, and the key.
+    ///   - change: Which of both it is.
+    /// - Throws: Any error, which refuses the whole transaction.
+    static func validate(_ values: Values<Self>, for change: TableChange) throws
+}
+
+extension TableDefinition {
+    /// A column of this table.
+    public typealias Column<Value> = TableColumn<Self, Value>
+    /// An index of this table.
+    public typealias Index = TableIndex<Self>
+
+    /// No indexes.
+    public static var indexes: [TableIndex<Self>] { [] }
+
+    /// Accepts all values.
+    public static func validate(_ values: Values<Self>, for change: TableChange) throws {}
+
+    /// The statements that create the table and its indexes, for the first step that has it.
+    public static var creatingSQL: String { columns.layout.creatingSQL.joined(separator: ";\n") + ";" }
+}
+
+/// A change that a table validates.
+public enum TableChange: Sendable {
+    /// A new row.
+    case insert
+    /// New values of rows that exist.
+    case update
+}
+
+/// An index of a table.
+public struct TableIndex<Table: TableDefinition>: Sendable {
+    let facts: IndexFacts
+
+    /// Declares an index.
+    ///
+    /// - Parameters:
+    ///   - name: The name in the file, unique among all indexes and tables.
+    ///   - columns: The columns, in their order.
+    ///   - isUnique: Whether two rows with equal values are refused. The default is `false`.
+    public init<each Value>(_ name: String, on columns: repeat TableColumn<Table, each Value>, isUnique: Bool = false) {
+        var names: [String] = []
+        for column in repeat (each columns).facts { names.append(column.name) }
+        facts = IndexFacts(name: name, columns: names, isUnique: isUnique)
+    }
+}
+
+struct IndexFacts: Sendable, Hashable {
+    let name: String
+    let columns: [String]
+    let isUnique: Bool
+}
+
+/// The columns of a table, in the order of the file.
+public struct TableColumns<Table: TableDefinition>: Sendable {
+    let layout: TableLayout
+
+    /// Lists the columns of a table.
+    ///
+    /// - Parameters:
+    ///   - columns: All columns, those of the primary key first. A single integer as the key is assigned by SQLite if a
+    ///     row is inserted without one.
+    ///   - keyCount: How many columns the primary key has. The default is 1.
+    public init<each Value>(_ columns: repeat TableColumn<Table, each Value>, keyCount: Int = 1) {
+        var facts: [ColumnFacts] = []
+        for column in repeat (each columns).facts { facts.append(column) }
+        layout = TableLayout(
+            name: Table.name, columns: facts, keyCount: keyCount, indexes: Table.indexes.map { $0.facts },
+            validate: { try Table.validate(Values(row: $0), for: $1) })
+    }
+}

@@ -1,0 +1,85 @@
+/// Values that a record writes and reads: of one row of each table over which the record stands.
+///
+/// ```swift
+/// let draft = Draft(cell)                       // on the cell's actor
+/// try await store.write { try $0.save(draft) }  // all tables in one transaction
+/// ```
+public struct Draft: Sendable, Hashable {
+    /// One for each table, in the order in which they came. A record stands over few tables.
+    var rows: [RowValues] = []
+
+    /// Has no values yet.
+    public init() {}
+
+    /// Has the values that a record writes.
+    public init(_ record: some VirtualRecord) { record.write(to: &self) }
+
+    /// Has the values of rows, one of each table. Of several rows of one table, the last wins, value by value.
+    public init<each Table: TableDefinition>(_ values: repeat Values<each Table>) {
+        for row in repeat (each values).row { merge(row, overriding: true) }
+    }
+
+    /// The value of a column that is never NULL; `nil` if it is absent. Setting `nil` removes it.
+    public subscript<Table, Value: ColumnValue>(column: TableColumn<Table, Value>) -> Value? {
+        get { row(Table.self)?[column.facts.name] }
+        set { change(Table.self) { $0[required: column.facts.name] = newValue } }
+    }
+
+    /// The value of a column that may be NULL; `nil` if it is NULL or absent. Setting `nil` makes it NULL.
+    public subscript<Table, Value: ColumnValue>(column: TableColumn<Table, Value?>) -> Value? {
+        get { row(Table.self)?[column.facts.name] }
+        set { change(Table.self) { $0[nullable: column.facts.name] = newValue } }
+    }
+
+    /// Whether a column has a value, which may be NULL.
+    public func contains<Table, Value>(_ column: TableColumn<Table, Value>) -> Bool {
+        row(Table.self)?.contains(column.facts.name) ?? false
+    }
+
+    /// Removes the value of a column, so that a save leaves it as it is.
+    public mutating func remove<Table, Value>(_ column: TableColumn<Table, Value>) {
+        change(Table.self) { $0.remove(column.facts.name) }
+    }
+
+    /// The values of one table; none if the draft has no value of it.
+    public func values<Table: TableDefinition>(of table: Table.Type) -> Values<Table> {
+        row(table).map { Values(row: $0) } ?? Values()
+    }
+
+    /// Takes the values of another draft.
+    ///
+    /// - Parameters:
+    ///   - other: Another draft.
+    ///   - overriding: Whether values that are here are replaced, too. Otherwise only those are taken that are absent
+    ///     here; NULL is not absent.
+    public mutating func merge(_ other: Draft, overriding: Bool) {
+        for row in other.rows { merge(row, overriding: overriding) }
+    }
+
+    private mutating func merge(_ row: RowValues, overriding: Bool) {
+        guard let index = rows.firstIndex(where: { $0.layout === row.layout }) else { return rows.append(row) }
+        rows[index].merge(row, overriding: overriding)
+    }
+
+    private func row<Table: TableDefinition>(_ table: Table.Type) -> RowValues? {
+        let layout = Table.columns.layout
+        return rows.first { $0.layout === layout }
+    }
+
+    private mutating func change<Table: TableDefinition>(_ table: Table.Type, _ body: (inout RowValues) -> Void) {
+        let layout = Table.columns.layout
+        if let index = rows.firstIndex(where: { $0.layout === layout }) { return body(&rows[index]) }
+        var row = RowValues(layout)
+        body(&row)
+        rows.append(row)
+    }
+}
+
+extension Draft: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+    /// The tables, the columns that have a value, and the values; secrets are redacted.
+    public var description: String { rows.map { $0.description }.joined(separator: ", ") }
+    /// As ``description``.
+    public var debugDescription: String { description }
+    /// No children: `dump` would show secrets.
+    public var customMirror: Mirror { Mirror(self, children: []) }
+}

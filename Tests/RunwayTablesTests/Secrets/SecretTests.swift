@@ -1,0 +1,64 @@
+import Foundation
+import GRDB
+import Testing
+
+@testable import RunwayTables
+
+struct SecretTests {
+    private let folder = ScratchFolder()
+
+    private func note(_ id: String, _ text: String, _ rank: Int?) -> Values<Notes> {
+        var note = Values<Notes>()
+        note[Notes.id] = id
+        note[Notes.text] = Secret(text)
+        note[Notes.rank] = rank.map { Secret($0) }
+        return note
+    }
+
+    @Test func secretsAreSealedInTheFile() async throws {
+        let sealing = KeyedSealing()
+        let store = try await folder.open([Notes.self]) { $0.sealing = sealing }
+        let note = note("1", "the treasure is under the tree", 42)
+        try await store.write { try $0.save(note) }
+        let read = try await store.read { try $0.fetchFirst(Notes.self) }
+        #expect(read == note && read?[Notes.text]?.value == "the treasure is under the tree")
+        #expect(read?[Notes.rank]?.value == 42)
+        for file in try FileManager.default.contentsOfDirectory(at: folder.url, includingPropertiesForKeys: nil) {
+            #expect(try Data(contentsOf: file).range(of: Data("treasure".utf8)) == nil)
+        }
+        #expect(try await store.read { try $0.fetch(Notes.id).first?.contains(Notes.text) } == false)
+    }
+
+    @Test func sealedValuesOpenOnlyInTheirPlace() async throws {
+        let sealing = KeyedSealing()
+        let store = try await folder.open([Notes.self]) { $0.sealing = sealing }
+        let notes = [note("1", "a", nil), note("2", "b", nil)]
+        try await store.write { file in for note in notes { try file.save(note) } }
+        try await store.write {
+            try $0.database.execute(sql: "UPDATE note SET text = (SELECT text FROM note WHERE id = '2')")
+        }
+        #expect(await kind { _ = try await store.read { try $0.fetch(Notes.self) } } == .keyUnavailable)
+    }
+
+    @Test func aRotatedKeyReadsBothAndReseals() async throws {
+        let (old, new) = (KeyedSealing(), KeyedSealing())
+        let notes = (0..<1201).map { (number: Int) in note("\(number)", "text \(number)", number) }
+        var store = try await folder.open([Notes.self]) { $0.sealing = old }
+        try await store.write { file in for note in notes { try file.insert(note) } }
+        try await store.close()
+        store = try await folder.open([Notes.self]) { ($0.sealing, $0.formerSealings) = (new, [old]) }
+        #expect(try await store.read { try $0.fetch(Notes.self).count } == 1201)
+        #expect(try await store.resealSecrets() == 1201)
+        #expect(try await store.resealSecrets() == 0)
+        try await store.close()
+        store = try await folder.open([Notes.self]) { $0.sealing = new }
+        #expect(Set(try await store.read { try $0.fetch(Notes.self) }) == Set(notes))
+        try await store.close()
+        store = try await folder.open([Notes.self]) { $0.sealing = old }
+        #expect(await kind { _ = try await store.read { try $0.fetch(Notes.self) } } == .keyUnavailable)
+    }
+
+    @Test func aStoreWithoutSealingIsRefused() async {
+        #expect(await kind { _ = try await folder.open([Notes.self]) } == .keyUnavailable)
+    }
+}
