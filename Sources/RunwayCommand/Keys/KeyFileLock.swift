@@ -1,5 +1,5 @@
-import Dispatch
 import Foundation
+import Runway
 
 /// Lets one process at a time change a file of keys.
 ///
