@@ -10,8 +10,8 @@
 /// }
 /// ```
 ///
-/// A table knows only its own rows: what concerns several tables belongs in a type above the tables. A file that imports
-/// GRDB, too, names this protocol `RunwayTables.TableDefinition`.
+/// A table knows only its own rows: what concerns several tables belongs in a type above the tables. A file that
+/// imports GRDB, too, names this protocol `RunwayTables.TableDefinition`.
 public protocol TableDefinition: SendableMetatype {
     /// The name in the file.
     static var name: String { get }
