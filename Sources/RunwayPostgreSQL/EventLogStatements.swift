@@ -32,7 +32,7 @@ enum EventLogStatements {
         """
     /// The bytes that an event counts for in addition to its texts.
     static let costOfEvent = 64
-    /// Gives the numbering of all logs of a tenant a new name.
+    /// Renames the numbering of all logs of a tenant.
     static let beginEpoch = "UPDATE runway_event_log SET epoch = $2 WHERE tenant = $1"
     static let moveFirst = "UPDATE runway_event_log SET first = $3 WHERE tenant = $1 AND name = $2"
     /// Returns a page of events. It ends with the event at which its data reach $5 bytes, or after $4 events.

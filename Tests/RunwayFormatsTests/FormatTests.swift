@@ -42,7 +42,7 @@ struct FormatTests {
         #expect(try BatchResponse(json(response.json))?.expected == 5)
     }
 
-    @Test func secretIsReadAsWrittenAndNamesItsInstallation() {
+    @Test func secretReadBackNamesItsInstallation() {
         #expect(ErasureRequest.secret(in: ErasureRequest.json(secret: "AAAA")) == "AAAA")
         // The vector of docs/formats.md: SHA-256 of 32 zero bytes.
         let digest: [UInt8] = [

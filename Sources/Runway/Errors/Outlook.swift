@@ -174,14 +174,15 @@ extension HTTPResponse.Status {
         }
     }
 
-    /// Whether the same request may be accepted later: ``RetryPolicy/transientStatuses``, 429, and every server error
-    /// but 501 and 505.
+    /// Whether the same request may be accepted later: ``transientCodes``, 429, and every server error but 501 and 505.
     ///
     /// A retry policy is stricter about server errors, see ``RetryPolicy/statuses``.
     package var mayBeAcceptedLater: Bool { [.unavailable, .fault, .untrusted].contains(obstacle) }
 
-    /// Whether the status is one of ``RetryPolicy/transientStatuses``.
-    fileprivate var isTransient: Bool { RetryPolicy.transientStatuses.contains(code) }
+    /// The statuses by which a server or a gateway asks to come back later, beside 429.
+    package static let transientCodes: Set<Int> = [408, 425, 502, 503, 504]
+
+    fileprivate var isTransient: Bool { Self.transientCodes.contains(code) }
 
     /// Whether another account, or a login, may get another response: 401 and 403.
     package var concernsAccount: Bool { code == 401 || code == 403 }

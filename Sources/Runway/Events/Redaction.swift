@@ -236,8 +236,8 @@ private final class KnownFields: Sendable, Equatable {
     /// The largest number of names. If more names arrive, all are forgotten and judged again.
     private static let maximumCount = 256
 
-    /// Guards the verdicts by name. The names are kept as they are written, since capital letters divide the words of a
-    /// name.
+    /// Guards the verdicts by name. The names are stored as they are written, since capital letters divide the words of
+    /// a name.
     private let verdicts = Mutex<[String: Bool]>([:])
 
     /// Always `true`: the verdicts follow from the other properties of a redaction.

@@ -50,7 +50,7 @@ struct OutputFile: Sendable {
         return lstat(path, &status) != 0
     }
 
-    /// Gives a file that a download has created, readable only by its user, the default permissions of new files.
+    /// Sets the default permissions of new files for a file that a download has created, readable only by its user.
     static func share(_ path: String) {
         let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
         guard descriptor >= 0 else { return }

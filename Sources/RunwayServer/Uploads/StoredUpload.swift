@@ -140,7 +140,7 @@ final class StoredUpload: Sendable {
         limit.cancel()
     }
 
-    /// Gives another request the turn to append, and closes the connection of the request that has the turn.
+    /// Passes the turn to append to another request, and closes the connection of the request that has the turn.
     ///
     /// The previous request can't append any more when the function returns: the offset does not change until the new
     /// turn appends.

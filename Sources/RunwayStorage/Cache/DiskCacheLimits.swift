@@ -1,6 +1,6 @@
 public import Runway
 
-/// The limits of a ``DiskCache``, in all and for each `CacheKind`. They are kept after every write; least recently used
+/// The limits of a ``DiskCache``, in all and for each `CacheKind`. They hold after every write; least recently used
 /// responses are evicted first.
 public struct DiskCacheLimits: Sendable, Hashable {
     /// The most responses. The default is 10,000.

@@ -93,8 +93,8 @@ extension Journal {
         return returned
     }
 
-    /// The beginnings of the settings that end in a scope and are erased with it. The accounts that have recorded are
-    /// kept, since the server has their records.
+    /// The beginnings of the settings that end in a scope and are erased with it. The accounts that have recorded
+    /// stay, since the server has their records.
     private static let scopePrefixes = [refusalsPrefix, lossesPrefix, pausesPrefix]
 
     /// Returns the scopes for which ``erase(_:alongside:)`` has more to remove than entries.

@@ -6,7 +6,7 @@ import Foundation
 /// A file that can't be read is renamed. The sound entries of a damaged file are copied to the new file
 /// (``JournalSalvage``).
 final class JournalFile: Sendable {
-    /// The number of unreadable files that are kept next to the present one; older ones are removed.
+    /// The number of unreadable files that stay next to the present one; older ones are removed.
     static let maximumSetAsideCount = 3
 
     private let url: URL

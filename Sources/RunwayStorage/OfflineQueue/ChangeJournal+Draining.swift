@@ -146,7 +146,7 @@ extension ChangeJournal {
     func expire(besides delivered: Set<UUID>) async throws(StorageError) -> [QueuedChange] {
         let time = time()
         return try await run { journal throws(StorageError) in
-            // The changes can't be read now, so that the app could not be told which ones expired.
+            // The changes can't be read now, so that the app would not learn which ones expired.
             if self.state.withLock({ $0.isKeyMissing }) { return [] }
             let overdue = try journal.overdue(at: time).subtracting(self.state.withLock { $0.unsettled.keys })
                 .subtracting(delivered)

@@ -186,7 +186,7 @@ struct ChangeDelaysTests {
         #expect(ReplayVerdict(unknown) == .refused)
     }
 
-    @Test func changeWaitsForALoginAndForTheDevice() {
+    @Test func changeWaitsForLoginAndDevice() {
         for kind in [NetworkError.Kind.needsLogin, .needsAccessToken, .loginCancelled] {
             #expect(ReplayVerdict(NetworkError(kind, in: .authorizing, "no")) == .unauthorized, "\(kind)")
         }

@@ -68,7 +68,7 @@ struct OutlookTests {
         }
     }
 
-    @Test func gatewaysLoseWhatTheyDoNotAskToWaitFor() {
+    @Test func gatewayWithoutRetryAfterMayLoseRequests() {
         for code in [502, 503, 504] {
             #expect(error(.refused, code).outlook.isLost && error(.overloaded, code).outlook.isLost, "\(code)")
             #expect(!response(code, [.retryAfter: "soon"]).outlook.isLost, "\(code)")
@@ -89,7 +89,7 @@ struct OutlookTests {
         }
     }
 
-    @Test func anythingElseThatWasSentMayHaveAnEffect() {
+    @Test func otherSentRequestsMayHaveAnEffect() {
         for code in [302, 500, 502, 503, 504, 511] {
             #expect(error(.refused, code).outlook.mayHaveTakenEffect, "\(code)")
         }

@@ -36,7 +36,7 @@ public struct RetryPolicy: Sendable, Hashable {
     public var isRepeatable: Bool
 
     /// The statuses of a server that may accept the same request later: 408, 425, 502, 503 and 504.
-    public static let transientStatuses: Set<Int> = [408, 425, 502, 503, 504]
+    public static let transientStatuses: Set<Int> = HTTPResponse.Status.transientCodes
 
     /// Three attempts, with the default backoff.
     public static let standard = RetryPolicy()

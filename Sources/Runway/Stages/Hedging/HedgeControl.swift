@@ -46,6 +46,6 @@ final class HedgeControl: Sendable {
     /// Takes one second attempt from the budget of a host; returns `false` if none is left.
     func withdraw(for origin: Origin) -> Bool { state.withLock { $0.budgets.withdraw(for: origin) } }
 
-    /// Gives a second attempt that was not made back to the budget.
+    /// Returns a second attempt that was not made to the budget.
     func refund(for origin: Origin) { state.withLock { $0.budgets.refund(for: origin) } }
 }

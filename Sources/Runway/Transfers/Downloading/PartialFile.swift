@@ -126,7 +126,7 @@ final class PartialFile: Sendable {
                 throw FileError(path, "can't be moved", reason: "somebody has moved or removed it")
             }
             try file.truncate(to: byteCount)
-            // The permissions of a replaced file are kept.
+            // The permissions of a replaced file stay.
             if let status = try OpenFile.status(at: target), status.isPlainFile {
                 try file.setMode(status.mode & 0o777)
             }
