@@ -1,17 +1,18 @@
-/// One table: its name, its columns, and which values it accepts. The table is created from it.
+/// The definition of a table: its name, its columns, and the values that it accepts. The table is created from it.
 ///
 /// ```swift
 /// enum Tasks: TableDefinition {
 ///     static let name = "task"
 ///     static let id = Column<UUID>("id"), list = Column<UUID>("listId"), title = Column<String>("title")
 ///     static let done = Column<Bool>("done", default: false), due = Column<Date?>("due")
+///
 ///     static let columns = TableColumns<Self>(id, list, title, done, due)
 ///     static let indexes = [Index("taskByList", on: list, due)]
 /// }
 /// ```
 ///
-/// A table knows only its own rows: what concerns several tables belongs in a type above the tables. A file that
-/// imports GRDB, too, names this protocol `RunwayTables.TableDefinition`.
+/// A table knows only its own rows: rules for several tables belong in a type above the tables. A file that imports
+/// GRDB, too, names this protocol `RunwayTables.TableDefinition`.
 public protocol TableDefinition: SendableMetatype {
     /// The name in the file.
     static var name: String { get }
@@ -24,7 +25,7 @@ public protocol TableDefinition: SendableMetatype {
     ///
     /// - Parameters:
     ///   - values: All values of an insert, or those that an update changes, and the key.
-    ///   - change: Which of both it is.
+    ///   - change: The kind of the change: an insert or an update.
     /// - Throws: Any error, which refuses the whole transaction.
     static func validate(_ values: Values<Self>, for change: TableChange) throws
 }
@@ -85,7 +86,7 @@ public struct TableColumns<Table: TableDefinition>: Sendable {
     /// - Parameters:
     ///   - columns: All columns, those of the primary key first. A single integer as the key is assigned by SQLite if a
     ///     row is inserted without one.
-    ///   - keyCount: How many columns the primary key has. The default is 1.
+    ///   - keyCount: The number of columns in the primary key. The default is 1.
     public init<each Value>(_ columns: repeat TableColumn<Table, each Value>, keyCount: Int = 1) {
         var facts: [ColumnFacts] = []
         for column in repeat (each columns).facts { facts.append(column) }

@@ -11,7 +11,7 @@ import RunwaySQLite
 ///
 /// Errors that a closure of the app throws, and errors in SQL of the app's own, are thrown as they are.
 public struct TableError: Error, Sendable, Hashable, CustomStringConvertible {
-    /// What happened, for code to switch over. A switch needs a `default`, since later versions may add kinds.
+    /// The kind of a problem, for code to switch over. A switch needs a `default`, since later versions may add kinds.
     public struct Kind: Sendable, Hashable, CustomStringConvertible {
         /// The kind in one word, which stays the same from release to release.
         public let description: String
@@ -34,15 +34,15 @@ public struct TableError: Error, Sendable, Hashable, CustomStringConvertible {
         public static let interrupted = Kind(description: "interrupted")
         /// The folder or the file can't be used now, or the store was closed.
         public static let unavailable = Kind(description: "unavailable")
-        /// The key of the app's sealing can't be read now, or is not the one that a value was sealed with.
+        /// The key of the app's sealing can't be read now, or is not the one with which a value was sealed.
         public static let keyUnavailable = Kind(description: "keyUnavailable")
         /// A value was refused: it is invalid, absent where it is required, or can't be stored without loss.
         public static let rejected = Kind(description: "rejected")
     }
 
-    /// What happened.
+    /// The kind of the problem.
     public let kind: Kind
-    /// What happened, in one sentence, without any value that is stored.
+    /// Describes the problem in one sentence, without any stored value.
     public let description: String
 
     init(_ kind: Kind, _ description: String) {
@@ -90,5 +90,5 @@ public struct TableError: Error, Sendable, Hashable, CustomStringConvertible {
     }
 }
 
-/// Its sentences name files, tables, columns and codes of SQLite, and nothing that was stored.
+/// The sentences name files, tables, columns and codes of SQLite, and no stored value.
 extension TableError: DescribedError {}

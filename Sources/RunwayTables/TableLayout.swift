@@ -1,7 +1,7 @@
 import GRDB
 import Synchronization
 
-/// A table without its type: what values, statements and the schema are made of.
+/// A table without its type: the data from which values, statements and the schema are made.
 final class TableLayout: Sendable {
     let name: String
     let columns: [ColumnFacts]
@@ -44,7 +44,7 @@ final class TableLayout: Sendable {
     /// Whether SQLite assigns the key of a row that is inserted without one.
     var assignsKeys: Bool { keyCount == 1 && columns[0].type == .integer }
 
-    /// The position of a column.
+    /// Returns the position of a column.
     func position(of name: String) -> Int {
         for position in columns.indices where columns[position].name == name { return position }
         preconditionFailure("the column \(name) is not listed in the columns of the table \(self.name)")

@@ -20,7 +20,7 @@ public protocol ColumnValue: Sendable {
     /// The value in the file; `nil` if it can't be stored without loss.
     var storedValue: DatabaseValue? { get }
 
-    /// Returns the value of what is in the file; `nil` if it is of another type.
+    /// Returns the value that a stored value stands for; `nil` if the stored value is of another type.
     static func value(of stored: DatabaseValue) -> Self?
 }
 
@@ -84,7 +84,7 @@ extension URL: ColumnValue {
         return URL(string: text)?.absoluteString == text ? text.storedValue : nil
     }
 
-    /// Returns the URL; `nil` if the text is none.
+    /// Returns the URL; `nil` if the text is no URL.
     public static func value(of stored: DatabaseValue) -> URL? { fromDatabaseValue(stored) }
 }
 
@@ -95,7 +95,7 @@ extension Date: ColumnValue {
     /// The date, rounded to milliseconds; `nil` outside the years 0 to 9999.
     public var storedValue: DatabaseValue? { UTCText(self)?.text.databaseValue }
 
-    /// Returns the date; also one that another library wrote, as a text of SQLite or in seconds since 1970.
+    /// Returns the date. It may also be one that another library wrote, as a text of SQLite or in seconds since 1970.
     public static func value(of stored: DatabaseValue) -> Date? {
         if case .string(let text) = stored.storage, let date = UTCText(text)?.date { return date }
         return fromDatabaseValue(stored)

@@ -16,12 +16,12 @@ public struct Secret<Value: ColumnValue>: ColumnValue {
     /// Hides a value from descriptions.
     public init(_ value: Value) { self.value = value }
 
-    /// BLOB, what the sealing makes of the value.
+    /// The type of the column: BLOB, the sealed value.
     public static var columnType: Database.ColumnType { .blob }
     /// The value in clear text, before it is sealed; `nil` if it can't be stored without loss.
     public var storedValue: DatabaseValue? { value.storedValue }
 
-    /// Returns the value of what was opened.
+    /// Returns the secret whose stored value was opened.
     public static func value(of stored: DatabaseValue) -> Secret? { Value.value(of: stored).map { Secret($0) } }
 }
 

@@ -27,7 +27,7 @@ extension TableColumn where Value: ColumnValue {
 }
 
 extension TableColumn {
-    /// Declares a column that may be NULL, which is what a row has that is inserted without a value.
+    /// Declares a column that may be NULL. A row that is inserted without a value has NULL.
     ///
     /// - Parameters:
     ///   - name: The name in the file.

@@ -70,7 +70,7 @@ struct UTCText {
 }
 
 extension Int64 {
-    /// The quotient, rounded towards negative infinity.
+    /// Returns the quotient, rounded towards negative infinity.
     fileprivate func flooredQuotient(_ divisor: Int64) -> Int64 {
         let quotient = self / divisor
         return self % divisor < 0 ? quotient - 1 : quotient

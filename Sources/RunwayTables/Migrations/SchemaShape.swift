@@ -35,7 +35,7 @@ struct SchemaShape: Equatable {
         }
     }
 
-    /// The tables that differ.
+    /// Returns the tables that differ.
     func differences(from other: SchemaShape) -> [String] {
         Set(tables.keys).union(other.tables.keys).filter { tables[$0] != other.tables[$0] }.sorted()
     }

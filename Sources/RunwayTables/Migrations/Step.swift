@@ -36,7 +36,7 @@ public struct Step: Sendable {
     ///
     /// - Parameters:
     ///   - name: The name, unique among the steps of a file.
-    ///   - back: As for ``init(_:sql:back:)``.
+    ///   - back: The statements that undo the step, as in ``init(_:sql:back:)``.
     ///   - change: Changes the file. It may run again after a kill or a failure, on the state before it.
     public init(_ name: String, back: String?, _ change: @escaping @Sendable (Database) throws -> Void) {
         (self.name, self.back, work) = (name, back, .once(change))
@@ -47,7 +47,7 @@ public struct Step: Sendable {
     ///
     /// - Parameters:
     ///   - name: The name, unique among the steps of a file.
-    ///   - back: As for ``init(_:sql:back:)``.
+    ///   - back: The statements that undo the step, as in ``init(_:sql:back:)``.
     ///   - batch: Changes some of the rows that are not changed yet, and returns how many remain; at 0 the step is
     ///     done. It finds them by their values, so that it continues after a kill.
     public init(_ name: String, back: String?, inBatches batch: @escaping @Sendable (Database) throws -> Int) {
@@ -55,7 +55,7 @@ public struct Step: Sendable {
     }
 }
 
-/// How far a migration is.
+/// The progress of a migration.
 public struct MigrationProgress: Sendable, Hashable {
     /// The name of the step that runs.
     public let step: String
@@ -63,7 +63,7 @@ public struct MigrationProgress: Sendable, Hashable {
     public let number: Int
     /// The number of the last step.
     public let lastNumber: Int
-    /// How many rows of a step in batches remain; `nil` for other steps.
+    /// The number of rows of a step in batches that remain; `nil` for other steps.
     public let remaining: Int?
 }
 

@@ -46,7 +46,7 @@ enum StepLog {
             sql: "DELETE FROM \(migratorTableName) WHERE identifier = ?", arguments: [identifier(entry.name)])
     }
 
-    /// The steps that were taken, oldest first.
+    /// Returns the steps that were taken, oldest first.
     ///
     /// - Throws: ``TableError/Kind/corrupted`` if the bytes of one have changed: its way back is not executed then.
     static func entries(in database: Database) throws -> [Entry] {

@@ -10,8 +10,8 @@ import Runway
 /// for try await rows in tasks { show(rows) }
 /// ```
 ///
-/// A SwiftUI view reads ``value``, a delegate is notified as those of managers are, and a loop receives the newest of
-/// the results that came meanwhile.
+/// A SwiftUI view reads ``value``, a delegate is notified like those of managers, and a loop receives the newest of the
+/// results that arrived meanwhile.
 ///
 /// Results are delivered on the main actor, and fetched elsewhere. One that equals the last is not delivered. The
 /// observation ends with ``cancel()`` or with this object.
@@ -19,7 +19,8 @@ import Runway
 public final class Observed<Value> {
     /// The newest result; `nil` before the first.
     public private(set) var value: Value?
-    /// Why the last fetch failed; `nil` if it did not. The observation has ended then; see ``retry()``.
+    /// The reason why the last fetch failed; `nil` if it did not. After an error the observation has ended; see
+    /// ``retry()``.
     public private(set) var error: (any Error)?
     /// Is notified of every result and error, after the properties have changed.
     @ObservationIgnored public weak var delegate: (any ObservedDelegate)?
@@ -109,9 +110,9 @@ extension Observed: @MainActor AsyncSequence {
     }
 }
 
-/// Is notified when an observation lands, as the delegates of managers are.
+/// Notified when an observation lands, like the delegates of managers.
 @MainActor public protocol ObservedDelegate: AnyObject {
-    /// A result has come; ``Observed/value`` has it.
+    /// Called when a result has arrived; ``Observed/value`` has it.
     func observedDidLand<Value>(_ observed: Observed<Value>)
     /// A fetch has failed, and the observation has ended; see ``Observed/retry()``. The default does nothing.
     func observed<Value>(_ observed: Observed<Value>, didFailWith error: any Error)

@@ -1,7 +1,7 @@
 import GRDB
 
 extension RecordStore {
-    /// Observes what a read returns, and delivers the newest on the main actor.
+    /// Observes the result of a read, and delivers the newest on the main actor.
     ///
     /// - Parameter fetch: Reads, on a background thread, now and after each commit to a table that it has read; also of
     ///   other processes if the file is shared (``Options/isShared``). It returns rows, drafts or anything comparable.
@@ -11,11 +11,11 @@ extension RecordStore {
         observe(fetch, converting: { $0 })
     }
 
-    /// Observes rows, and makes a record of each on the main actor. Which type it is, is chosen here.
+    /// Observes rows, and makes a record of each on the main actor. The caller chooses the type of the records.
     ///
     /// - Parameters:
     ///   - make: Makes an empty record.
-    ///   - fetch: As for ``observe(_:)``.
+    ///   - fetch: Reads the rows, as in ``observe(_:)``.
     @MainActor public func observe<Table, Record: VirtualRecord>(
         as make: @escaping @MainActor () -> Record,
         _ fetch: @escaping @Sendable (TableReader) throws -> [Values<Table>]
@@ -30,10 +30,10 @@ extension RecordStore {
         observe(fetch, converting: { $0.records(as: make) })
     }
 
-    /// Observes what a read returns, and delivers what is made of it on the main actor.
+    /// Observes the result of a read, and delivers a value that is made of it on the main actor.
     ///
     /// - Parameters:
-    ///   - fetch: As for ``observe(_:)``.
+    ///   - fetch: Reads the result, as in ``observe(_:)``.
     ///   - convert: Makes the value that is delivered.
     @MainActor public func observe<Fetched: Sendable & Equatable, Value>(
         _ fetch: @escaping @Sendable (TableReader) throws -> Fetched,

@@ -8,16 +8,16 @@ public import GRDB
 /// }
 /// ```
 ///
-/// It has the few queries that most apps need. ``database`` is GRDB's door to all others: joins, aggregates, full-text
-/// search and GRDB's own records.
+/// The protocol has the few queries that most apps need. ``database`` is GRDB's access to all others: joins,
+/// aggregates, full-text search and GRDB's own records.
 public protocol TableReading {
-    /// GRDB's connection in this transaction, for SQL of the app's own. What it reads of secret columns is sealed.
+    /// GRDB's connection in this transaction, for SQL of the app's own. The values of secret columns are sealed there.
     var database: Database { get }
     /// The sealing of secret columns.
     var secrets: SecretSealing { get }
 }
 
-/// What ``RecordStore/read(_:)`` and ``RecordStore/observe(_:)`` pass: it reads one state of the file.
+/// Reads one state of the file. ``RecordStore/read(_:)`` and ``RecordStore/observe(_:)`` pass it to their closures.
 public struct TableReader: TableReading {
     /// GRDB's connection, in a transaction that only reads.
     public let database: Database
@@ -35,9 +35,9 @@ extension TableReading {
     ///
     /// - Parameters:
     ///   - table: The table.
-    ///   - condition: Which rows. The default is all.
-    ///   - ordering: Their order, by the first, then the second, and so on. The default is that of SQLite, which may
-    ///     change.
+    ///   - condition: The condition that the rows meet. The default is all rows.
+    ///   - ordering: The order of the rows, by the first element, then the second, and so on. The default is that of
+    ///     SQLite, which may change.
     ///   - limit: The most rows. The default is all.
     /// - Throws: ``TableError/Kind/corrupted`` if a value is of another type than its column,
     ///   ``TableError/Kind/keyUnavailable`` if a secret can't be opened, or an error of the file.

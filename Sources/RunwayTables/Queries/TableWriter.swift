@@ -1,6 +1,6 @@
 public import GRDB
 
-/// Reads and writes rows in one transaction: what ``RecordStore/write(_:)`` passes.
+/// Reads and writes rows in one transaction. ``RecordStore/write(_:)`` passes it to its closure.
 ///
 /// ```swift
 /// try await store.write { file in
@@ -32,14 +32,14 @@ public struct TableWriter: TableReading {
     /// Changes the row that has the key of the values. Absent values stay as they are.
     ///
     /// - Returns: Whether there is such a row.
-    /// - Throws: As ``insert(_:)``, and ``TableError/Kind/rejected`` if the key is absent.
+    /// - Throws: The errors of ``insert(_:)``, and ``TableError/Kind/rejected`` if the key is absent.
     @discardableResult
     public func update<Table: TableDefinition>(_ values: Values<Table>) throws -> Bool { try update(values.row) }
 
     /// Changes the row that has the key of the values, or inserts one.
     ///
     /// - Returns: The values, with a key that SQLite assigned.
-    /// - Throws: As ``insert(_:)``.
+    /// - Throws: The errors of ``insert(_:)``.
     @discardableResult
     public func save<Table: TableDefinition>(_ values: Values<Table>) throws -> Values<Table> {
         Values(row: try save(values.row))
@@ -48,7 +48,7 @@ public struct TableWriter: TableReading {
     /// Saves the row of each table of which the draft has values, in the order in which they were set.
     ///
     /// - Returns: The draft, with keys that SQLite assigned.
-    /// - Throws: As ``insert(_:)``.
+    /// - Throws: The errors of ``insert(_:)``.
     @discardableResult
     public func save(_ draft: Draft) throws -> Draft {
         var draft = draft
@@ -58,8 +58,9 @@ public struct TableWriter: TableReading {
 
     /// Changes the values of all rows that meet a condition.
     ///
-    /// - Returns: How many rows.
-    /// - Throws: As ``insert(_:)``, and ``TableError/Kind/rejected`` for a key or a secret, which differ row by row.
+    /// - Returns: The number of changed rows.
+    /// - Throws: The errors of ``insert(_:)``, and ``TableError/Kind/rejected`` for a key or a secret, which differ row
+    ///   by row.
     @discardableResult
     public func updateAll<Table: TableDefinition>(
         _ values: Values<Table>, where condition: Condition<Table>?
@@ -84,8 +85,8 @@ public struct TableWriter: TableReading {
     ///
     /// - Parameters:
     ///   - table: The table.
-    ///   - condition: Which rows; `nil` deletes all.
-    /// - Returns: How many rows.
+    ///   - condition: The condition that the rows meet; `nil` deletes all rows.
+    /// - Returns: The number of deleted rows.
     /// - Throws: ``TableError/Kind/rejected`` if an operand of the condition can't be stored, or an error of the file.
     @discardableResult
     public func delete<Table: TableDefinition>(_ table: Table.Type, where condition: Condition<Table>?) throws -> Int {
@@ -138,7 +139,7 @@ extension TableWriter {
         return try Int.fetchOne(try database.cachedStatement(sql: sql), arguments: StatementArguments(key)) != nil
     }
 
-    /// The values at these positions, of which all can be stored and are valid.
+    /// Returns the values at these positions. All of them can be stored and are valid.
     private func checked(_ row: RowValues, _ positions: [Int]) throws -> [DatabaseValue] {
         try positions.map { position in
             let (name, column) = (row.layout.name, row.layout.columns[position])

@@ -26,7 +26,7 @@ extension TableLayout {
     /// Creates the table and its indexes.
     func create(in database: Database) throws { for sql in creatingSQL { try database.execute(sql: sql) } }
 
-    /// How the table of a file differs from its declaration, in sentences; none if it does not.
+    /// Returns the differences between the table of a file and its declaration, in sentences; none if they agree.
     ///
     /// - Parameter isLenient: Whether the table is another library's: then it must have the columns and the key, and
     ///   may have others, other types and other indexes.

@@ -3,10 +3,10 @@ import GRDB
 extension RecordStore {
     /// Seals the secrets that a former key has sealed with the present one (``Options/sealing``).
     ///
-    /// It works in transactions of 500 rows at most, and continues where it was after a kill. When it returns, the
-    /// former keys are not needed any more.
+    /// The function works in transactions of at most 500 rows, and continues after a kill where it was. When it
+    /// returns, the former keys are not needed any more.
     ///
-    /// - Returns: How many rows were sealed anew.
+    /// - Returns: The number of rows that were sealed anew.
     /// - Throws: ``TableError/Kind/keyUnavailable`` if a value opens with none of the keys, or an error of the file.
     @discardableResult
     public func resealSecrets() async throws -> Int {

@@ -4,11 +4,11 @@ import RunwayStorage
 
 /// Seals and opens the values of secret columns, with the keys of the app.
 ///
-/// A value is sealed for its table, column and key, so that it does not open in the place of another one.
+/// A value is sealed for its table, column and key, so that it can't be opened in the place of another one.
 public struct SecretSealing: Sendable {
-    /// Seals what is written, and opens what it sealed; `nil` if the store has none.
+    /// Seals values that are written, and opens them; `nil` if the store has no sealing.
     let current: (any PayloadSealing)?
-    /// Open what was sealed before a rotation.
+    /// The sealings that open values from before a rotation.
     let former: [any PayloadSealing]
 
     init(current: (any PayloadSealing)?, former: [any PayloadSealing]) {

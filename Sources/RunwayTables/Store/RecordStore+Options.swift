@@ -1,11 +1,12 @@
 public import RunwayStorage
 
 extension RecordStore {
-    /// How a file of records is opened and used.
+    /// The way in which a file of records is opened and used.
     public struct Options: Sendable {
-        /// Seals the values of secret columns. The default is none, which tables with secret columns refuse.
+        /// Seals the values of secret columns. The default is `nil`, which tables with secret columns refuse.
         public var sealing: (any PayloadSealing)?
-        /// Open what was sealed before the key was rotated; see ``RecordStore/resealSecrets()``. The default is none.
+        /// The sealings that open values from before a rotation of the key; see ``RecordStore/resealSecrets()``. The
+        /// default is none.
         public var formerSealings: [any PayloadSealing] = []
         /// Whether a commit survives a power loss. The default is `true`.
         public var survivesPowerLoss = true
@@ -15,25 +16,25 @@ extension RecordStore {
         /// interrupted while the app is being suspended (GRDB's `Database.suspendNotification`). The default is
         /// `false`.
         public var isShared = false
-        /// How long a transaction waits for other processes. The default is 5 s.
+        /// The longest time that a transaction waits for other processes. The default is 5 s.
         public var lockTimeout: Duration = .seconds(5)
         /// Accepts a file that another library made. The default, `nil`, refuses it.
         public var adopting: Adoption?
         /// Whether steps are taken on a copy of the file first, with their ways back. It needs the time and the space
         /// of a copy. The default is `false`.
         public var rehearsesMigrations = false
-        /// Receives how far a migration is, on a background thread. The default does nothing.
+        /// Receives the progress of a migration, on a background thread. The default does nothing.
         public var reportProgress: @Sendable (MigrationProgress) -> Void = { _ in }
         /// Receives writes that were interrupted, and will be repeated. The default does nothing.
         public var reportInterruption: @Sendable (TableError) -> Void = { _ in }
-        /// Decides what becomes of a file that can't be opened. The default, ``Recovery/fail``, leaves it as it is.
+        /// Decides about a file that can't be opened. The default, ``Recovery/fail``, leaves it as it is.
         public var recover: @Sendable (TableError) async -> Recovery = { _ in .fail }
 
         /// The defaults.
         public init() {}
     }
 
-    /// What becomes of a file that can't be opened, or brought to this build's version.
+    /// The treatment of a file that can't be opened, or brought to this build's version.
     public struct Recovery: Sendable, Hashable {
         private enum Code { case fail, lastWholeStep, readOnly, setAside, beginAnew }
         private let code: Code
@@ -60,8 +61,8 @@ extension RecordStore {
         let prepare: String
 
         /// - Parameters:
-        ///   - userVersions: Which versions (`PRAGMA user_version`) of the file are known. The default is all from 0.
-        ///     Others are refused as ``TableError/Kind/newerSchema``.
+        ///   - userVersions: The known versions of the file (`PRAGMA user_version`). The default is all from 0. Others
+        ///     are refused as ``TableError/Kind/newerSchema``.
         ///   - sql: Statements that are executed once, in the transaction that takes the file over. The default is
         ///     none.
         public init(userVersions: ClosedRange<Int> = 0...Int(Int32.max), preparing sql: String = "") {

@@ -13,7 +13,7 @@ import Synchronization
 /// ```
 ///
 /// A write is one transaction or nothing; a read sees one state; no call waits on the thread of its caller. Reads and
-/// writes run one after the other, on one connection. The file and its folder are the user's alone.
+/// writes run one after the other, on one connection. Only the user can read the file and its folder.
 public final class RecordStore: Sendable {
     /// The database file.
     public let url: URL
@@ -48,8 +48,8 @@ public final class RecordStore: Sendable {
     /// - Parameters:
     ///   - url: The file. Its folder is created if there is none.
     ///   - tables: All tables of the file.
-    ///   - migrations: What changed since the first release. The default is nothing.
-    ///   - options: How it is opened and used.
+    ///   - migrations: The changes since the first release. The default is none.
+    ///   - options: The way in which the file is opened and used.
     /// - Throws: ``TableError``, unless ``Options/recover`` decides otherwise. A table that differs from its
     ///   declaration is ``TableError/Kind/differentSchema``, with a sentence for each difference.
     public static func open(
@@ -79,8 +79,8 @@ public final class RecordStore: Sendable {
     /// Reads in one state of the file.
     ///
     /// - Parameter fetch: Reads. It runs on a background thread.
-    /// - Throws: ``TableError`` for an error of the file, `CancellationError` if the task is cancelled, or what `fetch`
-    ///   throws.
+    /// - Throws: ``TableError`` for an error of the file, `CancellationError` if the task is cancelled, or the error of
+    ///   `fetch`.
     public func read<Value: Sendable>(_ fetch: @escaping @Sendable (TableReader) throws -> Value) async throws -> Value
     {
         do {
@@ -97,7 +97,7 @@ public final class RecordStore: Sendable {
     ///
     /// - Parameter change: Reads and writes. It runs on a background thread, and may run again from its beginning.
     /// - Throws: ``TableError`` for an error of the file, `CancellationError` if the task is cancelled before the
-    ///   commit, or what `change` throws.
+    ///   commit, or the error of `change`.
     @discardableResult
     public func write<Value: Sendable>(
         _ change: @escaping @Sendable (TableWriter) throws -> Value
@@ -137,7 +137,7 @@ public final class RecordStore: Sendable {
         try await queue?.writeWithoutTransaction { _ in }
     }
 
-    /// The connection.
+    /// Returns the connection.
     ///
     /// - Throws: ``TableError/Kind/unavailable`` if the store was closed.
     func queue() throws -> DatabaseQueue {
@@ -161,7 +161,7 @@ public final class RecordStore: Sendable {
         }
     }
 
-    /// Runs what may wait for the disk away from the threads that all tasks share.
+    /// Runs an operation that may wait for the disk away from the threads that all tasks share.
     static func inBackground<Value: Sendable>(_ operation: @escaping @Sendable () throws -> Value) async throws -> Value
     {
         try await withCheckedThrowingContinuation { continuation in

@@ -1,7 +1,7 @@
 import Foundation
 import RunwayStorage
 
-/// What can be done with the files of one database while nothing has them open.
+/// Operations on the files of one database while nothing has them open.
 enum StoreFiles {
     private static let endings = ["", "-wal", "-shm", "-journal"]
 

@@ -5,7 +5,7 @@
 /// try await store.write { try $0.save(draft) }  // all tables in one transaction
 /// ```
 public struct Draft: Sendable, Hashable {
-    /// One for each table, in the order in which they came. A record stands over few tables.
+    /// The rows, one for each table, in the order in which they were added. A record stands over few tables.
     var rows: [RowValues] = []
 
     /// Has no values yet.
@@ -41,7 +41,7 @@ public struct Draft: Sendable, Hashable {
         change(Table.self) { $0.remove(column.facts.name) }
     }
 
-    /// The values of one table; none if the draft has no value of it.
+    /// Returns the values of one table; none if the draft has no value of it.
     public func values<Table: TableDefinition>(of table: Table.Type) -> Values<Table> {
         row(table).map { Values(row: $0) } ?? Values()
     }
@@ -78,7 +78,7 @@ public struct Draft: Sendable, Hashable {
 extension Draft: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
     /// The tables, the columns that have a value, and the values; secrets are redacted.
     public var description: String { rows.map { $0.description }.joined(separator: ", ") }
-    /// As ``description``.
+    /// The same text as ``description``.
     public var debugDescription: String { description }
     /// No children: `dump` would show secrets.
     public var customMirror: Mirror { Mirror(self, children: []) }

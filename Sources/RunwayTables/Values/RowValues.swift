@@ -26,7 +26,7 @@ struct RowValues: Sendable {
     /// The positions of the columns that have a value.
     var positions: [Int] { slots.indices.filter { !slots[$0].isAbsent } }
 
-    /// The values of the key.
+    /// Returns the values of the key.
     ///
     /// - Throws: ``TableError/Kind/rejected`` if one is absent.
     func key() throws -> [DatabaseValue] {

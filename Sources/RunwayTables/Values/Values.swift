@@ -75,7 +75,7 @@ extension RowValues.Slot {
 extension Values: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
     /// The columns that have a value, and the values; secrets are redacted.
     public var description: String { row.description }
-    /// As ``description``.
+    /// The same text as ``description``.
     public var debugDescription: String { row.description }
     /// No children: `dump` would show secrets.
     public var customMirror: Mirror { Mirror(self, children: []) }
