@@ -16,14 +16,15 @@ struct ErrorKindTests {
         func add(_ names: Substring) {
             found.formUnion(names.matches(of: /\.(\w+)/).map { String($0.output.1) })
         }
-        for match in text.matches(of: /\bkind\)? (?:==|!=) (\.\w+)/) { add(match.output.1) }
-        for match in text.matches(of: /\[((?:\.\w+(?:, )?)+)\]\s*\.contains\([^)\n]*\bkind\)/) { add(match.output.1) }
+        for match in text.matches(of: /\bkind\)? (?:==|!=) (\.\w+)/.wordBoundaryKind(.simple)) { add(match.output.1) }
+        for match in text.matches(of: /\[((?:\.\w+(?:, )?)+)\]\s*\.contains\([^)\n]*\bkind\)/.wordBoundaryKind(.simple))
+        { add(match.output.1) }
         var switches: [Substring] = []
         for line in text.split(separator: "\n") {
             let indent = line.prefix { $0 == " " }
             if line.dropFirst(indent.count).hasPrefix("//") { continue }
             if let last = switches.last, line.hasPrefix("\(last)}") { switches.removeLast() }
-            if line.contains(/switch [^{]*\bkind\b[^{]*\{$/) {
+            if line.contains(/switch [^{]*\bkind\b[^{]*\{$/.wordBoundaryKind(.simple)) {
                 switches.append(indent)
             } else if switches.last == indent, let labels = line.firstMatch(of: /case (\..*?)(?: where |:|$)/) {
                 add(labels.output.1)
