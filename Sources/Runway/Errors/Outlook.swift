@@ -74,7 +74,7 @@ package struct Outlook: Sendable, Equatable {
         let keyProblem = error.idempotencyProblem
         let isReplayed = !error.followsProcessedRequest && response?.isReplayed ?? false
         let status = error.status
-        let isGateway = status.map { [502, 503, 504].contains($0.code) } ?? false
+        let isOutage = status?.isOutage ?? false
         keyEnd =
             switch status {
             case _ where !isReplayed: nil
@@ -89,7 +89,7 @@ package struct Outlook: Sendable, Equatable {
             // A failure that says when to try again is known to pass.
             case .connection: error.sending != .notSent && error.retryAfter == nil
             // Gateways respond so, too, when the server behind them crashed, hangs or has reset the connection.
-            case .unavailable: isGateway && !asksToWait
+            case .unavailable: isOutage && !asksToWait
             default: false
             }
         mayHaveTakenEffect = error.mayHaveTakenEffect(obstacle, keyProblem)
@@ -136,7 +136,8 @@ extension NetworkError {
         case .untrusted: return sending == .sent
         case .unreadable: return true
         // A status of 400 to 499 says that the request was not carried out (RFC 9110 §15.5), as do 501 and 505.
-        case .refused where kind == .service: return false
+        // A service that is down may have been so after it carried out the request.
+        case .refused where kind == .service: return status?.isOutage ?? false
         default: return status.map { $0.kind != .clientError && $0.obstacle != .refused } ?? true
         }
     }
@@ -181,6 +182,9 @@ extension HTTPResponse.Status {
 
     /// The statuses by which a server or a gateway asks to come back later, beside 429.
     package static let transientCodes: Set<Int> = [408, 425, 502, 503, 504]
+
+    /// Whether the server, or one that it depends on, is down.
+    fileprivate var isOutage: Bool { [502, 503, 504].contains(code) }
 
     fileprivate var isTransient: Bool { Self.transientCodes.contains(code) }
 

@@ -93,6 +93,7 @@ struct OutlookTests {
         for code in [302, 500, 502, 503, 504, 511] {
             #expect(error(.refused, code).outlook.mayHaveTakenEffect, "\(code)")
         }
+        #expect(error(.service, 503).outlook.mayHaveTakenEffect)
         // Not the service, but something before it may have responded.
         #expect(error(.invalidResponse, 404).outlook.mayHaveTakenEffect)
         for kind in [NetworkError.Kind.noNetwork, .timedOut, .cancelled, .invalidResponse, .storage] {
