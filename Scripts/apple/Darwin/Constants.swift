@@ -11,6 +11,8 @@ public var O_TRUNC: Int32 { Glibc.O_TRUNC }
 public var O_NOFOLLOW: Int32 { Glibc.O_NOFOLLOW }
 public var O_NONBLOCK: Int32 { Glibc.O_NONBLOCK }
 public var O_CLOEXEC: Int32 { Glibc.O_CLOEXEC }
+// <sys/fcntl.h>
+public var O_EVTONLY: Int32 { 0x8000 }
 
 // The manual pages stat(2), flock(2), fcntl(2)
 public var S_IFMT: mode_t { 0o170000 }
