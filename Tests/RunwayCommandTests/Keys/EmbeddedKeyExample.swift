@@ -9,7 +9,7 @@ enum EmbeddedKeyExample {
     /// The identifier of the key.
     static let id = "partner-3"
 
-    /// The key that signs.
+    /// Returns the key that signs.
     static func signingKey() throws -> SigningKey {
         guard let algorithm = SignatureAlgorithm(name: "hmac-sha256") else {
             preconditionFailure("The algorithm is known")
