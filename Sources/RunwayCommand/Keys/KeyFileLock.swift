@@ -1,5 +1,8 @@
 import Foundation
-import Runway
+
+#if canImport(CDispatch)
+    import CDispatch
+#endif
 
 /// Lets one process at a time change a file of keys.
 ///
