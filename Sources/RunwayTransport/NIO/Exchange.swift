@@ -271,7 +271,7 @@ extension Exchange {
             state = .awaiting(continuation)
             defer { state = .collecting(continuation, response, body) }
             try body.append(part)
-        case .created, .awaiting: preconditionFailure("a body arrives after its head")
+        case .created, .awaiting: preconditionFailure("a body comes after its head")
         case .over: break
         }
     }
@@ -357,7 +357,7 @@ extension Exchange {
             response.surplusByteCount = body.surplusByteCount
             continuation.resume(returning: (failure.map { .failure($0) } ?? .success(response), wireRecord))
         case .awaiting(let continuation):
-            guard let failure else { preconditionFailure("a response ends after its head") }
+            guard let failure else { preconditionFailure("a whole response ends after its head") }
             continuation.resume(returning: (.failure(failure), wireRecord))
         case .created, .over: break
         }
