@@ -1,6 +1,6 @@
 import Foundation
 
-#if canImport(CDispatch)
+#if os(Linux)
     import CDispatch
 #endif
 
