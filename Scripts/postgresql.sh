@@ -69,7 +69,7 @@ compile PostgreSQLTestMain "$work/main"
 python3 - "$built" >"$work/objects" <<'EOF'
 import json, pathlib, re, sys
 for folder in sorted(pathlib.Path(sys.argv[1]).glob("*.build")):
-    if re.search(r"^RunwayPostgreSQL|^RunwayC|Tests\.build$|-tool\.build$|^runwayPackage", folder.name):
+    if re.search(r"^RunwayPostgreSQL|^RunwayCommand|^RunwayCrashTest|Tests\.build$|-tool\.build$|^runwayPackage", folder.name):
         continue
     sources = folder / "output-file-map.json"
     if sources.exists():
