@@ -53,7 +53,8 @@ package=$(basename "$project" | tr '[:upper:]' '[:lower:]' | tr -c 'a-z0-9_\n' _
 maps=()
 while read -r map; do
     maps+=(-Xcc "-fmodule-map-file=$map")
-done < <(find -L "$built" -maxdepth 2 -name module.modulemap; find .build/checkouts -path '*/Sources/*/include/module.modulemap')
+done < <(find -L "$built" -maxdepth 2 -name module.modulemap; find .build/checkouts -path '*/Sources/*/include/module.modulemap'
+    find .build/checkouts/GRDB.swift -path '*GRDBSQLite*' -name module.modulemap)
 mapfile -t sources < <(find Sources/RunwayTransport -name '*.swift')
 swiftc -typecheck -swift-version 6 -wmo -module-name RunwayTransport -package-name "$package" -D Transport -warnings-as-errors \
     -enable-upcoming-feature ExistentialAny -enable-upcoming-feature MemberImportVisibility \
