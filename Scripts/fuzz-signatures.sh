@@ -37,7 +37,7 @@ flags=(-swift-version 6 -O -g -assert-config Debug -parse-as-library -wmo -enabl
 modules=(-I "$built/Modules" "${maps[@]}")
 
 # Readers of other targets, which are compiled with the fuzz targets.
-readers=("$sources"/RunwayServer/Enrolment/{EnrolmentRequest,EnrolmentRefusal}.swift
+readers=("$sources"/RunwayServer/{Connections/Response+JSON,Enrolment/EnrolmentRequest,Enrolment/EnrolmentRefusal}.swift
     "$sources"/RunwayServer/Enrolment/AppAttest/{CBORValue,AuthenticatorData}.swift
     "$sources"/RunwayCommand/{ExitStatus,Signing/ShellWords}.swift)
 
