@@ -85,7 +85,8 @@
             }
         }
 
-        /// Removes the contents of all records of an account. Their ids stay, so that none is stored again.
+        /// Removes the contents of all records of an account. Their ids stay, so that a record
+        /// that is sent again is not stored a second time.
         ///
         /// Batches that are pending in this process are stored, and erased, before it returns; those pending in another
         /// process are not. Each transaction erases a thousand records at most; if it throws, a part of them may be

@@ -39,7 +39,7 @@ final class ClientConnection: ChannelDuplexHandler {
     /// Whether a read was requested that has not completed.
     private var isReading = false
     private var cut: Scheduled<Void>?
-    /// The longest time for a head, from the end of the exchange before it.
+    /// The longest wait for the head of the next request, from the end of the previous exchange.
     private let headTimeout: TimeAmount
     /// Closes the connection when the time for a head is over.
     private var headTimer: Scheduled<Void>?

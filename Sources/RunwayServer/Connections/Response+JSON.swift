@@ -12,7 +12,7 @@ extension Response {
             body: ResponseBody(byteBuffer: ByteBuffer(bytes: json)))
     }
 
-    /// A response with a problem that no cache stores.
+    /// Creates a response that states a problem, and that no cache stores.
     ///
     /// - Parameters:
     ///   - problem: The problem that the response states.

@@ -80,7 +80,8 @@ public final class SQLiteActionLogSink: ActionLogErasing {
         try await commit(.batch(batch)).get()
     }
 
-    /// Removes the contents of all records of an account. Their ids stay, so that none is stored again.
+    /// Removes the contents of all records of an account. Their ids stay, so that a record
+    /// that is sent again is not stored a second time.
     ///
     /// Batches are stored meanwhile. When the function returns, the contents are removed durably, and no byte of them
     /// is in the file unless another process is reading it. In that case they are overwritten with the first batch that

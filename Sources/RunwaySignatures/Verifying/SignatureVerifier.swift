@@ -131,7 +131,8 @@ public struct VerifiedSignature: Sendable, Hashable {
     /// Verifies a whole body.
     ///
     /// Throws a ``SignatureRefusal`` if the digest of `body` differs from the signed digest, or if `body` is not empty
-    /// and no digest is signed. A policy whose ``VerificationPolicy/coversBody`` is `false` accepts the latter.
+    /// and no digest is signed. A policy whose ``VerificationPolicy/coversBody`` is `false` accepts
+    /// such a body.
     public func verifyBody(_ body: some DataProtocol, at now: UnixTime) throws(SignatureRefusal) {
         guard let digest else {
             guard body.isEmpty || !coversBody else {

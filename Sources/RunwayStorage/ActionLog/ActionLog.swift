@@ -215,7 +215,7 @@ extension ActionLog {
         }
     }
 
-    /// Sends refused records again. They wait from now on: ``ActionLogOptions/maximumAge`` begins anew.
+    /// Sends refused records again. Their age, see ``ActionLogOptions/maximumAge``, counts from now.
     ///
     /// - Throws: ``StorageError`` if the file can't be written.
     public func retry(_ records: Set<UUID>) async throws(StorageError) {

@@ -20,7 +20,7 @@ extension Journal {
     /// The settings of one installation, which are not copied to another one: its secret, and the erasure of its
     /// records without an account.
     static let installationSettings: Set<String> = [InstallationSecret.settingName, erasureOfNobodyName]
-    /// The beginning of a value, followed by a reason.
+    /// The prefix of the stored value of a refused record; the reason follows it.
     private static let refusedPrefix = "refused "
 
     /// Whether the user opted out.

@@ -2,7 +2,7 @@ import HTTPTypes
 
 /// Decides the next request of a download, and the treatment of each response: a state machine without I/O.
 struct DownloadPlan: Sendable {
-    /// The progress that makes an attempt not count: 256 KiB more than were ever received before.
+    /// An attempt that receives this much more than any before, 256 KiB, does not count.
     static let stepByteCount = 256 << 10
     /// The most times that the download starts over because responses contradict each other.
     static let maximumFreshStarts = 2

@@ -3,7 +3,7 @@ import RunwayFormats
 
 /// Decides the next request of a resumable upload, and the treatment of each response: a state machine without I/O.
 struct UploadPlan: Sendable {
-    /// The progress that makes an attempt not count: the server has 256 KiB more than ever before.
+    /// An attempt after which the server has this much more than ever before, 256 KiB, does not count.
     static let stepByteCount = 256 << 10
     /// The most times that the upload starts over because the server no longer has it.
     static let maximumFreshStarts = 2
