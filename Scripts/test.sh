@@ -69,7 +69,7 @@ run --skip "$sockets" --skip "$computing"
 # the tests of code without a pipeline (JSON, signatures, house rules) and those of servers, the test server, the command and the demo, whose
 # layers have the default stages; of storage also the tests of Journal, which has no pipeline, and those that kill processes or damage files,
 # for which a stage makes no difference.
-RUNWAY_TESTS_PASS_THROUGH=1 run --filter '^Runway(Streams|Storage)?Tests\.' --skip 'StorageTests\.(Journal|.*(Kill|Damage|Crash))'
+RUNWAY_TESTS_PASS_THROUGH=1 run --filter '^Runway(Streams|Chat|Storage)?Tests\.' --skip 'StorageTests\.(Journal|.*(Kill|Damage|Crash))'
 # And so are signatures, redirects, cookies, TLS alone, compressed bodies, caching by HTTP, transfers and effects over connections. The other
 # suites of the transport are left out: they test connections and frames, which no stage sees.
 wire='Redirect|CookieCall|Securing|Compressing|HTTPCacheWire|Cancellation|WholeDeadline|EffectChain|Download|Upload|ResumableUpload|TransferManager'
