@@ -40,7 +40,7 @@ final class FlightContext: Sendable {
 
     /// Creates the flight of a call, which keeps `retainedLayer` alive while it is in flight.
     ///
-    /// - Parameter manager: The manager that makes the call, which is held weakly. The default, `nil`, is none.
+    /// - Parameter manager: The manager that makes the call, which is held weakly. The default is `nil`.
     func makeFlight<E: Endpoint>(
         _ endpoint: E.Type, _ options: CallOptions, for manager: (any APIManaging)? = nil,
         retainedLayer: any AnyObject & Sendable

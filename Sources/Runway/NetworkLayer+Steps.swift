@@ -3,7 +3,7 @@
 extension NetworkLayer {
     /// Creates the flight of a call.
     ///
-    /// - Parameter manager: The manager that makes the call, which is held weakly. The default, `nil`, is none.
+    /// - Parameter manager: The manager that makes the call, which is held weakly. The default is `nil`.
     func makeFlight<E: Endpoint>(
         _ endpoint: E.Type, _ options: CallOptions, for manager: (any APIManaging)? = nil
     ) -> Flight {

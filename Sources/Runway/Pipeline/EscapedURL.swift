@@ -12,8 +12,8 @@ extension Request {
 }
 
 extension HTTPRequest {
-    /// The target of the request: path and query, escaped likewise, with the slash at its start that RFC 9112 §3.2.1
-    /// requires.
+    /// The target of the request: path and query, escaped in the same way, with the slash at its start that RFC 9112
+    /// §3.2.1 requires.
     package var escapedTarget: String { target(\.escapedAsTarget) }
 
     /// The target in the form in which a proxy forwards it: unescaped characters of clients stay unescaped. Only

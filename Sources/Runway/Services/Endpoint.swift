@@ -125,7 +125,7 @@ public protocol Endpoint: EndpointDeclarations, Encodable, Sendable {
     /// Called before a success of this call lands, and before the interceptors'
     /// ``Interceptor/beforeSuccess(_:of:by:)``. The default lets it land.
     ///
-    /// Use it for effects that belong to this API, whoever calls it; an ``Interceptor`` is for effects of the app or of
+    /// Use it for effects that belong to this API, for every caller; an ``Interceptor`` is for effects of the app or of
     /// a screen. Called once for each landing: on the main actor for a call of a manager, for other calls off any actor
     /// or where the call was made. A prefetch does not land.
     ///

@@ -248,7 +248,7 @@ extension NetworkError {
     fileprivate var mayPass: Bool { outlook.isServerUnavailable && kind != .overloaded }
 
     /// Whether a response arrived that can't be read, so that the server may have executed the change. An error of the
-    /// renewal of a token is none, since the renewal sends no change.
+    /// renewal of a token does not count: the renewal sends no change.
     fileprivate var leavesEffectUnknown: Bool {
         kind.obstacle == .unreadable && step != .authorizing && outlook.mayHaveTakenEffect
     }

@@ -19,7 +19,7 @@
                     lists.rentals.load(RentalList(city: "beijing")),
                     shows: catalogue.first(5, of: .rental, city: "beijing"))
             }
-            try await scene("The new-homes team's list, likewise; the endpoint completes its own parameters") {
+            try await scene("The new-homes team's list, in the same way; the endpoint completes its own parameters") {
                 try await call(
                     lists.newHomes.load(NewHomesList(city: "Hangzhou")),
                     shows: catalogue.first(5, of: .newHome, city: "hangzhou"))

@@ -93,7 +93,7 @@ extension ResponseCache {
         startWriteBehind()
     }
 
-    /// Removes all responses of changed targets, whoever they are for, refuses those whose requests are in flight, and
+    /// Removes all responses of changed targets, for every account, refuses those whose requests are in flight, and
     /// lets no later call join these requests (RFC 9111 §4.4).
     ///
     /// - Returns: The number of stored responses that were removed.
