@@ -81,6 +81,8 @@ final class RawHTTP2Server: Sendable {
         let holder = Holder()
         let channel = try await ServerBootstrap(group: MultiThreadedEventLoopGroup.singleton)
             .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
+            // A connection that is not read takes few bytes, whatever the system's limit of a buffer is.
+            .serverChannelOption(.socketOption(.so_rcvbuf), value: 1 << 20)
             .childChannelInitializer { channel in
                 channel.eventLoop.makeCompletedFuture {
                     try channel.pipeline.syncOperations.addHandlers(
