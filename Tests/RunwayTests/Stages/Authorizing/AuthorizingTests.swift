@@ -187,10 +187,10 @@ struct AuthorizingTests {
         let house = ClubHouse(refreshGate: gate)
         try await house.signIn()
         house.origin.revoke()
-        house.network.configure(Club.self) { $0.deadline = .seconds(5) }
-        let late = house.calls(1...1)[0]
+        var options = CallOptions()
+        options.deadline = .seconds(5)
+        let late = Task { [network = house.network, options] in try await network.call(Members(), options: options) }
         try await house.waitForWaiting(1)
-        house.network.configure(Club.self) { $0.deadline = .seconds(1000) }
         let cancelled = house.calls(2...2)[0]
         try await house.waitForWaiting(2)
         cancelled.cancel()
