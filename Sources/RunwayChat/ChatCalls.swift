@@ -5,38 +5,37 @@ import RunwayFormats
 import RunwayJSON
 import RunwayStreams
 
-/// Sends a message of a conversation.
+/// Sends a message to a conversation.
 ///
-/// A layer with an offline queue stores a call that can't reach the server, and sends it later: pass this type to
-/// `OfflineQueue` of `RunwayStorage` as an endpoint that it replays. The server recognises a message by its id, so that
-/// a message that is sent twice is stored once.
+/// To send messages that were written offline, pass this type as a replayable endpoint to `OfflineQueue` of
+/// `RunwayStorage`. The queue stores a call that can't reach the server, and sends it later. The server recognises a
+/// message by its id, and stores a message that arrives twice only once.
 public struct ChatSend<Service: APIService>: Endpoint {
-    /// The service of the conversation.
+    /// The service that serves the conversation.
     public static var service: Service.Type { Service.self }
-    /// The name of the endpoint: `ChatSend`.
+    /// The name of the endpoint, `ChatSend`. The offline queue stores it with each call.
     public static var name: String { "ChatSend" }
-    /// The method: POST.
+    /// The HTTP method, POST.
     public static var method: HTTPRequest.Method { .post }
-    /// Calls are stored while there is no network, if the layer has a queue.
+    /// Lets the layer's offline queue, if it has one, store calls while the server can't be reached.
     public static var offline: OfflinePolicy { .queued }
-    /// Every call has a key.
+    /// Sends an idempotency key with every call.
     public static var sendsIdempotencyKey: Bool { true }
 
     let base: ChatPath
     let draft: ChatDraft
 
-    /// The path of the messages of the conversation.
+    /// The path to which messages of the conversation are posted.
     public var path: EndpointPath { base.path("messages") }
-    /// The parameters of the message: its id and its text.
+    /// The parameters of the call: the id and the text of the message.
     public var parameters: Parameters {
         ["id": .string(draft.id.uuidString.lowercased()), "text": .string(draft.text)]
     }
 
-    /// Encodes nothing: the parameters are made without it.
+    /// Encodes nothing, since ``parameters`` supplies the parameters.
     public func encode(to encoder: any Encoder) {}
 }
 
-/// The path of a conversation on the server.
 struct ChatPath: Sendable, Hashable {
     /// The path of all conversations, percent-encoded.
     let base: String
@@ -71,7 +70,7 @@ struct ChatPageCall<Service: APIService>: Endpoint {
     func encode(to encoder: any Encoder) {}
 }
 
-/// Moves the mark of the member. The call may be repeated, since a mark never moves back.
+/// Moves the member's read mark. The call may be repeated, since the server never moves a mark back.
 struct ChatMarkCall<Service: APIService>: Endpoint {
     static var service: Service.Type { Service.self }
     static var name: String { "ChatMark" }
@@ -88,19 +87,19 @@ struct ChatMarkCall<Service: APIService>: Endpoint {
     func encode(to encoder: any Encoder) {}
 }
 
-/// The calls of conversations.
+/// The calls that a conversation makes to its server.
 protocol ChatCalls: Sendable {
     func page(_ conversation: String, _ range: ChatRange, upTo count: Int) async throws(NetworkError) -> ChatPage
     func send(_ conversation: String, _ draft: ChatDraft) async throws(NetworkError) -> ChatMessage
     func mark(_ conversation: String, _ mark: ChatMark) async throws(NetworkError) -> ChatMark
 }
 
-/// The calls over a layer, for one account only.
+/// Makes the calls of conversations over a layer, for one account only.
 struct NetworkChatCalls<Service: APIService>: ChatCalls {
     let network: NetworkLayer
     let base: String
-    /// The account of the conversations: the one that is signed in when they are opened, or else the first that signs
-    /// in later.
+    /// The account that is signed in when the conversations are opened. If none is, the first account that signs in
+    /// later.
     let account: StreamAccount
 
     init(network: NetworkLayer, base: String) {
@@ -144,16 +143,16 @@ struct NetworkChatCalls<Service: APIService>: ChatCalls {
 extension ChatMachine {
     /// The reason why a page could not be fetched, or a message or a mark could not be sent.
     enum Failure: Sendable, Hashable {
-        /// The offline queue has the call.
+        /// The offline queue stored the call.
         case queued
-        /// The server refuses the call, for this reason.
+        /// The server refused the call, for the associated reason.
         case refused(String)
-        /// The same call may succeed later. The server has not received this one, or has stored nothing.
+        /// The call failed, and may succeed later. The server has not received it, or has stored nothing.
         case notSent
-        /// The same call may succeed later. The server may have received this one.
+        /// The call failed, and may succeed later. The server may have received it.
         case transient
 
-        /// The failure that follows from the error of a call that sends a message or a mark.
+        /// Converts the error of a call that sends a message or a mark.
         init(_ error: NetworkError) {
             let outlook = error.outlook
             if error.kind == .queued {
@@ -165,8 +164,8 @@ extension ChatMachine {
             }
         }
 
-        /// The failure that follows from the error of a call that gets a page. The server refuses the page if the
-        /// member may not read the conversation (403, 404), or if there is no such conversation (404, 410).
+        /// Converts the error of a call that gets a page. Status 403 or 404 means that the member may not read the
+        /// conversation, and 404 or 410 that the conversation does not exist.
         init(ofPage error: NetworkError) {
             let isRefused = error.outlook.isFinal && [.forbidden, .notFound, .gone].contains(error.status)
             self = isRefused ? .refused(error.chatReason) : .transient
@@ -175,7 +174,7 @@ extension ChatMachine {
 }
 
 extension NetworkError {
-    /// The error of a client whose messages the layer's offline queue can't send.
+    /// Creates the error of a client whose layer has an offline queue that can't send ``ChatSend``.
     static func sendsAreNotStored(of service: any APIService.Type) -> NetworkError {
         NetworkError(
             .invalidConfiguration, in: .offlineQueue,
@@ -184,8 +183,8 @@ extension NetworkError {
             sending: .notSent)
     }
 
-    /// The reason why a server of conversations refuses a call, in its own words if its response has any (RFC 9457
-    /// §3.1).
+    /// The reason why a server refused a call. It is the text of the problem details (RFC 9457 §3.1) if the response
+    /// has them.
     var chatReason: String {
         let problem = rawData?.json
         return problem?["detail"].string ?? problem?["title"].string ?? detail

@@ -20,15 +20,16 @@ public import RunwayStreams
 /// remove the stored conversations at the sign-out, call ``stop()``, await ``flush()``, and then remove the folder.
 @MainActor @Observable
 public final class ChatClient<Stream: EventStreamEndpoint> {
-    /// The member.
+    /// The name of the member at the server.
     public let member: String
-    /// The layer that carries stream and calls.
+    /// The layer over which the client opens its stream and makes its calls.
     public let network: NetworkLayer
-    /// The state of the stream.
+    /// The state of the event stream.
     public private(set) var state = StreamState.idle
     /// The error with which the stream ended; `nil` if the stream has not ended, or ended without an error.
     public private(set) var error: NetworkError?
-    /// The error of storing the states of conversations; `nil` if they are stored. The next change tries again.
+    /// The error of the last attempt to store the conversations; `nil` if they are stored. The client tries again at
+    /// the next change.
     public private(set) var storageError: (any Error)?
 
     @ObservationIgnored private let endpoint: Stream
@@ -41,36 +42,37 @@ public final class ChatClient<Stream: EventStreamEndpoint> {
     @ObservationIgnored private var conversations: [String: ChatConversation] = [:]
     @ObservationIgnored private var events: EventSequence?
     @ObservationIgnored private var reading: StreamTask?
-    /// Waits for sign-ins.
+    /// The task that waits for sign-ins.
     @ObservationIgnored private var watching: StreamTask?
     @ObservationIgnored private var startCount = 0
-    /// Whether the app is in the background: the sequence of events may not exist yet when the client is paused.
+    /// Whether the client is paused. It is a property of its own because the event sequence may not exist yet.
     @ObservationIgnored private var isPaused = false
-    /// The position up to which events have been taken in this run; `nil` before the first event.
+    /// The stream position of the last event that was processed since the start; `nil` before the first event.
     @ObservationIgnored private var taken: StreamCursor?
     @ObservationIgnored private var stored: [String: ChatState] = [:]
-    /// The states of conversations that are not followed any more, until they are stored.
+    /// The states of conversations that the client has left, until they are stored.
     @ObservationIgnored private var left: [String: ChatState] = [:]
-    /// The calls that end the topics of conversations that are not followed any more.
+    /// The tasks that unsubscribe from the topics of conversations that the client has left.
     @ObservationIgnored private var leaving: [String: Task<Void, Never>] = [:]
     @ObservationIgnored private var storedCursor: StreamCursor?
-    /// The conversations whose states may have to be stored.
+    /// The names of the conversations whose states may have changed since they were stored.
     @ObservationIgnored private var changed: Set<String> = []
     @ObservationIgnored private var writing: Task<Void, Never>?
     @ObservationIgnored private let delay: ChatQueueDelay<Stream.Service>
 
-    /// Creates a client. The stream is opened by ``start()``.
+    /// Creates a client. Call ``start()`` to open its stream.
     ///
     /// - Parameters:
     ///   - member: The name of the member at the server.
-    ///   - network: The layer that carries stream and calls.
-    ///   - stream: The stream of the service. If it names topics, the topics of the conversations are added.
-    ///   - path: The path of the server's routes below the service's base URL. The default is `chat`.
+    ///   - network: The layer over which the client opens its stream and makes its calls.
+    ///   - stream: The stream of the service. If it names topics, the client adds the topics of its conversations.
+    ///   - path: The path of the server's chat routes, relative to the service's base URL. The default is `chat`.
     ///   - options: The limits of a conversation; see ``ChatOptions`` for the defaults.
     ///   - streamOptions: The rules by which the stream reconnects; see `StreamOptions` for the defaults.
-    ///   - store: Stores the conversations. The default, `nil`, stores them as long as this object exists.
-    ///   - cursors: Stores the position in the stream. The default, `nil`, stores it as long as this object exists.
-    ///   - key: The name of the stream in the store of positions. The default is `chat` and the member.
+    ///   - store: Stores the conversations. The default, `nil`, stores them in memory, as long as the client exists.
+    ///   - cursors: Stores the position in the stream. The default, `nil`, stores it in memory, as long as the client
+    ///     exists.
+    ///   - key: The key under which `cursors` stores the position. The default is made from `chat` and the member.
     public init(
         member: String, on network: NetworkLayer, stream: Stream, path: EndpointPath = "chat",
         options: ChatOptions = ChatOptions(), streamOptions: StreamOptions = StreamOptions(),
@@ -87,12 +89,12 @@ public final class ChatClient<Stream: EventStreamEndpoint> {
 
     deinit { delay.end() }
 
-    /// Returns a conversation, which is followed from now on.
+    /// Returns a conversation, and starts to follow it.
     ///
     /// - Parameters:
-    ///   - id: The name of the conversation: 1 to 64 letters, digits and `._-`. A conversation with a name of another
-    ///     form is refused: it is neither followed nor stored; see ``ChatConversation/isRefused``.
-    ///   - delegate: Notified of changes; held weakly. The default, `nil`, leaves the present one.
+    ///   - id: The name of the conversation: 1 to 64 letters, digits and `._-`. A conversation with any other name is
+    ///     refused: the client neither follows nor stores it; see ``ChatConversation/isRefused``.
+    ///   - delegate: Notified of changes; held weakly. If it is `nil`, the default, the conversation's delegate stays.
     public func conversation(_ id: String, delegate: (any ChatConversationDelegate)? = nil) -> ChatConversation {
         let conversation =
             conversations[id]
@@ -109,7 +111,7 @@ public final class ChatClient<Stream: EventStreamEndpoint> {
         return conversation
     }
 
-    /// Stops following a conversation. Its state stays in the store.
+    /// Stops following a conversation. Its stored state is not removed.
     public func leave(_ id: String) {
         guard let conversation = conversations.removeValue(forKey: id) else { return }
         conversation.stop()
@@ -120,10 +122,11 @@ public final class ChatClient<Stream: EventStreamEndpoint> {
         leaving[id] = Task { try? await events.unsubscribe(from: [Self.topic(of: id)]) }
     }
 
-    /// Opens the stream at the stored position. Does nothing if it is open. If the account of the client is not signed
-    /// in, the client ends with a `NetworkError.Kind.cancelled` error; if the layer has an offline queue to which
-    /// ``ChatSend`` was not passed, it ends with `NetworkError.Kind.invalidConfiguration`, since no message could be
-    /// sent.
+    /// Opens the stream at the stored position. Does nothing if the stream is open.
+    ///
+    /// The client ends with a `NetworkError.Kind.cancelled` error if its account is not signed in. It ends with
+    /// `NetworkError.Kind.invalidConfiguration` if the layer has an offline queue to which ``ChatSend`` was not passed,
+    /// since no message could be sent.
     public func start() {
         guard reading == nil else { return }
         let canSend = network.canStoreCalls(of: ChatSend<Stream.Service>.self)
@@ -147,7 +150,7 @@ public final class ChatClient<Stream: EventStreamEndpoint> {
             })
     }
 
-    /// Closes the stream and ends the calls.
+    /// Closes the stream, and cancels the calls in flight.
     public func stop() {
         guard reading != nil else { return }
         startCount += 1
@@ -156,37 +159,39 @@ public final class ChatClient<Stream: EventStreamEndpoint> {
         for conversation in conversations.values { conversation.stop() }
     }
 
-    /// Closes the link, and opens none until ``resume()``. Call the function when the app goes into the background.
+    /// Closes the connection of the stream until ``resume()`` is called. Call this function when the app goes into the
+    /// background.
     public func pause() {
         isPaused = true
         events?.pause()
     }
 
-    /// Opens a paused stream, and checks an open one. Call the function when the app comes to the foreground.
+    /// Opens a paused stream again, and checks the connection of an open one. Call this function when the app comes to
+    /// the foreground.
     public func resume() {
         isPaused = false
         events?.resume()
     }
 
-    /// Waits until the states of the conversations and the written messages are stored, as far as that is possible.
+    /// Waits until the client has tried to store all conversations and written messages. ``storageError`` has the error
+    /// if that failed.
     public func flush() async {
         await writing?.value
         await cursors.flush()
     }
 
-    /// Returns the topic of a conversation, by which the stream brings its events.
+    /// Returns the name of the stream topic that carries the events of a conversation.
     public static func topic(of conversation: String) -> String { "\(topicPrefix)\(conversation)" }
 
     private static var topicPrefix: String { "chat/" }
 }
 
-// The stream.
 extension ChatClient {
-    /// Reads the stored states, and makes the sequence of events, which continues at the stored position.
+    /// Reads the stored states. Then creates the event sequence, which continues at the stored position.
     private func open(_ places: TakenCursors, _ start: Int) -> Task<Void, Never> {
         Task {
             let cursor = await cursors.cursor(for: key)
-            // Other conversations may be opened while one is being read.
+            // The app may open another conversation while the store reads this one.
             while let conversation = conversations.values.first(where: { !$0.isReady }) {
                 await restore(conversation, at: cursor?.lastEventID)
             }
@@ -201,7 +206,7 @@ extension ChatClient {
             self.events = events
             if isPaused { events.pause() }
             delay.follow(events)
-            // There is no connection yet: the first one is made with these topics.
+            // The first connection is not open yet. It subscribes to these topics when it opens.
             if endpoint.topics != nil { try? await events.subscribe(to: Set(conversations.keys.map(Self.topic))) }
         }
     }
@@ -209,11 +214,11 @@ extension ChatClient {
     private func restore(_ conversation: ChatConversation, at place: String?) async {
         guard !conversation.isReady else { return }
         if let state = left.removeValue(forKey: conversation.id) {
-            // The store may not have this state yet. The position in the state is older than that of the stream.
+            // The store may not have this conversation yet. Its state has an earlier position than the stream.
             return conversation.restore(state, isCurrent: false)
         }
         let state = await store.state(of: conversation.id)
-        // It may have been left, and opened again, while the store was read.
+        // The app may have left the conversation, and opened it again, during the read.
         guard !conversation.isReady, conversations[conversation.id] === conversation else { return }
         if let state { stored[conversation.id] = state }
         conversation.restore(state, isCurrent: place.map { !$0.isEmpty && $0 == state?.place } ?? false)
@@ -221,7 +226,7 @@ extension ChatClient {
 
     /// Follows a conversation that was opened while the stream was already open.
     private func follow(_ conversation: ChatConversation, _ start: Int) async {
-        // The server takes changes of topics in the order in which they arrive.
+        // The server applies changes of topics in the order of their arrival, so the pending unsubscription goes first.
         await leaving.removeValue(forKey: conversation.id)?.value
         guard isFollowed(conversation, start) else { return }
         var refusal: String?
@@ -236,18 +241,19 @@ extension ChatClient {
         let isExcluded = events.refusedTopics.contains(Self.topic(of: conversation.id))
         conversation.setExclusion(refusal ?? (isExcluded ? ChatMachine.exclusion : nil))
         guard isFollowed(conversation, start), !conversation.isRefused else { return }
-        // The stream brings the events of the conversation from now on, on this connection or the next.
+        // The stream delivers the conversation's events from now on: over this connection if it is open, or else over
+        // the next.
         conversation.take(events.state == .open ? .connected(.reset(.first)) : .followed)
         if events.isCaughtUp, isFollowed(conversation, start) { conversation.take(.caughtUp) }
     }
 
-    /// Asks for the refused conversations again, which the server may allow after a sign-in or another change.
+    /// Asks for the refused conversations again: the server may allow them after a sign-in or another change.
     private func servicesDidChange(_ start: Int) {
         delay.update()
         for one in ready where one.machine.hasRefusal { Task { [weak self] in await self?.follow(one, start) } }
     }
 
-    /// Whether a conversation was not left, and the client has not ended.
+    /// Whether the client is still running and still follows the conversation.
     private func isFollowed(_ conversation: ChatConversation, _ start: Int) -> Bool {
         startCount == start && reading != nil && conversations[conversation.id] === conversation
     }
@@ -276,13 +282,13 @@ extension ChatClient {
                     one.setExclusion(refused.contains(topic) ? ChatMachine.exclusion : nil)
                 }
                 if one.isRefused {
-                    // A topic that was refused when the conversation was opened is not part of the connection.
+                    // The connection does not include a topic that the server refused when the conversation was opened.
                     if events?.topics?.contains(topic) == false {
                         Task { [weak self, startCount] in await self?.follow(one, startCount) }
                     }
                     continue
                 }
-                // The stream continued without the messages that were published while the member could not follow.
+                // The stream went on without the messages that were published while the member could not follow.
                 if events != nil { one.take(.connected(wasRefused ? .reset(.topics) : continuity)) }
             }
         case .caughtUp:
@@ -301,12 +307,12 @@ extension ChatClient {
 
     private func stateDidChange(_ start: Int) {
         guard startCount == start, reading != nil, let events else { return }
-        // The end is shown when the client can be started again.
+        // The client reports the end only when it can be started again.
         if events.state != .ended { state = events.state }
-        // The topic of a conversation that is allowed again is part of the next connection.
+        // The next connection includes the topics that the server allows again.
         let refused = events.refusedTopics
         for one in ready where refused.contains(Self.topic(of: one.id)) { one.setExclusion(ChatMachine.exclusion) }
-        // The state may be reported late, so that only the sequence of events shows the present one.
+        // `state` may be reported late. Only the event sequence has the current state.
         let isLive = events.isCaughtUp
         for one in ready where self.events != nil && one.machine.isCaughtUp != isLive {
             one.take(isLive ? .caughtUp : .disconnected)
@@ -334,10 +340,9 @@ extension ChatClient {
     }
 }
 
-// The stored states.
 extension ChatClient {
     private func take(_ cursor: StreamCursor?, _ start: Int) {
-        // Events after the end are not stored; they arrive again after the next start.
+        // Events after the end are not stored. They arrive again after the next start.
         guard startCount == start else { return }
         taken = cursor
         write()
@@ -349,7 +354,8 @@ extension ChatClient {
         if events != nil { endIfSignedOut() }
     }
 
-    /// Stores the changed states, one write after the other. Changes during a write are stored together by the next.
+    /// Stores the changed states, one write at a time. A write stores all changes that occurred during the previous
+    /// one.
     private func write() {
         guard writing == nil else { return }
         writing = Task { [weak self] in
@@ -359,7 +365,7 @@ extension ChatClient {
         }
     }
 
-    /// Stores the changed states, then the position of the stream; returns `false` if there was nothing to store.
+    /// Stores the changed states, and then the stream position. Returns `false` if there was nothing to store.
     private func writeOnce() async -> Bool {
         let (cursor, ids) = (taken, changed)
         changed = []
@@ -368,7 +374,7 @@ extension ChatClient {
             guard let conversation = conversations[id], conversation.isReady else { continue }
             var state = conversation.machine.state(at: stored[id]?.place ?? "")
             guard state != stored[id] else { continue }
-            // The stream skips the messages of a conversation that the member can't follow: its state has no position.
+            // A refused conversation gets no position, since the stream skips its messages.
             state.place = conversation.isRefused ? "" : cursor?.lastEventID ?? ""
             states[id] = state
         }
@@ -376,7 +382,8 @@ extension ChatClient {
         let failed = await storeAll(states)
         for (id, state) in states where left[id] == state && !failed.contains(id) { left[id] = nil }
         for (id, state) in states where conversations[id] != nil && !failed.contains(id) { stored[id] = state }
-        // A state that was not stored has an earlier position: its conversation fetches the missed messages.
+        // A state that could not be stored has an earlier position. Its conversation fetches the missed messages at the
+        // next start.
         if cursor != storedCursor {
             await cursors.store(cursor, for: key)
             storedCursor = cursor
@@ -386,7 +393,7 @@ extension ChatClient {
         return isChanged
     }
 
-    /// Stores states, and returns those that could not be stored: they are tried again with the next change.
+    /// Stores states, and returns those that could not be stored. The next change tries them again.
     private func storeAll(_ states: [String: ChatState]) async -> Set<String> {
         guard !states.isEmpty else { return [] }
         let (failed, problem) = await store.storeEach(states)

@@ -22,40 +22,41 @@ import RunwayStreams
 public final class ChatConversation {
     /// The name of the conversation.
     public let id: String
-    /// The member of this client.
+    /// The name of the client's member.
     public let member: String
-    /// Notified of changes. Held weakly: the app holds a reference to it.
+    /// The delegate that is notified of changes. It is held weakly.
     public weak var delegate: (any ChatConversationDelegate)?
-    /// The shown entries: stored messages by number, then messages of this member that the server has not stored yet.
+    /// The entries to show: stored messages by number, then messages of this member that the server has not stored yet.
     public private(set) var entries: [ChatEntry] = []
-    /// The marks of the members, by their names.
+    /// The marks up to which members have received and read messages, sorted by member name.
     public private(set) var marks: [ChatMark] = []
     /// The members who are present now, in alphabetical order; empty if the server publishes no presence.
     public private(set) var present: [String] = []
-    /// Whether ``loadOlder()`` loads messages: there are messages before the shown ones, and fewer are shown than
-    /// ``ChatOptions/maximumMessageCount`` and 8,000 more.
+    /// Whether ``loadOlder()`` can load messages. It is `false` if there are no older messages, or if
+    /// ``ChatOptions/maximumMessageCount`` plus 8,000 messages are shown.
     public private(set) var hasOlder = false
     /// The number of shown messages of other members that this member has not read.
     public private(set) var unreadCount = 0
-    /// Whether the stream has caught up and no page is refused, so that messages are sent at once.
+    /// Whether messages are sent at once: the stream has caught up, and the server refuses no page.
     public private(set) var isLive = false
-    /// Whether the server does not let this member follow the conversation or refuses its pages, for example after the
-    /// member was removed, or whether there can be no conversation of that name. Messages of this member wait. Messages
-    /// of other members arrive only by the stream, and not at all if the member may not follow the conversation. The
-    /// client asks for the conversation again with the next connection of the stream, and after a sign-in; for its
-    /// pages also every minute.
+    /// Whether the server refuses the conversation or its pages, or can't have a conversation with this name. The
+    /// server refuses it, for example, after the member was removed.
+    ///
+    /// Meanwhile, messages of this member wait. Messages of other members arrive only over the stream, or not at all if
+    /// the member may not follow the conversation. The client asks again when the stream connects and after a sign-in.
+    /// It asks for refused pages every minute, too.
     public private(set) var isRefused = false
-    /// The reason why the conversation ``isRefused``, in one sentence; empty if it is not.
+    /// The reason why the conversation is refused, in one sentence; empty if ``isRefused`` is `false`.
     public private(set) var refusalReason = ""
-    /// The reason why the server refuses the mark of this member, in one sentence, for example because there is no room
-    /// for the member; empty if it does not. The mark is sent again with the next connection of the stream, and after a
-    /// sign-in.
+    /// The reason why the server refuses the mark of this member, in one sentence; empty if the server does not refuse
+    /// it. The server may have no room for the member, for example. The client sends the mark again when the stream
+    /// connects and after a sign-in.
     public private(set) var markRefusalReason = ""
 
     @ObservationIgnored private(set) var machine: ChatMachine
-    /// Whether the machine has the state of an earlier run.
+    /// Whether the machine has received the stored state.
     @ObservationIgnored private(set) var isReady = false
-    /// Whether a server can have a conversation of this name.
+    /// Whether the server's rules allow the name of the conversation.
     @ObservationIgnored let isNameValid: Bool
     @ObservationIgnored private let clock: LayerClock
     @ObservationIgnored private let calls: any ChatCalls
@@ -77,11 +78,11 @@ public final class ChatConversation {
         (isRefused, refusalReason) = (machine.isRefused, machine.refusal ?? "")
     }
 
-    /// Writes a message. It is shown at once, and stored with the state of the conversation until the server has it.
+    /// Writes a message. It is shown at once. The store holds it until the server has stored it.
     ///
-    /// - Parameter text: The text, which is not empty.
-    /// - Returns: The identifier of the entry; `nil` if the text is empty, too many messages wait, or there can be no
-    ///   conversation of that name.
+    /// - Parameter text: The text of the message.
+    /// - Returns: The identifier of the entry; `nil` if the text is empty, 1,000 messages are waiting to be sent, or
+    ///   the name of the conversation is invalid.
     @discardableResult
     public func send(_ text: String) -> ChatEntry.ID? {
         let draft = ChatDraft(id: UUID(), text: text, date: clock.date)
@@ -90,42 +91,42 @@ public final class ChatConversation {
         return ChatEntry.ID(sender: member, message: draft.id)
     }
 
-    /// Sends a message again that was refused or is in the offline queue.
+    /// Sends a message again after the server refused it, or while the offline queue has it.
     public func retry(_ entry: ChatEntry.ID) { perform(machine.retry(entry.message, at: clock.now)) }
 
     /// Removes a message that was not sent, or that the server refused.
     ///
     /// - Returns: Whether the server certainly does not have the message. It is `false`, and the message stays, after a
     ///   call that timed out, and while the offline queue has the message. It is also `false` if the server refused the
-    ///   message after such a call: the message is removed here, and shown again if the server has it.
+    ///   message after a call that timed out. Then the message is removed here, and appears again if the server has it.
     @discardableResult
     public func discard(_ entry: ChatEntry.ID) -> Bool {
         defer { perform([]) }
         return machine.discard(entry.message)
     }
 
-    /// Loads messages before the shown ones, if there are any, up to 8,000. They stay until the member has read the
-    /// last message, see ``markRead(upTo:)``.
+    /// Loads messages that precede the shown ones, up to 8,000. They stay until the member has read the last message;
+    /// see ``markRead(upTo:)``.
     public func loadOlder() { perform(machine.loadOlder(at: clock.now)) }
 
-    /// Records that the member has read the messages up to a number.
+    /// Marks the messages as read up to a number.
     ///
-    /// - Parameter number: The number. The default, `nil`, is the number of the last message that is shown.
+    /// - Parameter number: The number of the last read message. The default, `nil`, is the last message that is shown.
     public func markRead(upTo number: Int64? = nil) {
         perform(machine.read(upTo: number ?? machine.window.last ?? 0, at: clock.now))
     }
 }
 
-/// Notified of a conversation, on the main actor. One delegate may serve several conversations.
+/// Receives the changes of conversations, on the main actor. One delegate may serve several conversations.
 @MainActor
 public protocol ChatConversationDelegate: AnyObject {
-    /// Notifies the delegate that the shown entries or another property of the conversation have changed.
+    /// Notifies the delegate that ``ChatConversation/entries`` or another property of the conversation has changed.
     func conversationDidChange(_ conversation: ChatConversation)
 }
 
-// Functions for the client of the conversation.
+// The functions that `ChatClient` calls.
 extension ChatConversation {
-    /// Continues where an earlier run stopped. Messages that were written since then are sent after the stored ones.
+    /// Restores the state of an earlier run. Messages that were written since the start are sent after the stored ones.
     func restore(_ state: ChatState?, isCurrent: Bool) {
         guard !isReady else { return }
         isReady = true
@@ -135,8 +136,8 @@ extension ChatConversation {
         perform([])
     }
 
-    /// Takes an element of the stream that concerns the conversation. A conversation that the member may not follow has
-    /// no part in the connection.
+    /// Processes a stream element that concerns the conversation. Ignores a new connection if the member may not follow
+    /// the conversation.
     func take(_ element: ChatElement) {
         let now = clock.now
         switch element {
@@ -154,19 +155,19 @@ extension ChatConversation {
         }
     }
 
-    /// Returns whether a text can name a conversation, by the rule of the server: 1 to 64 letters, digits and `._-`.
+    /// Returns whether the server's rules allow a name: 1 to 64 letters, digits and `._-`.
     static func isName(_ text: String) -> Bool {
         (1...64).contains(text.utf8.count)
             && text.allSatisfy { $0.isASCII && ($0.isLetter || $0.isNumber || "._-".contains($0)) }
     }
 
-    /// Notes whether the server lets the member follow the conversation (`nil`), or the reason why it does not.
+    /// Stores the reason why the member may not follow the conversation; `nil` if the member may.
     func setExclusion(_ reason: String?) {
         machine.setExclusion(reason)
         perform([])
     }
 
-    /// Ends the calls and the waits. Calls that were in flight are made again after the next start.
+    /// Cancels the calls and timers. The next start repeats calls that were in flight.
     func stop() {
         running = [:]
         machine.stop()
@@ -174,14 +175,14 @@ extension ChatConversation {
     }
 }
 
-/// An element that the stream brings to a conversation.
+/// A stream element that concerns one conversation.
 enum ChatElement: Sendable {
     case connected(StreamContinuity), followed, caughtUp, disconnected
     case message(ChatMessage, epoch: String?)
     case mark(ChatMark)
     case presence(PresenceEvent)
 
-    /// Reads an event; `nil` if it has another type, or is malformed.
+    /// Decodes an event. Returns `nil` if the event has another type or is malformed.
     init?(_ event: StreamEvent) {
         let json = event.rawData.json
         let element: ChatElement? =
@@ -197,7 +198,7 @@ enum ChatElement: Sendable {
 }
 
 extension ChatConversation {
-    /// Performs actions, and shows the changed state.
+    /// Performs the machine's actions, and updates the public properties.
     private func perform(_ actions: [ChatMachine.Action]) {
         for action in actions {
             running[action] = StreamTask(
@@ -217,7 +218,7 @@ extension ChatConversation {
         perform(machine.tick(at: clock.now))
     }
 
-    /// Makes a call, and returns how the machine takes its result.
+    /// Makes a call, and returns a closure that passes its result to the machine.
     private static func result(
         of action: ChatMachine.Action, _ id: String, _ calls: any ChatCalls, upTo count: Int
     ) async -> (inout ChatMachine, Duration) -> [ChatMachine.Action] {

@@ -1,22 +1,21 @@
 public import Foundation
 import RunwayFormats
 
-/// A line of a conversation as a screen shows it: a message that the server has stored, or one that it has not stored
-/// yet.
+/// One line of a conversation on a screen: a message, which the server may not have stored yet.
 public struct ChatEntry: Sendable, Hashable, Identifiable {
-    /// The identifier of an entry, which it has from the moment in which it is sent.
+    /// The identifier of an entry. It does not change when the server stores the message.
     public struct ID: Sendable, Hashable {
-        /// The member who sent the message.
+        /// The name of the member who sent the message.
         public let sender: String
         /// The id that the sender's client chose for the message.
         public let message: UUID
 
-        /// Whether two ids are the same. Senders are compared byte by byte.
+        /// Returns whether two ids are equal. Senders are compared byte by byte.
         public static func == (one: ID, other: ID) -> Bool {
             one.message == other.message && MemberName(one.sender) == MemberName(other.sender)
         }
 
-        /// Hashes the bytes of the sender, and the message.
+        /// Hashes the bytes of the sender's name, and the message id.
         public func hash(into hasher: inout Hasher) {
             hasher.combine(MemberName(sender))
             hasher.combine(message)
@@ -29,12 +28,12 @@ public struct ChatEntry: Sendable, Hashable, Identifiable {
 
         private let code: Code
 
-        /// The state in one word, which stays the same from release to release.
+        /// The name of the state. It does not change between releases.
         public var description: String { code.rawValue }
 
-        /// A message of another member.
+        /// Another member sent the message.
         public static let received = State(code: .received)
-        /// The message is sent when the stream has caught up.
+        /// The message waits until the stream has caught up. Then the client sends it.
         public static let pending = State(code: .pending)
         /// The offline queue of the layer has the message, and sends it later.
         public static let queued = State(code: .queued)
@@ -48,26 +47,25 @@ public struct ChatEntry: Sendable, Hashable, Identifiable {
         public static let read = State(code: .read)
     }
 
-    /// The identifier of the entry.
+    /// The identifier of the entry, which stays the same when the server stores the message.
     public let id: ID
     /// The number of the message in the conversation; `nil` until the server has stored it.
     public let number: Int64?
-    /// The text.
+    /// The text of the message.
     public let text: String
-    /// The date at which the server stored the message; until then, the date at which it was written.
+    /// The date at which the server stored the message. Until then, the date at which the member wrote it.
     public let date: Date
     /// The state of the message.
     public let state: State
-    /// The reason why the server refused the message, in one sentence; empty if it did not.
+    /// The reason why the server refused the message, in one sentence; empty if the server did not refuse it.
     public let reason: String
 
-    /// The member who sent the message.
+    /// The name of the member who sent the message.
     public var sender: String { id.sender }
 }
 
 extension ChatMachine {
-    /// The conversation as a screen shows it: stored messages by number, then messages that the server has not stored
-    /// yet.
+    /// The entries to show: stored messages by number, then messages that the server has not stored yet.
     var entries: [ChatEntry] {
         let others = marks.all.filter { $0.key != MemberName(member) }.values
         let (delivered, read) = (others.map(\.delivered).max() ?? 0, others.map(\.read).max() ?? 0)

@@ -1,48 +1,50 @@
 /// The limits of a conversation on a client.
 ///
-/// These are the same for every conversation:
+/// These limits are fixed:
 ///
-/// - A page has at most 100 messages. After an interruption at most 1,000 are fetched; if more are missing, the screen
-///   begins anew with the last ones, and those before them can be loaded as older messages.
-/// - After ``ChatConversation/loadOlder()``, 8,000 messages beyond ``maximumMessageCount`` are shown until the member
-///   has read the last message.
-/// - At most 1,000 messages wait to be sent, and 500 because others before them are missing. The marks of 1,000 members
-///   are known, and the mark of this member moves at most once a second.
+/// - A page has at most 100 messages.
+/// - After an interruption the client fetches at most 1,000 missed messages. If more are missing, the screen starts
+///   again with the newest ones, and ``ChatConversation/loadOlder()`` loads those before them.
+/// - ``ChatConversation/loadOlder()`` shows up to 8,000 messages beyond ``maximumMessageCount``, until the member has
+///   read the last message.
+/// - At most 1,000 messages wait to be sent. At most 500 received messages wait for missing messages before them.
+/// - The client stores the marks of at most 1,000 members, and moves this member's mark at most once a second.
 public struct ChatOptions: Sendable, Hashable {
-    /// The most messages that wait to be sent.
     static let maximumDraftCount = 1000
-    /// The time that a message, once the server has stored it, may take to arrive by the stream before it is fetched.
+    /// The time after which the client fetches a message that the server has stored but the stream has not delivered.
     static let proofTime = Duration.seconds(5)
 
-    /// The most messages that are shown; the oldest beyond that are removed from memory, and can be loaded again. The
-    /// default is 2,000. Raise it if members scroll far back, with the memory.
+    /// The maximum number of messages that are shown. The client removes the oldest ones beyond this limit from memory;
+    /// ``ChatConversation/loadOlder()`` loads them again. The default is 2,000. Raise it if members scroll far back;
+    /// this needs more memory.
     public var maximumMessageCount = 2000
-    /// The most messages that are stored between two starts of the app. The default is 200. Raise it to show more
-    /// before the device has a network.
+    /// The maximum number of messages that the client stores for the next start of the app. The default is 200. Raise
+    /// it to show more messages before the device has a network.
     public var maximumStoredCount = 200
-    /// The longest time for which messages in the offline queue wait for the stream to catch up, counted from when they
-    /// could be sent. The default is 10 s. Other changes of the account in the same queue wait, too. Lower it if
-    /// sending soon matters more than the order on the screen.
+    /// The maximum time for which the offline queue holds back messages until the stream has caught up. The time starts
+    /// when they could be sent. The default is 10 s.
+    ///
+    /// Other calls of the account in the same queue wait, too. Lower the value if sending soon matters more than the
+    /// order on the screen.
     public var maximumQueueDelay = Duration.seconds(10)
 
-    /// The most messages beyond ``maximumMessageCount`` that are shown after ``ChatConversation/loadOlder()``, until
-    /// the member has read the last message.
+    /// The maximum number of messages beyond ``maximumMessageCount`` that are shown after
+    /// ``ChatConversation/loadOlder()``.
     package var maximumOlderCount = 8000
-    /// The most messages of a page; the server may return fewer.
+    /// The number of messages that a call asks for; the server may return fewer.
     package var pageCount = 100
-    /// The most messages that are fetched after an interruption.
+    /// The maximum number of missed messages that are fetched after an interruption.
     package var maximumMissedCount = 1000
-    /// The most messages that wait because others before them are missing; further ones are fetched.
+    /// The maximum number of received messages that wait for a missing one before them. Others are fetched again later.
     package var maximumEarlyCount = 500
-    /// The most members whose marks are known.
+    /// The maximum number of members whose marks are stored.
     package var maximumMemberCount = 1000
-    /// The shortest time between two calls that move the mark of this member.
+    /// The minimum time between two calls that move this member's mark.
     package var markInterval = Duration.seconds(1)
 
-    /// Creates options with their defaults.
+    /// Creates options with the default limits.
     public init() {}
 
-    /// The most messages that are shown after older ones were loaded.
     var maximumLoadedCount: Int {
         let (count, overflows) = maximumMessageCount.addingReportingOverflow(maximumOlderCount)
         return overflows ? .max : count

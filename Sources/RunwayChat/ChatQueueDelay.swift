@@ -3,19 +3,19 @@ import Runway
 import RunwayStreams
 import Synchronization
 
-/// Delays the offline queue's changes for the client's account until the client's stream has certainly caught up. If no
-/// account is signed in yet, the delay is for the first account that signs in.
+/// Delays the offline queue's calls for one account until the client's stream has certainly caught up.
 ///
-/// The driver of the stream notifies this object directly, and not by way of the main actor. A link is suspected while
-/// the device has no network, so that the delay has begun when the network returns.
+/// If no account is signed in yet, the delay applies to the first account that signs in. The stream's driver notifies
+/// this object directly: a hop to the main actor would come too late. The driver suspects its connection while the
+/// device has no network, so the delay has begun by the time the network returns.
 final class ChatQueueDelay<Service: APIService>: Sendable {
     private struct State {
-        /// Whether the client is started.
+        /// Whether the client has been started.
         var isBegun = false
-        /// Reads the stream; `nil` while the client is not started, and before it has read the stored states. The
-        /// driver is held weakly, since it holds the delay.
+        /// The driver of the stream; `nil` until the client has started and read its stored states. Held weakly, since
+        /// the driver holds this object.
         weak var driver: StreamDriver?
-        /// The number of changes of which the queue has not been notified.
+        /// The number of changes that were not passed to the queue yet.
         var pendingChanges = 0
     }
 
@@ -24,21 +24,19 @@ final class ChatQueueDelay<Service: APIService>: Sendable {
     private let limit: Duration
     /// Identifies the client in the offline queue.
     private let owner = UUID()
-    /// Guards the state. Account, stream and queue are asked and notified without it.
+    /// Guards the state. The account, stream and queue are called without the lock.
     private let state = Mutex(State())
 
-    /// - Parameter limit: The longest time that changes wait, counted from the moment at which they could be sent.
+    /// - Parameter limit: The maximum delay of a call, counted from the moment at which it could be sent.
     init(of account: StreamAccount, on network: NetworkLayer, upTo limit: Duration) {
         (self.account, self.network, self.limit) = (account, network, limit)
     }
 
-    /// Begins the delay.
     func begin() { change { $0.isBegun = true } }
 
-    /// Lets the delay end when these events have caught up.
+    /// Sets the events whose catching up ends the delay.
     func follow(_ events: EventSequence) { change { $0.driver = events.driver } }
 
-    /// Ends the delay.
     func end() {
         change { state in
             state.isBegun = false
@@ -46,12 +44,11 @@ final class ChatQueueDelay<Service: APIService>: Sendable {
         }
     }
 
-    /// Notifies the queue again: the stream has caught up, its state or the suspicion of its link has changed, or an
-    /// account has signed in or out.
+    /// Notifies the queue that the stream or its connection changed, or that an account signed in or out.
     func update() { change { _ in } }
 
-    /// Changes the state, and notifies the queue. While one caller notifies the queue, it also passes on the changes of
-    /// other callers, so that the newest state is notified last.
+    /// Changes the state, and notifies the queue. A caller that is notifying the queue also passes on the changes of
+    /// other callers, so the queue receives the newest state last.
     private func change(_ change: (inout State) -> Void) {
         var pending = state.withLock { state -> State? in
             change(&state)

@@ -1,18 +1,17 @@
 import Foundation
 import RunwayFormats
 
-/// A message of a conversation, as the client shows and stores it.
+/// A message as the client shows and stores it.
 struct ShownMessage: Sendable, Hashable, Codable {
-    /// The number of the message in the conversation. The numbers begin with 1 and have no gap.
+    /// The number of the message in the conversation. Numbers start at 1 and have no gaps.
     var number: Int64
     var sender: String
-    /// The id that the sender's client chose for the message. Together with the sender it identifies the message.
+    /// The id that the sender's client chose for the message. Sender and id together identify the message.
     var id: UUID
     var text: String
-    /// The date at which the server stored the message.
     var date: Date
 
-    /// The identifier of the message, whatever its number.
+    /// The identity of the message, without its number.
     struct Key: Hashable {
         var sender: MemberName
         var id: UUID
@@ -20,31 +19,28 @@ struct ShownMessage: Sendable, Hashable, Codable {
 
     var key: Key { Key(sender: MemberName(sender), id: id) }
 
-    /// Whether a member has sent it.
     func isFrom(_ member: String) -> Bool { MemberName(sender) == MemberName(member) }
 }
 
 extension ShownMessage {
-    /// Makes the shown message of a message of the server.
     init(_ message: ChatMessage) {
         self.init(
             number: message.number, sender: message.sender, id: message.id, text: message.text, date: message.date)
     }
 }
 
-/// A message that is on its way to the server, or could not be sent.
+/// A message of this member that the server has not stored yet, or has refused.
 struct ChatDraft: Sendable, Hashable, Codable {
-    /// The state of a message on its way to the server.
     enum State: Sendable, Hashable, Codable {
-        /// The message is sent when its turn comes.
+        /// The message waits for the messages before it.
         case waiting
-        /// A call with the message was started.
+        /// A call with the message is in flight.
         case sending
         /// The offline queue of the layer sends the message later.
         case queued
-        /// The server refused the message, for this reason.
+        /// The server refused the message, for the associated reason.
         case failed(String)
-        /// The server stored the message with this number, but the messages before it have not arrived yet.
+        /// The server stored the message under the associated number, but messages before it have not arrived yet.
         case stored(Int64)
     }
 
@@ -52,13 +48,13 @@ struct ChatDraft: Sendable, Hashable, Codable {
     var text: String
     var date: Date
     var state = State.waiting
-    /// Whether the server may have the message. This is so after a call with it was started, unless the call ended
-    /// without sending it, or was refused and no earlier call had been started.
+    /// Whether the server may have the message. `true` after a call with it was started. `false` again if the call
+    /// ended without sending it, or was refused and was the first call.
     var mayBeSent = false
 }
 
 extension ChatDraft {
-    /// Reads a message. A message that was stored without ``mayBeSent`` may have been sent.
+    /// Decodes a draft. A stored draft without ``mayBeSent`` may have been sent, so the property is `true`.
     init(from decoder: any Decoder) throws {
         let values = try decoder.container(keyedBy: CodingKeys.self)
         id = try values.decode(UUID.self, forKey: .id)

@@ -1,26 +1,26 @@
 import Runway
 
-/// The exit codes of the process, as every command's help lists them.
+/// The exit codes of the process. The help of every command lists them.
 enum ExitStatus {
     /// The command succeeded.
     static let fine: Int32 = 0
-    /// The server refused, the service judged the response a failure, or the response is declared to be JSON and is
-    /// not.
+    /// The server refused the call, the response counts as a failure, or its media type says JSON but the body is not
+    /// valid JSON.
     static let refused: Int32 = 1
-    /// The command line, or a file that it names, can't be used.
+    /// The command line is invalid, or a file that it names can't be used.
     static let unusable: Int32 = 2
-    /// There was no response.
+    /// No response arrived.
     static let noResponse: Int32 = 3
 
-    /// Returns the exit code for a process that a signal ended, as shells count it.
+    /// Returns the exit code for a process that a signal ended, by the convention of shells.
     static func signalled(_ signal: Int32) -> Int32 { 128 + signal }
 }
 
-/// The failure of a command: a sentence for standard error, and the code to exit with.
+/// The failure of a command: a message for standard error, and an exit code.
 struct CommandFailure: Error, Sendable {
-    /// The sentence for standard error.
+    /// The message, one sentence.
     var message: String
-    /// The exit code, by default ``ExitStatus/unusable``.
+    /// The exit code. The default is ``ExitStatus/unusable``.
     var status: Int32
 
     init(_ message: String, status: Int32 = ExitStatus.unusable) {

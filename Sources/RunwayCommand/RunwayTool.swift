@@ -1,8 +1,7 @@
 import ArgumentParser
 import Foundation
 
-/// The command line: one call against any server, any client's calls through a proxy, the demo's backend, the demo
-/// itself.
+/// The `runway` command. Its subcommands make calls, run a proxy, serve the demo's backend, and run the demo.
 @main
 struct RunwayTool: AsyncParsableCommand {
     static let version = "0.1.0"
@@ -72,7 +71,7 @@ struct RunwayTool: AsyncParsableCommand {
         }
     }
 
-    /// Refuses arguments that Swift would repair silently.
+    /// Throws if an argument is not UTF-8, since Swift would replace the invalid bytes silently.
     private static func checkEncodingOfArguments() throws {
         let arguments = UnsafeBufferPointer(start: CommandLine.unsafeArgv, count: Int(CommandLine.argc))
         for (index, argument) in arguments.enumerated() {
@@ -81,7 +80,7 @@ struct RunwayTool: AsyncParsableCommand {
         }
     }
 
-    /// Prints the error in one sentence, and ends the process.
+    /// Prints the error as one sentence, and ends the process.
     private static func exit(with error: any Error) -> Never {
         switch error {
         case let failure as CommandFailure: exit(with: failure)
@@ -91,12 +90,12 @@ struct RunwayTool: AsyncParsableCommand {
         default: break
         }
         if exitCode(for: error).isSuccess {
-            // Help, the version and completion scripts come as errors too.
+            // The parser reports help, the version and completion scripts as errors, too.
             try? Console.output.write(fullMessage(for: error) + "\n")
             Foundation.exit(ExitStatus.fine)
         }
         let help = subcommand.map { "runway \($0) --help" } ?? "runway --help"
-        // Of an option with many values, the message has one in a line.
+        // The message lists the values of an option one per line, so they are joined.
         let message = message(for: error).replacing("\n  - ", with: " ")
         let advice = subcommand == CallCommand.configuration.commandName ? CurlHabits.advice(on: message) : nil
         exit(with: CommandFailure("\(advice ?? message.asSentence) See \"\(help)\"."))
@@ -107,7 +106,7 @@ struct RunwayTool: AsyncParsableCommand {
         Foundation.exit(failure.status)
     }
 
-    /// The subcommand that the command line names, if it names one.
+    /// The subcommand that the command line names; `nil` if it names none.
     private static var subcommand: String? {
         guard CommandLine.argc > 1, let argument = CommandLine.unsafeArgv[1] else { return nil }
         let name = String(cString: argument)
@@ -122,7 +121,7 @@ struct RunwayTool: AsyncParsableCommand {
 }
 
 extension String {
-    /// The text with a full stop, unless it ends in a sign of its own.
+    /// The text with a full stop, unless it ends with punctuation already.
     fileprivate var asSentence: String {
         guard let last else { return self }
         return ".!?".contains(last) ? self : self + "."

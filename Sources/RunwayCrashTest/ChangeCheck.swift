@@ -1,8 +1,8 @@
 import Foundation
 
-/// Compares the effects of changes at the server with the records of the clients that made them.
+/// Compares the effects of changes on the server with the records of the clients that made the changes.
 struct ChangeCheck {
-    /// The deviations, each in one sentence.
+    /// The differences, one sentence each.
     private(set) var findings: [String] = []
     private var durableCount = 0
     private var queuedCount = 0
@@ -10,7 +10,7 @@ struct ChangeCheck {
     private var interruptedCount = 0
     private var uncertainCount = 0
 
-    /// The numbers of compared changes.
+    /// A sentence with the numbers of compared changes.
     var totals: String {
         "\(durableCount) changes acknowledged to their clients, \(queuedCount) of them stored, \(interruptedCount) whose first attempt was "
             + "killed, \(uncertainCount) refused after they may have been sent, \(effectCount) effects"
@@ -52,8 +52,8 @@ struct ChangeCheck {
         if !lost.isEmpty {
             findings.append("\(name): \(lost.count) were lost while they were sent, such as \(lost[0]).")
         }
-        // A call that was not acknowledged, because its process was killed, may reach the server late, and only once.
-        // So may a refused call.
+        // A call without acknowledgement may arrive late, but only once. Such a call was refused, or its process was
+        // killed.
         findings += problems(
             of: name, Dictionary(grouping: effects, by: \.account).mapValues { $0.map(\.number) }, offered: offered,
             durable: durable, isOrdered: durable.subtracting(uncertain).contains)

@@ -7,7 +7,7 @@ import RunwayJSON
 import RunwayStorage
 import RunwayTransport
 
-/// Makes changes until it is killed, or sends the stored changes and ends.
+/// A client that makes changes until it is killed. With `--drain` it sends its stored changes and ends.
 struct ChangerProcess: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: ClientFiles.Kind.changer.rawValue, shouldDisplay: false)
@@ -54,13 +54,13 @@ struct ChangerProcess: AsyncParsableCommand {
             if bug == .earlyAcknowledgement { try durable.append(numbers) }
             for number in numbers {
                 let failure = await network.failure(of: Change(client: files.name, number: number))
-                // After any other failure it would be unknown whether the change was made.
+                // Any other failure would leave unknown whether the change was made.
                 if let failure, failure.kind != .queued { throw failure }
                 try (failure == nil ? durable : queued).append(number..<number + 1)
             }
             number = numbers.upperBound
             try await retryUncertain(queue)
-            // A queue that is empty at times has calls sent at once, too.
+            // A shorter queue is empty at times, and then sends new calls at once. Both paths are tested.
             while queue.currentState.waitingCount > 20 {
                 try await changeAccount(network)
                 try await retryUncertain(queue)
@@ -73,7 +73,7 @@ struct ChangerProcess: AsyncParsableCommand {
         try await CrashToken.signIn(ClientFiles.accounts.randomElement() ?? nil, to: Changes.self, on: network)
     }
 
-    /// Sends the changes again that the gateway has refused, as a user would.
+    /// Sends the changes again that the gateway refused, as a user would.
     private func retryUncertain(_ queue: OfflineQueue) async throws {
         guard queue.currentState.undecidedCount > 0 else { return }
         try await queue.retry(Set(try await queue.changes().filter { $0.state == .uncertain }.map(\.id)))
@@ -103,7 +103,7 @@ struct ChangerProcess: AsyncParsableCommand {
 
     private func sendTheRest(of queue: OfflineQueue, _ network: NetworkLayer) async throws {
         for round in 0..<3000 {
-            // Each account's are sent while it is signed in.
+            // The queue sends an account's changes while that account is signed in.
             let account = ClientFiles.accounts[round % ClientFiles.accounts.count]
             try await CrashToken.signIn(account, to: Changes.self, on: network)
             try await retryUncertain(queue)

@@ -6,9 +6,9 @@ import Logging
 import NIOCore
 import RunwayDemo
 
-/// Runs a check, prints its findings, and ends with the exit codes that the commands' help names.
+/// Runs a check, prints its findings, and exits with a code that the command's help lists.
 ///
-/// - Parameter check: Returns each problem in one sentence.
+/// - Parameter check: Returns the problems, one sentence each.
 func reporting(_ check: () async throws -> [String]) async throws {
     let findings: [String]
     do {
@@ -21,15 +21,15 @@ func reporting(_ check: () async throws -> [String]) async throws {
     if !findings.isEmpty { throw ExitCode(1) }
 }
 
-/// Compares the numbers of a client that arrived at the server with those that the client knows. Returns each problem
-/// in one sentence.
+/// Compares the numbers that arrived at the server with those that the client recorded. Returns the problems, one
+/// sentence each.
 ///
 /// - Parameters:
-///   - name: The client's name.
+///   - name: The name of the client.
 ///   - arrived: The numbers of each account, in the order of their arrival.
 ///   - offered: The numbers that the client made, or may have made.
 ///   - durable: The numbers that were acknowledged to the client.
-///   - isOrdered: Whether a number has to be in order.
+///   - isOrdered: Returns whether a number must arrive in order.
 func problems(
     of name: String, _ arrived: [String: [Int]], offered: Set<Int>, durable: Set<Int>,
     isOrdered: (Int) -> Bool = { _ in true }
@@ -54,15 +54,16 @@ func problems(
     return problems
 }
 
-/// Writes a line at once for the process that started this one.
+/// Writes a line, unbuffered, to the process that started this one.
 func say(_ line: String) { FileHandle.standardOutput.write(Data("\(line)\n".utf8)) }
 
 extension Router where Context == BasicRequestContext {
-    /// Serves on the loopback until the process is killed: over HTTP/2 with a certificate, over HTTP/1.1 without.
+    /// Serves on the loopback interface until the process is killed. Uses HTTP/2 with a certificate, and HTTP/1.1
+    /// without one.
     ///
     /// - Parameters:
-    ///   - port: The port; 0 is any that is free.
-    ///   - onServing: Called with the port when it is bound.
+    ///   - port: The port; 0 lets the system choose a free one.
+    ///   - onServing: Called with the port when the server listens.
     func serve(
         at port: Int, with certificate: DemoCertificate? = nil, onServing: @escaping @Sendable (_ port: Int) -> Void
     ) async throws {
@@ -77,7 +78,7 @@ extension Router where Context == BasicRequestContext {
 }
 
 extension ChildProcess {
-    /// Returns the numbers of the line with which a server says that it serves.
+    /// Reads the numbers from the line that a server prints when it is ready.
     func numbers(count: Int) async throws -> [Int] {
         let numbers = await nextLine()?.split(separator: " ").compactMap { Int($0) } ?? []
         guard numbers.count == count else { throw CrashFailure("the server did not start") }
@@ -85,7 +86,7 @@ extension ChildProcess {
     }
 }
 
-/// A problem because of which the test can't continue.
+/// An error that ends the test.
 struct CrashFailure: Error, CustomStringConvertible {
     let description: String
 

@@ -3,16 +3,15 @@ import RunwayDemo
 import RunwayTestServer
 import RunwayTesting
 
-/// Starts clients and servers, kills them and cuts the network between them at random, and then lets the remaining
-/// records and changes arrive.
+/// Starts clients and servers. Kills them, and cuts the network between them, at random moments. Then lets the
+/// remaining records and changes arrive.
 struct CrashRun {
-    /// The counts of a run.
     struct Totals: CustomStringConvertible {
         var clientKills = 0
         var serverKills = 0
         var cuts = 0
         var outages = 0
-        /// The clients whose remaining records did not arrive within a minute.
+        /// The clients that could not send their remaining records within a minute.
         var unsent: [String] = []
 
         var description: String {
@@ -20,7 +19,7 @@ struct CrashRun {
         }
     }
 
-    /// A server, and the network that leads to it.
+    /// A server process, and the relay through which clients reach it.
     private final class Server {
         let port: Int
         let network: BadNetwork
@@ -42,14 +41,14 @@ struct CrashRun {
     let postgres: String?
     var random: SeededGenerator
 
-    /// Kills processes for some time, then lets every client send its remaining records, and ends all processes.
+    /// Kills processes for some time. Then lets every client send its remaining records, and ends all processes.
     func play(for time: Duration) async throws -> Totals {
         var (random, totals) = (random, Totals())
         try FileManager.default.createDirectory(
             at: ServerFiles(in: folder).ledger.deletingLastPathComponent(), withIntermediateDirectories: true)
         var servers: [Server] = []
         for _ in 0..<serverCount { servers.append(try await Server(ChildProcess(serverArguments()))) }
-        // A restarted client may be sent to another server, if the servers share their storage.
+        // If the servers share their storage, a restarted client may use another server.
         func start(_ files: ClientFiles, _ arguments: [String] = []) throws -> ChildProcess {
             let server = servers.randomElement(using: &random)
             return try ChildProcess(clientArguments(files, server?.url ?? "") + arguments)
@@ -92,7 +91,7 @@ struct CrashRun {
         return totals
     }
 
-    // No option of a child shares its name with an option of the tool itself, which would consume it.
+    // An option of a child process must not share its name with an option of the test tool, which would consume it.
     private func serverArguments(port: Int = 0) -> [String] {
         ["server", "--file", ServerFiles(in: folder).actions.path, "--port", "\(port)"]
             + ["--takes-changes"] + (postgres.map { ["--database", $0] } ?? []) + bugArguments

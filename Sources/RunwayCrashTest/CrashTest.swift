@@ -2,10 +2,10 @@ import ArgumentParser
 import Foundation
 import RunwayTesting
 
-/// Kills the writers of action logs, the apps with offline queues and their servers at random instants, cuts the
-/// network between them, and checks what arrived.
+/// Kills clients with action logs and offline queues, and their servers, at random moments. Cuts the network between
+/// them, and checks what arrived.
 ///
-/// A tool for the developers of this package. The bugs that it can plant are only in this program.
+/// A tool for the developers of this package. Only this program contains the bugs that it can plant.
 @main
 struct CrashTest: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
@@ -78,20 +78,20 @@ struct CrashTest: AsyncParsableCommand {
     }
 }
 
-/// A bug that this program adds to one of the halves, so that the check is known to find it.
+/// A bug that the test adds to a client or a server, to prove that its check finds the bug.
 enum PlantedBug: String, CaseIterable, ExpressibleByArgument {
-    /// A record is reported as durable before its commit, and a change before it is stored.
+    /// A record is reported as durable before its commit, or a change before it is stored.
     case earlyAcknowledgement
-    /// A batch is sent again with another number, to a server that recognises batches only by their numbers.
+    /// A batch is sent again with another number, to a server that identifies batches only by number.
     case changedNumber
-    /// The log gets a response before the server has one, and removes the records.
+    /// The log receives a success response before the server has the batch, and removes the records.
     case earlyRemoval
-    /// A change is sent again with another key.
+    /// A change is sent again with another idempotency key.
     case changedKey
-    /// A change does not wait for earlier ones that are stored.
+    /// A change is sent before earlier stored changes.
     case overtaking
-    /// The server forgets the keys of changes that it has executed.
+    /// The server loses the idempotency keys of changes that it has executed.
     case forgottenKeys
-    /// A change is sent without being stored before.
+    /// A change is sent before it is stored.
     case unwritten
 }

@@ -3,30 +3,27 @@ import HTTPTypes
 import Hummingbird
 import Synchronization
 
-/// Executes the changes of clients, and writes their effects to a file.
+/// Executes the changes of clients, and writes their effects to a file. Several servers may share the file.
 ///
-/// If a kill falls between an effect and the stored response, the change is executed again. The server with the effect
-/// then recognises its key, as every server must whose effects and keys are not stored in one transaction. Several
-/// servers may share the file.
+/// If a server is killed after an effect and before its response is stored, the change is executed again. The ledger
+/// then recognises its key. Every server whose effects and keys are not stored in one transaction has to do the same.
 final class Ledger: Sendable {
-    /// The effect of a change.
     struct Effect: Sendable {
         var client: String
-        /// The account that sent the change; empty for nobody.
+        /// The account that sent the change; empty if nobody was signed in.
         var account: String
         var number: Int
         var key: String
     }
 
-    /// A line of the file.
     enum Entry {
-        /// The execution of a request with this key has begun.
+        /// A request with this key is being executed.
         case begun(key: String)
         case effect(Effect)
-        /// The response is stored, so that the key must never be executed again.
+        /// The response is stored, so the key must never be executed again.
         case completed(key: String)
 
-        /// Reads a ``line``; `nil` for any other text.
+        /// Parses a ``line``. Returns `nil` for any other text.
         init?(_ line: Substring) {
             let words = line.split(separator: " ", omittingEmptySubsequences: false).map(String.init)
             switch (words.first, words.count) {
@@ -54,15 +51,15 @@ final class Ledger: Sendable {
     }
 
     private struct State {
-        /// The keys whose changes had their effect.
+        /// The keys of the changes that were executed.
         var keys: Set<String> = []
-        /// The number of bytes of the file that were read.
+        /// The number of bytes read so far.
         var offset: UInt64 = 0
     }
 
     private let url: URL
     private let file: AppendedFile
-    /// Guards the contents of the file that were read.
+    /// Guards the part of the file that was read.
     private let state = Mutex(State())
 
     init(_ url: URL) throws {
@@ -70,7 +67,7 @@ final class Ledger: Sendable {
         file = try AppendedFile(url)
     }
 
-    /// Adds an effect, unless this server or another has added it.
+    /// Adds an effect if neither this server nor another one has added it.
     private func add(_ effect: Effect) throws {
         try state.withLock { state in
             try file.locked {
@@ -78,7 +75,7 @@ final class Ledger: Sendable {
                 defer { try? reader.close() }
                 try reader.seek(toOffset: state.offset)
                 let bytes = try reader.readToEnd() ?? Data()
-                // Another server may be writing the last line.
+                // The last line may be incomplete, since another server may be writing it.
                 let lines = bytes[..<(bytes.lastIndex(of: 0x0A).map { $0 + 1 } ?? bytes.startIndex)]
                 state.offset += UInt64(lines.count)
                 for line in String(decoding: lines, as: UTF8.self).split(separator: "\n") {
@@ -90,7 +87,7 @@ final class Ledger: Sendable {
         }
     }
 
-    /// Executes a change, below the middleware that reads its key.
+    /// Executes a change. The idempotency middleware runs before it.
     func execute(_ request: Request, _ context: some RequestContext) async throws -> Response {
         let (key, account) = (Self.key(of: request.headers), Self.account(of: request.headers) ?? "")
         try file.append(line: Entry.begun(key: key).line)
@@ -102,7 +99,7 @@ final class Ledger: Sendable {
             body: ResponseBody(byteBuffer: ByteBuffer(string: "{}")))
     }
 
-    /// Records that the response to a request is stored.
+    /// Records that the response to a request was stored.
     func complete(_ fields: HTTPFields) throws {
         try file.append(line: Entry.completed(key: Self.key(of: fields)).line)
     }
@@ -111,13 +108,13 @@ final class Ledger: Sendable {
         HTTPField.Name("Idempotency-Key").flatMap { fields[$0] }?.filter { $0 != "\"" } ?? ""
     }
 
-    /// Returns the account of a request, by its token.
+    /// Returns the account that a request's token belongs to.
     static func account(of fields: HTTPFields) -> String? {
         fields[.authorization].map { String($0.dropFirst("Bearer \(CrashToken.prefix)".count)) }
     }
 }
 
-/// Records which responses are stored. It stands above the middleware that stores them.
+/// Records which responses were stored. It encloses the middleware that stores them.
 struct CompletionMiddleware<Context: RequestContext>: RouterMiddleware {
     let ledger: Ledger
 
@@ -131,10 +128,9 @@ struct CompletionMiddleware<Context: RequestContext>: RouterMiddleware {
     }
 }
 
-/// Refuses some requests whose key was seen before, like a gateway that knows no keys: because of a deployment, a lost
-/// role, or a body that is too large.
+/// Refuses some requests whose key it has seen before. It simulates a gateway that knows no keys, and refuses a request
+/// because of a deployment, a revoked role, or a body that is too large.
 final class GatewayMiddleware<Context: RequestContext>: RouterMiddleware {
-    /// Guards the received keys.
     private let keys = Mutex<Set<String>>([])
 
     func handle(

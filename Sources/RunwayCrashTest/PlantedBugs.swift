@@ -8,7 +8,6 @@ import RunwayTransport
 import Synchronization
 
 extension PlantedBug {
-    /// Returns the transport of a client with the bug.
     func transport(over wire: NIOTransport) -> any Transport {
         switch self {
         case .earlyRemoval: HastyTransport(wire: wire)
@@ -19,13 +18,12 @@ extension PlantedBug {
         }
     }
 
-    /// Returns the queue of a client with the bug.
     func queue(over queue: OfflineQueue) -> any ChangeQueue {
         self == .overtaking || self == .unwritten ? AlteredQueue(base: queue, bug: self) : queue
     }
 }
 
-/// Returns the JSON of a batch; `nil` for any other request.
+/// Returns the JSON of a batch; `nil` if the request is not a batch.
 private func batch(of request: Runway.Request) -> [UInt8]? {
     guard case .bytes(let coded) = request.body, case .decoded(let bytes) = GzipBody.decode(coded, upTo: 1 << 24) else {
         return nil
@@ -33,7 +31,7 @@ private func batch(of request: Runway.Request) -> [UInt8]? {
     return bytes
 }
 
-/// Responds to batches before they are sent: the log then removes records that no server has.
+/// Responds to a batch before it is sent, so that the log removes records that no server has.
 private struct HastyTransport: Transport {
     let wire: NIOTransport
 
@@ -64,10 +62,10 @@ private struct HastyTransport: Transport {
     }
 }
 
-/// Loses some responses, and gives a batch another number when it is sent again.
+/// Loses some responses, and changes the number of the batch when it is sent again.
 private final class RenumberingTransport: Transport {
     private let wire: NIOTransport
-    /// Guards the numbers of the batches whose response was lost. A process has one stream.
+    /// Guards the numbers of the batches whose response was lost. One set suffices, since a process has one stream.
     private let lost = Mutex(Set<Int64>())
 
     init(wire: NIOTransport) { self.wire = wire }
@@ -81,7 +79,7 @@ private final class RenumberingTransport: Transport {
             request.body = .bytes(Self.renumber(bytes, number, number + 1))
             request.head.headerFields[.contentEncoding] = nil
             var response = try await wire.send(request, in: flight)
-            // The log believes that it sent the former number.
+            // The response names the original number, which the log expects.
             if case .whole(let rawData) = response.body {
                 response.body = .whole(RawData(Self.renumber(rawData.bytes, number + 1, number)))
             }
@@ -99,7 +97,7 @@ private final class RenumberingTransport: Transport {
     }
 }
 
-/// A sink that takes a batch for known because of its number, whatever its records are.
+/// A sink that recognises a batch by its number only, and ignores its records.
 struct TrustingSink: ActionLogSink {
     let base: any ActionLogSink
 
@@ -110,7 +108,7 @@ struct TrustingSink: ActionLogSink {
     }
 }
 
-/// Loses one response of three, so that changes are sent again: with the same key, or with another one.
+/// Loses a third of the responses, so that changes are sent again, with the same key or another one.
 private struct LossyTransport: Transport {
     let wire: NIOTransport
     let changesKeys: Bool
@@ -126,7 +124,7 @@ private struct LossyTransport: Transport {
     }
 }
 
-/// A store that forgets every request as soon as it is executed.
+/// A store that loses every request after its execution.
 struct ForgetfulStore: IdempotencyStore {
     let base: any IdempotencyStore
 
@@ -146,7 +144,7 @@ struct ForgetfulStore: IdempotencyStore {
     func release(_ key: IdempotencyKey, token: UUID) async throws { try await base.release(key, token: token) }
 }
 
-/// A queue in which no call has to wait, or one that stores no call before it is sent.
+/// A queue in which calls do not wait for each other, or are sent before they are stored.
 private struct AlteredQueue: ChangeQueue {
     let base: any ChangeQueue
     let bug: PlantedBug
@@ -165,8 +163,8 @@ private struct AlteredQueue: ChangeQueue {
     func servicesDidChange() { base.servicesDidChange() }
 }
 
-/// Records each change before it is sent, and waits up to 20 ms, so that kills often fall in between. A recorded change
-/// has an effect, even if the client is killed.
+/// Records each change before it is sent. Then waits up to 20 ms, so that kills often hit this moment. A recorded
+/// change must have an effect even if the client is killed.
 struct NotingTransport: Transport {
     let base: any Transport
     let sent: AppendedFile

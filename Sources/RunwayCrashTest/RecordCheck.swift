@@ -7,19 +7,19 @@ import RunwayServerStorage
     import RunwayPostgreSQL
 #endif
 
-/// Compares the records at the servers with the files of their writers.
+/// Compares the records on the servers with the files of their writers.
 struct RecordCheck {
-    /// The deviations, each in one sentence.
+    /// The differences, one sentence each.
     private(set) var findings: [String] = []
     private var durableCount = 0
     private var storedCount = 0
 
-    /// The numbers of compared records.
+    /// A sentence with the numbers of compared records.
     var totals: String { "\(durableCount) records acknowledged to their writers, \(storedCount) at the server" }
 
     init(_ writers: [ClientFiles], in folder: URL, _ postgres: String?) async throws {
         if writers.isEmpty { return }
-        // The order holds for each account of a writer.
+        // Records are ordered per account of a writer.
         var arrived: [String: [String: [Int]]] = [:]
         var ids: Set<UUID> = []
         for record in try await Self.records(folder, postgres) {

@@ -9,7 +9,7 @@ import RunwayServerStorage
     import RunwayPostgreSQL
 #endif
 
-/// Receives action logs and changes until it is killed, and prints its port.
+/// A server for action logs and changes that prints its port, and runs until it is killed.
 struct ServerProcess: AsyncParsableCommand {
     static let configuration = CommandConfiguration(commandName: "server", shouldDisplay: false)
 
@@ -17,7 +17,6 @@ struct ServerProcess: AsyncParsableCommand {
     @Option var port = 0
     @Option var bug: PlantedBug?
     @Option var database: String?
-    /// Whether the server accepts changes.
     @Flag var takesChanges = false
 
     func run() async throws {
@@ -39,7 +38,7 @@ struct ServerProcess: AsyncParsableCommand {
         #endif
     }
 
-    /// Returns the store for the keys of changes: the database, if several servers share one.
+    /// Returns the store for idempotency keys. Servers that share a database share the keys, too.
     private func keys(_ files: ServerFiles) async throws -> any IdempotencyStore {
         guard let database else { return try SQLiteIdempotencyStore(at: files.keys, shareOfPrincipal: 1) }
         #if PostgreSQL
@@ -54,7 +53,7 @@ struct ServerProcess: AsyncParsableCommand {
         let ledger = try Ledger(files.ledger)
         var rules = IdempotencyRules()
         rules.requiresKey = { _ in true }
-        // A request whose server was killed is executed again after the lease.
+        // If a server is killed, another one executes its request again after the lease.
         rules.lease = .seconds(1)
         let stored = try await keys(files)
         let store: any IdempotencyStore = bug == .forgottenKeys ? ForgetfulStore(base: stored) : stored
@@ -70,7 +69,7 @@ struct ServerProcess: AsyncParsableCommand {
     }
 }
 
-/// Any sink, with a check that records arrive in the name of their own account.
+/// Wraps a sink, and checks that records arrive under the account that recorded them.
 private struct ServerSink: ActionLogSink {
     let base: any ActionLogSink
     let foreign: AppendedFile

@@ -4,7 +4,7 @@ import Runway
 import RunwayStorage
 import RunwayTransport
 
-/// Records numbers until it is killed, or sends the remaining records and ends.
+/// A client that records numbers until it is killed. With `--drain` it sends the remaining records and ends.
 struct WriterProcess: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: ClientFiles.Kind.writer.rawValue, shouldDisplay: false)
@@ -17,7 +17,7 @@ struct WriterProcess: AsyncParsableCommand {
         static let authorization = AuthorizationPolicy.ifSignedIn
     }
 
-    /// The most records that wait before a writer waits for the server: well below the limit of the log.
+    /// The number of waiting records at which a writer pauses. It is far below the limit of the log.
     private static let maximumWaitingCount = 20_000
 
     @Option var files: String
@@ -43,13 +43,14 @@ struct WriterProcess: AsyncParsableCommand {
         var number = (try files.numbers(in: files.offered).last ?? 0) + 1
         var account: String?
         while true {
-            // In a long run records are made faster than they are sent, and a full log would evict acknowledged ones.
+            // A writer makes records faster than they are sent. Without the pause, a full log would evict acknowledged
+            // records.
             while await log.currentState.waitingCount > Self.maximumWaitingCount {
                 account = try await signIn(on: network)
                 try await Task.sleep(for: .milliseconds(100))
             }
             if number.isMultiple(of: 5) { account = try await signIn(on: network) }
-            // The commit of one is awaited while the others wait, too.
+            // The writer waits for the commit of one record while others are waiting, too.
             let numbers = number..<number + Int.random(in: 1...8)
             try offered.append(numbers)
             let receipts = numbers.map { number in
@@ -74,7 +75,7 @@ struct WriterProcess: AsyncParsableCommand {
 
     private func sendTheRest(of log: ActionLog, _ network: NetworkLayer) async throws {
         for round in 0..<3000 {
-            // Each account's are sent while it is signed in.
+            // The log sends an account's records while that account is signed in.
             let account = ClientFiles.accounts[round % ClientFiles.accounts.count]
             try await CrashToken.signIn(account, to: Logging.self, on: network)
             await log.flush()

@@ -7,27 +7,27 @@ package import GRDB
 
 /// Opens the SQLite files of clients and servers.
 ///
-/// All reads, writes and checkpoints of a process use one connection: before SQLite 3.51.3, two connections that write
-/// or checkpoint at the same time can lose a commit. The limits of the write-ahead log are stated only here, see
-/// `docs/decisions/0081-size-of-the-log.md`.
+/// Each process uses one connection for all reads, writes and checkpoints. Before SQLite 3.51.3, two connections that
+/// write or checkpoint at the same time can lose a commit. `docs/decisions/0081-size-of-the-log.md` explains the limits
+/// of the write-ahead log.
 package enum SQLiteFile {
-    /// After the commit that makes the write-ahead log so long, SQLite moves it to the database file, and writes it
-    /// from its beginning again.
+    /// The number of pages in the write-ahead log after which SQLite moves the log to the database file, and reuses it
+    /// from its start.
     package static let checkpointPageCount = 1000
-    /// The size to which the log is truncated when it is written from its beginning, for instance after a large
+    /// The size to which SQLite truncates the write-ahead log when it reuses the log, for example after a large
     /// transaction.
     package static let maximumIdleLogByteCount = 4 << 20
-    /// An empty database file is shrunk if more pages than this are free: 256 pages of 4 KiB, 1 MiB.
+    /// The number of free pages above which an empty database file is shrunk: 256 pages of 4 KiB, or 1 MiB.
     package static let maximumIdlePageCount = 256
 
-    /// Opens a database in write-ahead-log mode, or creates it so that only its user can read it.
+    /// Opens a database in write-ahead-log mode. Creates it if it does not exist, readable only by its user.
     ///
     /// - Parameters:
-    ///   - url: The file, in a folder that exists.
-    ///   - waitsForDrive: Whether a commit returns when it is on the drive. Otherwise a power loss may undo the last
+    ///   - url: The file, in an existing folder.
+    ///   - waitsForDrive: Whether a commit waits until it is on the drive. Otherwise a power loss may undo the last
     ///     commits.
-    ///   - overwritesRemovedBytes: Whether bytes are overwritten when they are removed, whatever SQLite was compiled to
-    ///     do. The default is `false`.
+    ///   - overwritesRemovedBytes: Whether removed bytes are overwritten, regardless of SQLite's build options. The
+    ///     default is `false`.
     ///   - busyTimeout: The seconds to wait for locks of other processes. The default, `nil`, does not wait.
     ///   - observesSuspension: Whether GRDB's notification before the app is suspended interrupts transactions. The
     ///     default is `false`.
@@ -42,8 +42,8 @@ package enum SQLiteFile {
         if let busyTimeout { configuration.busyMode = .timeout(busyTimeout) }
         configuration.observesSuspensionNotifications = observesSuspension
         configuration.prepareDatabase { database in
-            // On Apple's systems `fsync` leaves the bytes in the drive's own memory, which then loses them out of order. The last two have
-            // SQLite use F_FULLFSYNC there, and change nothing elsewhere.
+            // On Apple's systems, `fsync` leaves the bytes in the drive's cache, which may write them out of order. The
+            // last two pragmas make SQLite use F_FULLFSYNC there, and have no effect elsewhere.
             try database.execute(
                 sql: """
                     PRAGMA journal_mode = WAL; PRAGMA synchronous = \(waitsForDrive ? "FULL" : "NORMAL");
@@ -54,25 +54,25 @@ package enum SQLiteFile {
                     """)
             try prepare(database)
         }
-        // SQLite takes an empty file for a new database, and creates the other files with the permissions of this one. A file that exists
-        // is not opened: closing it would release the locks that this process has on it.
+        // SQLite treats an empty file as a new database, and gives the files beside it the same permissions. An
+        // existing file is not opened here, since closing it would release this process's locks on it.
         let isNew = (try? Data().write(to: url, options: .withoutOverwriting)) != nil
         do {
             try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: url.path)
         } catch {
-            // An old file may belong to another user, who has allowed this one to write it.
+            // An existing file may belong to another user who allows this one to write.
             if isNew { throw error }
         }
         return try DatabaseQueue(path: url.path, configuration: configuration)
     }
 
-    /// Returns the bytes of the write-ahead log, which holds the commits that SQLite has not moved to the database file
-    /// yet.
+    /// Returns the size of the write-ahead log in bytes. The log contains the commits that SQLite has not moved to the
+    /// database file yet.
     package static func logByteCount(of url: URL) -> Int { byteCount(at: url.path + "-wal") }
 
-    /// Returns the size of a file in bytes; 0 if it does not exist.
+    /// Returns the size of a file in bytes, or 0 if it does not exist.
     package static func byteCount(at path: String) -> Int {
-        // A new URL, since a URL remembers the values that it has read.
+        // A `URL` caches resource values, so the size is read through a new one.
         (try? URL(fileURLWithPath: path).resourceValues(forKeys: [.fileSizeKey]))?.fileSize ?? 0
     }
 }
@@ -81,7 +81,7 @@ extension DatabaseQueue {
     /// Runs a transaction. If the disk is full, moves the write-ahead log to the database file, and runs the
     /// transaction once more.
     ///
-    /// On a small disk the log takes all space before SQLite itself moves it, and also the space that is freed later.
+    /// On a small disk, the log can use up all space before SQLite moves it, and then also space that is freed later.
     package func writeMakingRoom<Value>(_ change: (Database) throws -> Value) throws -> Value {
         do {
             return try write(change)
@@ -91,15 +91,15 @@ extension DatabaseQueue {
         }
     }
 
-    /// Moves all that was committed to the database file, and empties the write-ahead log.
+    /// Moves all commits to the database file, and empties the write-ahead log.
     ///
     /// - Throws: `SQLITE_BUSY` if another process reads for longer than the timeout, or another `DatabaseError`.
     package func moveLog() throws { try writeWithoutTransaction { _ = try $0.checkpoint(.truncate) } }
 
-    /// Does the same as ``moveLog()``, but waits for no process that reads the file.
+    /// Moves all commits like ``moveLog()``, but does not wait for other processes that read the file.
     ///
-    /// - Throws: `SQLITE_BUSY` if another process reads: then only the part that this process no longer needs was
-    ///   moved. Or another `DatabaseError`.
+    /// - Throws: `SQLITE_BUSY` if another process reads. Then only the commits before those that it reads were moved.
+    ///   Or another `DatabaseError`.
     package func moveLogWithoutWaiting() throws {
         try writeWithoutTransaction { database in
             let timeout = try Int.fetchOne(database, sql: "PRAGMA busy_timeout") ?? 0
@@ -109,11 +109,11 @@ extension DatabaseQueue {
         }
     }
 
-    /// Shrinks a database file whose table is empty, if more than ``SQLiteFile/maximumIdlePageCount`` pages are free.
+    /// Shrinks a database file if its table is empty and more than ``SQLiteFile/maximumIdlePageCount`` pages are free.
     ///
-    /// Call the function after ``moveLog()``: removed bytes are overwritten then, so that none of them is in the space
-    /// that the file system gets back. Remaining rows would be moved, and left in that space; a file with rows
-    /// therefore keeps its size. So does a file for which the function fails.
+    /// Call this function after ``moveLog()``. Removed bytes are overwritten then, so the file system does not receive
+    /// them with the freed space. A file with rows is not shrunk: shrinking moves rows, and would leave copies in the
+    /// freed space. If the function fails, the file has its previous size.
     package func shrink(ifEmpty table: String) {
         try? writeWithoutTransaction { database in
             let isEmpty = try Bool.fetchOne(database, sql: "SELECT NOT EXISTS (SELECT 1 FROM \(table))") ?? false
@@ -125,10 +125,10 @@ extension DatabaseQueue {
     }
 }
 
-/// Decides when a write-ahead log is moved that SQLite could not move by itself, since other processes read at every
-/// moment. It is pure.
+/// Decides when to move a write-ahead log that SQLite can't move by itself, because other processes read at all times.
+/// A pure state machine.
 package struct LogBound: Sendable {
-    /// The log of a file without such readers has about a quarter of it.
+    /// The size at which the log is moved, in bytes. Without such readers, a log grows to about a quarter of this.
     package static let standardByteCount = 16 << 20
 
     private let byteCount: Int
@@ -139,11 +139,11 @@ package struct LogBound: Sendable {
         nextByteCount = byteCount
     }
 
-    /// Whether the log is to be moved now.
+    /// Returns whether the log should be moved now.
     package func isExceeded(by count: Int) -> Bool { count > nextByteCount }
 
-    /// Notes that an attempt has ended. A failed attempt, for which writers have waited, is repeated when the log has
-    /// twice the size.
+    /// Records the result of an attempt. Writers wait during an attempt, so a failed one is repeated only when the log
+    /// has twice the size.
     package mutating func didMove(_ isMoved: Bool) {
         nextByteCount = isMoved ? byteCount : nextByteCount > .max / 2 ? .max : nextByteCount * 2
     }

@@ -1,22 +1,22 @@
 package import Foundation
 package import GRDB
 
-/// The meaning of an SQLite error for the user of a file.
+/// The consequence of an SQLite error for the user of a file.
 package enum SQLiteFailure: Sendable {
-    /// The disk has no space.
+    /// The disk is full.
     case full
-    /// Another connection has a lock.
+    /// Another connection holds a lock.
     case locked
-    /// The contents of the file are damaged, or are not a database.
+    /// The file is damaged, or is not a database.
     case damaged
-    /// Any other error, which may be temporary.
+    /// Another error occurred, which may be temporary.
     case unavailable
 }
 
 extension DatabaseError {
-    /// Returns the meaning of the error for a file.
+    /// Classifies the error.
     ///
-    /// - Parameter url: The file. If it can be written, but its header says that it can't, it is damaged.
+    /// - Parameter url: The file. It counts as damaged if it is writable, but its header marks it as read-only.
     package func failure(of url: URL) -> SQLiteFailure {
         switch resultCode {
         case .SQLITE_FULL: .full
@@ -32,35 +32,35 @@ extension DatabaseError {
         }
     }
 
-    /// The code, as text for people. The other texts of an error are not used: they may contain values of a statement.
+    /// The error code as text. Other texts of the error are not used, since they may contain values from a statement.
     package var codeText: String { "SQLite code \(extendedResultCode.rawValue)" }
 }
 
-/// A column has a value of another type than was written: the file is damaged.
+/// The error for a column whose value has another type than was written, which means that the file is damaged.
 package struct DamagedColumn: Error {}
 
 extension Row {
-    /// Returns the value of a column. The subscript of `Row` traps for a value of another type, which a damaged file
-    /// may have.
+    /// Returns the value of a column. Throws if the value has another type, as in a damaged file; the subscript of
+    /// `Row` would trap.
     package func value<Value: DatabaseValueConvertible>(_ column: Int) throws(DamagedColumn) -> Value {
         guard let value = Value.fromDatabaseValue(self[column]) else { throw DamagedColumn() }
         return value
     }
 
-    /// Returns the value of a column; `nil` if it is NULL.
+    /// Returns the value of a column; `nil` if it is NULL. Throws if the value has another type.
     package func optionalValue<Value: DatabaseValueConvertible>(_ column: Int) throws(DamagedColumn) -> Value? {
         let stored: DatabaseValue = self[column]
         return stored.isNull ? nil : try value(column)
     }
 }
 
-/// A 64-bit checksum (FNV-1a) that detects changed bytes. It does not protect against forgery.
+/// A 64-bit checksum (FNV-1a) that detects changed bytes, but not forgery.
 package struct RowChecksum {
     private var sum: UInt64 = 0xCBF2_9CE4_8422_2325
 
     package init() {}
 
-    /// The checksum as SQLite stores it.
+    /// The checksum as a signed integer, which SQLite can store.
     package var value: Int64 { Int64(bitPattern: sum) }
 
     package mutating func add(_ bytes: [UInt8]) { bytes.withUnsafeBytes { add($0) } }
@@ -72,7 +72,7 @@ package struct RowChecksum {
 
     package mutating func add(_ number: Int64) { withUnsafeBytes(of: number.littleEndian) { add($0) } }
 
-    /// Adds a text, or the fact that it is absent.
+    /// Adds a text to the checksum. `nil` differs from an empty text.
     package mutating func add(optional text: String?) {
         add(text == nil ? 0 : 1)
         if let text { add(text) }
@@ -80,7 +80,7 @@ package struct RowChecksum {
 
     private mutating func add(_ bytes: UnsafeRawBufferPointer) {
         for byte in bytes { sum = (sum ^ UInt64(byte)) &* 0x100_0000_01B3 }
-        // A separator, so that a byte that moves from one value to the next changes the sum.
+        // The separator makes the sum change if a byte moves from one value to the next.
         sum = (sum ^ 0x100) &* 0x100_0000_01B3
     }
 }

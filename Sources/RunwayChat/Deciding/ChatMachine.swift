@@ -3,30 +3,31 @@ import Runway
 import RunwayFormats
 import RunwayStreams
 
-/// Decides about one conversation of a member: the entries on the screen, the pages to fetch, and the moment at which a
-/// message is sent. Pure: times are passed to it.
+/// Decides about one conversation of a member: which entries are shown, which pages are fetched, and when a message is
+/// sent. A pure state machine: callers pass the time.
 ///
-/// ``ChatWindow`` has the messages that are shown, ``ChatOutbox`` those that are on their way to the server, and
-/// ``ChatMarks`` the marks of the members. Messages that the window misses are fetched in pages. Nothing is sent before
-/// the stream has caught up on its connection. A shell passes the events and results to the machine, performs the
-/// returned actions, and calls ``tick(at:)`` at ``deadline``.
+/// ``ChatWindow`` holds the shown messages, ``ChatOutbox`` the messages to be sent, and ``ChatMarks`` the members'
+/// marks. The machine fetches missing messages in pages. It sends nothing before the stream has caught up on its
+/// connection.
+///
+/// The caller passes in events and results, performs the returned actions, and calls ``tick(at:)`` at ``deadline``.
 struct ChatMachine: Sendable {
-    /// An action for the shell.
+    /// An action that the caller performs.
     enum Action: Sendable, Hashable {
-        /// Get a page of messages, and pass the page or the failure. One at a time.
+        /// Get a page of messages, and pass in the page or the failure. Only one fetch is in flight at a time.
         case fetch(ChatRange)
-        /// Send a message, and pass the result. One at a time, so that messages arrive in the order in which they were
-        /// written.
+        /// Send a message, and pass in the result. Only one message is in flight at a time, so that messages arrive in
+        /// the order in which they were written.
         case send(ChatDraft)
-        /// Move the mark of the member, and pass the result. One at a time.
+        /// Move the member's mark, and pass in the result. Only one such call is in flight at a time.
         case mark(ChatMark)
     }
 
-    /// The time for which no page is fetched after the server refused one. A replica that does not know yet that the
-    /// member has joined refuses pages, too, and so does a server that receives a token from before a sign-in.
+    /// The pause after the server refused a page. The refusal may be temporary: a replica may not know yet that the
+    /// member joined, or the token may be older than a sign-in.
     static let refusalPause = Duration.seconds(60)
 
-    /// The reason that is shown if the server refuses the topic of a conversation, since the server states none.
+    /// The reason shown if the server refuses the topic of a conversation: a refused topic comes without a reason.
     static let exclusion = "The server does not let this member follow the conversation."
 
     let member: String
@@ -38,19 +39,19 @@ struct ChatMachine: Sendable {
     private(set) var marks: ChatMarks
     private(set) var presence = ChatPresence()
 
-    /// The server's name for the numbering of the messages; `nil` if it named none.
+    /// The id of the server's message numbering; `nil` if the server has sent none.
     private var epoch: String?
     private(set) var isConnected = false
     /// Whether the stream has caught up.
     private(set) var isCaughtUp = false
-    /// The reason why the member may not follow the conversation; `nil` if the member may. If there is a reason, no
-    /// call is made until the client follows the conversation again.
+    /// The reason why the member may not follow the conversation; `nil` if the member may. While it is set, no call is
+    /// made.
     private var exclusion: String?
-    /// The reason why the server refuses the pages; `nil` if it does not. If there is a reason, the only call is for a
-    /// page, after ``refusalPause``.
+    /// The reason why the server refuses the pages; `nil` if it does not. While it is set, the machine only fetches a
+    /// page after each ``refusalPause``.
     private var pageRefusal: String?
     private(set) var fetching: ChatRange?
-    /// The last changes of presence since ``fetching`` began: the server may have read the page before them.
+    /// The presence changes since ``fetching`` began. The server may have read the fetched page before them.
     private var presenceChanges: [PresenceEvent] = []
     private var wantsOlder = false
     private var fetchPause: Backoff = .ofChat
@@ -63,19 +64,17 @@ struct ChatMachine: Sendable {
         (window, outbox, marks) = (ChatWindow(options), ChatOutbox(of: member), ChatMarks(of: member, options))
     }
 
-    /// Whether messages are sent.
     var isLive: Bool { isCaughtUp && pageRefusal == nil }
 
-    /// Whether the server refuses the conversation, or its pages.
     var isRefused: Bool { refusal != nil }
 
-    /// The reason why the server refuses the conversation, or its pages; `nil` if it does not.
+    /// The reason why the server refuses the conversation or its pages; `nil` if it refuses neither.
     var refusal: String? { exclusion ?? pageRefusal }
 
-    /// Whether the server refuses anything that it may allow after a sign-in.
+    /// Whether the server refuses the conversation, a page or the mark. It may allow them after a sign-in.
     var hasRefusal: Bool { isRefused || marks.refusal != nil }
 
-    /// The time at which ``tick(at:)`` has to be called next; `nil` if nothing is due.
+    /// The time at which ``tick(at:)`` has to be called; `nil` if nothing is scheduled.
     var deadline: Duration? {
         var due = [outbox.proofDeadline]
         if isConnected, fetching == nil, wantedRange != nil { due.append(fetchPause.end) }
@@ -83,16 +82,15 @@ struct ChatMachine: Sendable {
         return due.compactMap(\.self).min()
     }
 
-    /// Does what is due at the time that ``deadline`` named.
+    /// Returns the actions that are due now.
     mutating func tick(at now: Duration) -> [Action] {
         if outbox.isProofDue(at: now) { window.needsPage = true }
         return next(at: now)
     }
 }
 
-// The stream.
 extension ChatMachine {
-    /// Notes that a connection of the stream began.
+    /// Processes a new connection of the stream.
     mutating func connected(_ continuity: StreamContinuity, at now: Duration) -> [Action] {
         (isConnected, isCaughtUp) = (true, false)
         marks.connected()
@@ -100,31 +98,30 @@ extension ChatMachine {
         return next(at: now)
     }
 
-    /// Notes that the stream has caught up: the next events are new.
+    /// Records that the stream has caught up: all further events are new.
     mutating func caughtUp(at now: Duration) -> [Action] {
         guard exclusion == nil else { return [] }
         (isConnected, isCaughtUp) = (true, true)
         return next(at: now)
     }
 
-    /// Notes that the stream brings the messages from now on: earlier ones may be missing.
+    /// Records that the stream delivers this conversation's messages from now on. Earlier ones may be missing.
     mutating func followed(at now: Duration) -> [Action] {
         window.needsPage = true
         return next(at: now)
     }
 
-    /// Notes that the connection of the stream ended.
     mutating func disconnected() { (isConnected, isCaughtUp) = (false, false) }
 
-    /// Notes whether the server lets the member follow the conversation (`nil`), or the reason why it does not. Refused
-    /// pages are fetched again without a pause.
+    /// Stores the reason why the member may not follow the conversation; `nil` if the member may. Refused pages are
+    /// fetched again without a pause.
     mutating func setExclusion(_ reason: String?) {
         if pageRefusal != nil { (pageRefusal, fetchPause) = (nil, .ofChat) }
         exclusion = reason
         if reason != nil { disconnected() }
     }
 
-    /// Notes that the calls in flight were cancelled.
+    /// Records that the caller cancelled all calls in flight.
     mutating func stop() {
         disconnected()
         if fetching != nil || outbox.awaitsStored { window.needsPage = true }
@@ -133,9 +130,9 @@ extension ChatMachine {
         (fetching, wantsOlder, fetchPause) = (nil, false, .ofChat)
     }
 
-    /// Takes a message of the stream.
+    /// Processes a message from the stream.
     ///
-    /// - Parameter epoch: The server's name for the numbering of the messages; `nil` if it names none.
+    /// - Parameter epoch: The id of the server's message numbering; `nil` if the server sends none.
     mutating func received(_ message: ChatMessage, in epoch: String? = nil, at now: Duration) -> [Action] {
         enter(epoch)
         window.insert(ShownMessage(message), &outbox)
@@ -147,9 +144,9 @@ extension ChatMachine {
         return next(at: now)
     }
 
-    /// Notes the server's name for the numbering of its messages. If it is another numbering than before, for example
-    /// after the restore of a backup, the same number may belong to another message: the shown messages are not
-    /// continued, and the marks are discarded.
+    /// Compares the id of the server's message numbering with the stored one. After the restore of a backup, for
+    /// example, the numbering is new, and the same number may belong to another message. Then the shown messages start
+    /// again, and the marks are discarded.
     private mutating func enter(_ epoch: String?) {
         guard let epoch, epoch != self.epoch else { return }
         let isOther = self.epoch != nil
@@ -167,16 +164,14 @@ extension ChatMachine {
     }
 }
 
-// Pages.
 extension ChatMachine {
-    /// Asks for the messages before the shown ones.
+    /// Asks for the messages that precede the shown ones.
     mutating func loadOlder(at now: Duration) -> [Action] {
         if case .before = fetching { return [] }
         wantsOlder = window.hasOlder
         return next(at: now)
     }
 
-    /// Takes a page.
     mutating func fetched(_ page: ChatPage, at now: Duration) -> [Action] {
         guard let range = fetching else { return [] }
         (fetching, pageRefusal) = (nil, nil)
@@ -192,18 +187,18 @@ extension ChatMachine {
         return next(at: now)
     }
 
-    /// Ends the pause if a page brought the missing messages, and lengthens it if the same page would be fetched again
-    /// at once.
+    /// Ends the pause if a page brought the missing messages. Lengthens the pause if the same page would be fetched
+    /// again at once.
     private mutating func noteProgress(_ page: ChatPage, _ range: ChatRange, from before: Int64?, at now: Duration) {
         switch range {
         case .latest:
-            // Without the last messages it is not known yet whether the next page will bring them.
+            // As long as the window has no last message, it is unknown whether the next page brings the missing ones.
             if let last = window.last, page.last <= last { fetchPause.reset() }
         case .after:
             guard let last = window.last else {
                 let isFirst = fetchPause.failures == 0
                 fetchPause.fail(at: now, using: &random)
-                // The screen has begun anew: the last messages are fetched at once, unless that failed before.
+                // The screen starts again: the newest messages are fetched at once, unless that failed before.
                 if isFirst { fetchPause.end = now }
                 return
             }
@@ -216,8 +211,8 @@ extension ChatMachine {
         }
     }
 
-    /// Notes that a page could not be fetched. The failure of a page of older messages, which the member asked for,
-    /// says nothing about other pages.
+    /// Processes the failure of a fetch. If the member asked for a page of older messages, its failure does not delay
+    /// other pages.
     mutating func fetchFailed(_ failure: Failure, at now: Duration) -> [Action] {
         guard let range = fetching else { return [] }
         fetching = nil
@@ -232,17 +227,15 @@ extension ChatMachine {
     }
 }
 
-// The actions of the member.
 extension ChatMachine {
-    /// Writes a message, which is shown at once.
+    /// Adds a message of the member, which is shown at once.
     ///
-    /// - Returns: The actions; `nil` if too many messages wait.
+    /// - Returns: The actions; `nil` if too many messages are waiting.
     mutating func write(_ draft: ChatDraft, at now: Duration) -> [Action]? {
         guard outbox.add(draft, upTo: ChatOptions.maximumDraftCount) else { return nil }
         return next(at: now)
     }
 
-    /// Notes that the server has stored a message.
     mutating func sent(_ id: UUID, number: Int64, date: Date, at now: Duration) -> [Action] {
         guard outbox.endSending(id) else { return [] }
         let message = outbox.sent(
@@ -251,7 +244,6 @@ extension ChatMachine {
         return next(at: now)
     }
 
-    /// Notes that a message could not be sent.
     mutating func sendFailed(_ id: UUID, _ failure: Failure, at now: Duration) -> [Action] {
         guard outbox.endSending(id) else { return [] }
         outbox.sendFailed(id, failure, at: now, &random)
@@ -259,33 +251,29 @@ extension ChatMachine {
     }
 
     /// Sends a message again that was refused, or that the offline queue has. The server recognises a message that it
-    /// has.
+    /// has stored already.
     mutating func retry(_ id: UUID, at now: Duration) -> [Action] {
         outbox.retry(id) ? next(at: now) : []
     }
 
-    /// Removes a message that has not been sent; returns `false` if it may have been.
+    /// Removes a message that was not sent; returns `false` if it may have been sent.
     mutating func discard(_ id: UUID) -> Bool { outbox.discard(id) }
 
-    /// Notes that the member has read all messages up to a number.
     mutating func read(upTo number: Int64, at now: Duration) -> [Action] {
         marks.read(upTo: min(number, window.last ?? 0))
         window.read(upTo: number)
         return next(at: now)
     }
 
-    /// Notes that the server has moved the mark.
     mutating func marked(_ mark: ChatMark, at now: Duration) -> [Action] {
         marks.moved(mark, window.last, at: now, &random) ? next(at: now) : []
     }
 
-    /// Notes that the mark could not be moved.
     mutating func markFailed(_ failure: Failure, at now: Duration) -> [Action] {
         marks.moveFailed(failure, at: now, &random) ? next(at: now) : []
     }
 }
 
-// The actions that follow from the state.
 extension ChatMachine {
     private var wantedRange: ChatRange? { window.missingRange(wantsOlder: wantsOlder) }
 
@@ -302,13 +290,13 @@ extension ChatMachine {
     }
 }
 
-// The state.
 extension ChatMachine {
-    /// Continues where an earlier run stopped. Messages that were written since then are sent after the stored ones.
+    /// Restores the state of an earlier run. Messages that were written since the start are sent after the stored ones.
     ///
     /// - Parameters:
     ///   - state: The stored state.
-    ///   - isCurrent: Whether the stream continues at the cursor of the state. Otherwise missing messages are fetched.
+    ///   - isCurrent: Whether the stream continues at the cursor of the state. If not, the machine fetches missing
+    ///     messages.
     mutating func restore(_ state: ChatState, isCurrent: Bool) {
         epoch = state.epoch
         window.restore(state, isCurrent: isCurrent)
@@ -317,9 +305,9 @@ extension ChatMachine {
         presence = state.presence
     }
 
-    /// Returns the state that has to be stored.
+    /// Returns the state to store.
     ///
-    /// - Parameter place: The cursor of the stream up to which the machine has received its events.
+    /// - Parameter place: The stream cursor of the last event that the machine has received.
     func state(at place: String) -> ChatState {
         var state = ChatState()
         window.store(in: &state)
@@ -333,7 +321,7 @@ extension ChatMachine {
 }
 
 extension Backoff {
-    /// Delays the calls of a conversation. A part is always waited: a call that fails at once would be made again at
-    /// once.
+    /// The backoff of a conversation's calls. A quarter of each delay is not random, so that a call that fails at once
+    /// is not repeated at once.
     static let ofChat = Backoff(base: .seconds(1), longest: .seconds(32), certainPart: 0.25)
 }

@@ -1,51 +1,51 @@
 import Foundation
 import Runway
 
-/// The messages that a member has written and that are not shown as stored yet. Pure: times are passed to it.
+/// The messages that a member has written and that are not shown as stored yet. A pure state machine: callers pass the
+/// time.
 ///
-/// The messages are sent one at a time, so that they arrive in the order in which they were written. A later message
-/// may overtake an earlier one that the offline queue has and can't send, or whose file can't be read.
+/// Messages are sent one at a time, so that they arrive in the order in which they were written. A later message may be
+/// sent first if the offline queue has an earlier one that it can't send or read.
 struct ChatOutbox: Sendable {
     private let member: String
     private(set) var drafts: [ChatDraft] = []
-    /// The time at which a message is fetched that the server has stored but the stream has not brought.
+    /// The time at which the client fetches a message that the server has stored but the stream has not delivered.
     private(set) var proofDeadline: Duration?
     private var sending: UUID?
-    /// Whether an earlier call may have sent the message that is being sent.
+    /// Whether an earlier call may have delivered the message that is in flight.
     private var wasMaybeSent = false
     private var pause = Backoff.ofChat
 
     init(of member: String) { self.member = member }
 
-    /// Whether there is a message that the server has stored but that has not arrived yet.
+    /// Whether the server has stored a message that has not arrived over the stream yet.
     var awaitsStored: Bool {
         drafts.contains { if case .stored = $0.state { true } else { false } }
     }
 
-    /// The time at which the next message can be sent; `nil` if none waits, or one is being sent.
+    /// The time at which the next message can be sent; `nil` if no message waits, or one is in flight.
     var sendDeadline: Duration? {
         sending == nil && drafts.contains { $0.state == .waiting } ? pause.end : nil
     }
 
-    /// Adds a message; returns `false` if `maximumCount` messages wait already.
+    /// Adds a message. Returns `false` if `maximumCount` messages are already waiting.
     mutating func add(_ draft: ChatDraft, upTo maximumCount: Int) -> Bool {
         guard drafts.count < maximumCount else { return false }
         drafts.append(draft)
         return true
     }
 
-    /// Adds the messages that an earlier run stored, before those that were written since then.
+    /// Inserts the messages of an earlier run before those that were written since the start.
     mutating func restore(_ stored: [ChatDraft]) {
         drafts = stored.map(\.withoutCall) + drafts
     }
 
-    /// Notes that the calls in flight were cancelled.
     mutating func stop() {
         drafts = drafts.map(\.withoutCall)
         (sending, proofDeadline, pause) = (nil, nil, .ofChat)
     }
 
-    /// Returns the message that is sent now; `nil` if none is.
+    /// Returns the message to send now; `nil` if there is none.
     mutating func next(at now: Duration) -> ChatDraft? {
         guard sending == nil, now >= pause.end, let index = drafts.firstIndex(where: { $0.state == .waiting }) else {
             return nil
@@ -56,7 +56,7 @@ struct ChatOutbox: Sendable {
         return drafts[index]
     }
 
-    /// Returns whether a stored message has not arrived in time, and has to be fetched.
+    /// Returns whether a stored message is overdue, so that it has to be fetched.
     mutating func isProofDue(at now: Duration) -> Bool {
         guard let proof = proofDeadline, now >= proof else { return false }
         proofDeadline = nil
@@ -64,19 +64,18 @@ struct ChatOutbox: Sendable {
     }
 }
 
-// The results of calls with messages.
 extension ChatOutbox {
-    /// Notes that a call with a message ended. Returns `false` if it is not the message that is being sent.
+    /// Ends the call in flight. Returns `false` if it sent another message than `id`.
     mutating func endSending(_ id: UUID) -> Bool {
         guard sending == id else { return false }
         sending = nil
         return true
     }
 
-    /// Notes that the server has stored a message.
+    /// Records that the server has stored a message.
     ///
-    /// - Returns: The message, if it is the next one to be shown; `nil` if messages before it have not arrived, or if
-    ///   it is shown already.
+    /// - Returns: The message, if it is the next one to show; `nil` if messages before it are missing, or if it is
+    ///   shown already.
     mutating func sent(
         _ id: UUID, number: Int64, date: Date, after last: Int64?, at now: Duration, proofTime: Duration
     ) -> ShownMessage? {
@@ -94,7 +93,6 @@ extension ChatOutbox {
         return nil
     }
 
-    /// Notes that a message could not be sent.
     mutating func sendFailed(
         _ id: UUID, _ failure: ChatMachine.Failure, at now: Duration,
         _ random: inout any RandomNumberGenerator & Sendable
@@ -102,7 +100,7 @@ extension ChatOutbox {
         if let index = drafts.firstIndex(where: { $0.id == id }) {
             switch failure {
             case .queued: drafts[index].state = .queued
-            // The refusal says nothing about an earlier call, whose response was lost.
+            // An earlier call whose response was lost may have delivered the message.
             case .refused(let reason): (drafts[index].state, drafts[index].mayBeSent) = (.failed(reason), wasMaybeSent)
             case .notSent: (drafts[index].state, drafts[index].mayBeSent) = (.waiting, wasMaybeSent)
             case .transient: drafts[index].state = .waiting
@@ -111,8 +109,8 @@ extension ChatOutbox {
         if failure == .transient || failure == .notSent { pause.fail(at: now, using: &random) } else { pause.reset() }
     }
 
-    /// Sends a message again that was refused, or that the offline queue has; returns `false` if there is no such
-    /// message. The server recognises a message that it has.
+    /// Sends a message again that was refused, or that the offline queue has. Returns `false` if there is no such
+    /// message. The server recognises a message that it has stored already.
     mutating func retry(_ id: UUID) -> Bool {
         guard let index = drafts.firstIndex(where: { $0.id == id }) else { return false }
         switch drafts[index].state {
@@ -122,10 +120,10 @@ extension ChatOutbox {
         return true
     }
 
-    /// Removes a message that has not been sent, or that was refused.
+    /// Removes a message that was not sent, or that was refused.
     ///
-    /// - Returns: Whether the server certainly does not have the message. A refused message is removed from the drafts
-    ///   even if the server may have it: the server may refuse it for ever.
+    /// - Returns: Whether the server certainly does not have the message. A refused message is removed even if the
+    ///   server may have it, since the server may never stop refusing it.
     mutating func discard(_ id: UUID) -> Bool {
         guard let index = drafts.firstIndex(where: { $0.id == id }) else { return false }
         let draft = drafts[index]
@@ -135,23 +133,21 @@ extension ChatOutbox {
     }
 }
 
-// Events of the window of the conversation.
 extension ChatOutbox {
-    /// Notes that the server has a message, which may be one of the member's.
+    /// Processes a message that the server has stored. It may be one of this member's.
     mutating func received(_ message: ShownMessage) {
         if message.isFrom(member) { drafts.removeAll { $0.id == message.id } }
     }
 
-    /// Notes that the messages before a number are skipped.
+    /// Processes that the window skips the messages before a number.
     mutating func passedOver(before number: Int64) {
         drafts.removeAll { if case .stored(let stored) = $0.state { stored < number } else { false } }
     }
 
-    /// Prepares the messages for a screen that begins anew. Queued messages may be among the skipped ones, and are sent
-    /// again. The server recognises the messages that it has.
+    /// Prepares the messages for a screen that starts again. Queued messages may be among the skipped ones, so they are
+    /// sent again. The server recognises the messages that it has stored already.
     ///
-    /// - Parameter isLoss: Whether the server has lost messages. Messages of this member that the server had stored may
-    ///   be among the lost ones.
+    /// - Parameter isLoss: Whether the server has lost messages. They may include stored messages of this member.
     mutating func restart(afterLoss isLoss: Bool) {
         for index in drafts.indices {
             switch drafts[index].state {
@@ -164,8 +160,7 @@ extension ChatOutbox {
 }
 
 extension ChatDraft {
-    /// Returns the message in a state in which it is sent again if a call with it was in flight: the outcome of that
-    /// call is unknown.
+    /// The draft, ready to be sent again if a call with it was in flight, since the outcome of the call is unknown.
     fileprivate var withoutCall: ChatDraft {
         var draft = self
         if state == .sending { draft.state = .waiting }

@@ -1,16 +1,15 @@
 import RunwayFormats
 
-/// The present members of a conversation, as one run of the server knows them.
+/// The members who are present in a conversation, as reported by one run of the server.
 struct ChatPresence: Sendable, Hashable, Codable {
     private(set) var members: Set<MemberName> = []
     private var run = ""
 
     init() {}
 
-    /// Makes the presence of the one on a page.
     init(_ page: ChatPage.Presence) { (run, members) = (page.run, Set(page.members.map { MemberName($0) })) }
 
-    /// Returns the first members by their names, at most `maximumCount`.
+    /// Returns at most `maximumCount` members, the first in the order of their names.
     func limited(to maximumCount: Int) -> ChatPresence {
         guard members.count > maximumCount else { return self }
         var limited = self
@@ -18,8 +17,8 @@ struct ChatPresence: Sendable, Hashable, Codable {
         return limited
     }
 
-    /// Takes a change. A server that has started again does not know which members left before: all others are
-    /// forgotten.
+    /// Applies a change. If the server has restarted, it does not know which members left before the restart: all other
+    /// members are removed.
     mutating func take(_ change: PresenceEvent, upTo maximumCount: Int) {
         if change.run != run { (run, members) = (change.run, []) }
         if !change.isPresent {
@@ -29,7 +28,7 @@ struct ChatPresence: Sendable, Hashable, Codable {
         }
     }
 
-    /// Takes the changes of the same run again that arrived while this presence was fetched.
+    /// Applies changes again that arrived while this presence was fetched from the same run of the server.
     mutating func take(_ changes: [PresenceEvent], upTo maximumCount: Int) {
         for change in changes where change.run == run { take(change, upTo: maximumCount) }
     }

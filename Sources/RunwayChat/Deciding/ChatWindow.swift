@@ -1,55 +1,49 @@
 import RunwayFormats
 
-/// The shown messages of a conversation, which have consecutive numbers, and the range of messages that is missing.
-/// Pure.
+/// The shown messages of a conversation, which have consecutive numbers, and the range of missing messages.
 ///
-/// Each message is shown once. Messages after a missing number wait.
+/// A pure state machine. It shows each message once. Messages after a missing number wait.
 struct ChatWindow: Sendable {
     private let options: ChatOptions
 
-    /// The messages that are shown, by ascending number.
     private(set) var messages: [ShownMessage] = []
-    /// The number of the first shown message.
     private(set) var first: Int64 = 1
     /// The number up to which every message has arrived; `nil` before the first page.
     private(set) var last: Int64?
-    /// Whether messages may be missing, or marks may have moved, without an event of the stream that says so.
+    /// Whether messages may be missing, or marks may have moved, without an event in the stream.
     var needsPage = false
     /// The number of the first message that the server still has.
     private var serverFirst: Int64 = 1
-    /// Whether older messages were loaded, and the member has not read the last message since.
+    /// Whether older messages were loaded, and the member has not read the last message since then.
     private var hasLoadedOlder = false
-    /// The messages that arrived before others with smaller numbers.
+    /// The received messages that wait for messages with smaller numbers.
     private var early: [Int64: ShownMessage] = [:]
-    /// The keys of the shown messages.
     private var keys: Set<ShownMessage.Key> = []
 
     init(_ options: ChatOptions) { self.options = options }
 
-    /// Whether there are messages before those that are shown, and room for them.
+    /// Whether older messages exist, and there is room to show them.
     var hasOlder: Bool { last != nil && first > serverFirst && messages.count < options.maximumLoadedCount }
 
-    /// Whether messages wait for others before them.
     var hasEarly: Bool { !early.isEmpty }
 
-    /// Returns the page that is missing; `nil` if none is.
+    /// Returns the range of messages to fetch; `nil` if no message is missing.
     ///
-    /// - Parameter wantsOlder: Whether the member wants the messages before those that are shown.
+    /// - Parameter wantsOlder: Whether the member asked for older messages.
     func missingRange(wantsOlder: Bool) -> ChatRange? {
         guard let last else { return .latest }
         if needsPage || hasEarly { return .after(last) }
         return wantsOlder && hasOlder ? .before(first) : nil
     }
 
-    /// Notes that the member has read all messages up to a number.
     mutating func read(upTo number: Int64) {
         if number >= last ?? 0 { hasLoadedOlder = false }
     }
 }
 
-// The arrival of messages. The outbox is notified of every message that arrived or is skipped.
+// Processing of received messages. `outbox` is notified of every message that arrives or is skipped.
 extension ChatWindow {
-    /// Shows the messages of a page that are not shown yet.
+    /// Adds the messages of a page that are not shown yet.
     mutating func take(_ page: ChatPage, _ range: ChatRange, _ outbox: inout ChatOutbox) {
         serverFirst = page.first
         switch range {
@@ -58,8 +52,8 @@ extension ChatWindow {
             begin(at: page.messages.first?.number ?? page.last + 1, &outbox)
         case .after(let number):
             guard let last, page.last >= number else { return restart(afterLoss: last != nil, &outbox) }
-            // So many messages are missing that the screen begins anew; the messages before it can be loaded as older
-            // ones.
+            // So many messages are missing that the screen starts again. The member can load the messages before it as
+            // older ones.
             if page.last - last > Int64(options.maximumMissedCount) { return restart(afterLoss: false, &outbox) }
             if page.first > last + 1 { begin(at: page.first, &outbox) }
         case .before(let number):
@@ -70,7 +64,7 @@ extension ChatWindow {
         if let last, page.last > last { needsPage = true }
     }
 
-    /// Shows a message if all before it are shown; otherwise it waits for them.
+    /// Shows a message if all messages before it are shown. Otherwise the message waits for them.
     mutating func insert(_ message: ShownMessage, _ outbox: inout ChatOutbox) {
         guard let last else { return store(early: message) }
         guard message.number > last else { return outbox.received(message) }
@@ -79,7 +73,7 @@ extension ChatWindow {
         appendEarly(&outbox)
     }
 
-    /// Begins the shown messages at a number, without messages.
+    /// Removes all shown messages, so that the next one has this number.
     private mutating func begin(at number: Int64, _ outbox: inout ChatOutbox) {
         (messages, keys, hasLoadedOlder) = ([], [], false)
         (first, last) = (number, number - 1)
@@ -88,7 +82,7 @@ extension ChatWindow {
         appendEarly(&outbox)
     }
 
-    /// Begins the screen anew with the last messages, since the shown messages can't be continued.
+    /// Starts the screen again with the newest messages, since they do not follow the shown ones.
     ///
     /// - Parameter isLoss: Whether the server has lost messages.
     mutating func restart(afterLoss isLoss: Bool, _ outbox: inout ChatOutbox) {
@@ -96,9 +90,8 @@ extension ChatWindow {
         outbox.restart(afterLoss: isLoss)
     }
 
-    /// Shows messages before the first.
     private mutating func prepend(_ older: [ShownMessage], _ outbox: inout ChatOutbox) {
-        // A message of the page that is not consecutive is not shown.
+        // Only consecutive messages are shown: a page may have gaps.
         var number = first
         var added: [ShownMessage] = []
         for message in older.reversed() {
@@ -116,11 +109,11 @@ extension ChatWindow {
     private mutating func append(_ message: ShownMessage, _ outbox: inout ChatOutbox) {
         last = message.number
         outbox.received(message)
-        // A server that stored a message twice does not make it appear twice.
+        // A message that the server stored twice is shown once.
         guard keys.insert(message.key).inserted else { return }
         messages.append(message)
-        // The oldest are removed a tenth at a time, since removing moves the others. The member may be reading older
-        // messages that were loaded.
+        // The oldest tenth is removed at once, since each removal moves all other elements. Older messages that were
+        // loaded stay while the member may be reading them.
         let maximumCount = hasLoadedOlder ? options.maximumLoadedCount : options.maximumMessageCount
         guard messages.count - maximumCount > maximumCount / 10 else { return }
         let removed = messages.prefix(messages.count - maximumCount)
@@ -129,7 +122,7 @@ extension ChatWindow {
         first = messages.first?.number ?? first
     }
 
-    /// Shows the messages that waited for messages that are shown now.
+    /// Shows the messages that waited, up to the next gap.
     private mutating func appendEarly(_ outbox: inout ChatOutbox) {
         while let last, let next = early.removeValue(forKey: last + 1) { append(next, &outbox) }
     }
@@ -137,7 +130,8 @@ extension ChatWindow {
     private mutating func store(early message: ShownMessage) {
         if early[message.number] != nil { return }
         early[message.number] = message
-        // Those with the greatest numbers are fetched again: a page that is in flight may have been made before they were stored.
+        // The messages with the greatest numbers are discarded, and fetched again. A page in flight may have been made
+        // before they were stored.
         if early.count > options.maximumEarlyCount, let greatest = early.keys.max() {
             early[greatest] = nil
             needsPage = true
@@ -145,21 +139,20 @@ extension ChatWindow {
     }
 }
 
-// The state.
 extension ChatWindow {
-    /// Continues where an earlier run stopped.
+    /// Restores the messages of an earlier run.
     ///
     /// - Parameters:
     ///   - state: The stored state.
-    ///   - isCurrent: Whether the stream continues at the cursor of the state. Otherwise missing messages are fetched.
+    ///   - isCurrent: Whether the stream continues at the cursor of the state. If not, missing messages are fetched.
     mutating func restore(_ state: ChatState, isCurrent: Bool) {
         (messages, first, last, serverFirst) = (state.messages, state.first, state.last, state.serverFirst)
         keys = Set(messages.map(\.key))
         needsPage = state.needsPage || !isCurrent
     }
 
-    /// Adds the state of the window to a state to store. Messages that wait for a missing one are not stored: they are
-    /// fetched together with it.
+    /// Adds the window to a state to store. Messages that wait for a missing one are left out, since they are fetched
+    /// together with it.
     func store(in state: inout ChatState) {
         state.messages = Array(messages.suffix(options.maximumStoredCount))
         state.first = state.messages.count < messages.count ? state.messages.first?.number ?? first : first

@@ -1,6 +1,6 @@
-/// The name of a member. Two names are the same only if they have the same bytes in UTF-8, as in the stores of servers.
+/// The name of a member. Two names are equal only if their UTF-8 bytes are equal, as in the stores of servers.
 ///
-/// A `String` equals every other string with the same characters: "é" equals "e" and a combining accent. With such
+/// Two `String` values are equal if they have the same characters: "é" equals "e" with a combining accent. With such
 /// names one member could be mistaken for another.
 struct MemberName: Sendable, Hashable, Comparable, Codable {
     let text: String
@@ -22,7 +22,7 @@ struct MemberName: Sendable, Hashable, Comparable, Codable {
 
     func hash(into hasher: inout Hasher) {
         for byte in text.utf8 { hasher.combine(byte) }
-        // No text has this byte: it separates this text from the values that are hashed after it.
+        // No UTF-8 text contains this byte, so it separates the name from the next hashed value.
         hasher.combine(0xFF as UInt8)
     }
 }

@@ -2,41 +2,40 @@ public import Foundation
 import Runway
 import Synchronization
 
-/// Stores conversations until the app ends.
+/// Stores conversations in memory, until the app ends.
 public final class MemoryChatStateStore: ChatStateStore {
-    /// Guards the states by conversation.
     private let states = Mutex<[String: ChatState]>([:])
 
-    /// Starts without conversations.
+    /// Creates an empty store.
     public init() {}
 
-    /// Returns the state of a conversation; `nil` if there is none.
+    /// Returns the state of a conversation; `nil` if none was stored.
     public func state(of conversation: String) -> ChatState? { states.withLock { $0[conversation] } }
 
-    /// Stores the states of conversations.
+    /// Stores the states of conversations in memory.
     public func store(_ states: [String: ChatState]) { self.states.withLock { $0.merge(states) { $1 } } }
 }
 
-/// Stores each conversation in a file of a folder, so that an app that starts again shows it at once.
+/// Stores each conversation in a file, so that the app can show it at once after the next start.
 ///
-/// A file is replaced at once, never changed in place, and survives the end of the app and a loss of power when
-/// ``store(_:)`` returns. A file that can't be read counts as absent: the conversation is fetched from the server.
+/// A file is replaced atomically. When ``store(_:)`` returns, it survives the end of the app and a loss of power. A
+/// file that can't be read counts as absent: the client fetches the conversation from the server.
 ///
-/// Only the user can read the folder and its files. On Apple's systems they can be read as soon as the device was
-/// unlocked once, and are excluded from backups.
+/// Only the user can read the folder and its files. On Apple's systems they can be read once the device has been
+/// unlocked after a restart, and backups exclude them.
 ///
-/// Use a folder for each account, and remove it at the sign-out, after `ChatClient.stop()` and
-/// `await ChatClient.flush()`: a state that is being stored would create the folder again.
+/// Use one folder per account, and remove it at the sign-out, after `ChatClient.stop()` and `await ChatClient.flush()`.
+/// Otherwise a state that is being stored would create the folder again.
 public final class FileChatStateStore: ChatStateStore {
     private let folder: URL
     private let queue = DispatchQueue(label: "runway.chat")
 
-    /// Stores conversations in a folder, which is created at the first use.
+    /// Creates a store in a folder. The first use creates the folder.
     ///
-    /// - Parameter folder: The folder, which has no other files. Other users lose the access to it.
+    /// - Parameter folder: A folder without other files. Other users lose access to it.
     public init(folder: URL) { self.folder = folder }
 
-    /// Returns the state of a conversation; `nil` if there is none, or if it can't be read.
+    /// Returns the state of a conversation; `nil` if it was never stored, or its file can't be read.
     public func state(of conversation: String) async -> ChatState? {
         await withCheckedContinuation { continuation in
             queue.async { [self] in
@@ -46,9 +45,9 @@ public final class FileChatStateStore: ChatStateStore {
         }
     }
 
-    /// Stores the states of conversations.
+    /// Stores the states of conversations in their files.
     ///
-    /// - Throws: The error of the file system. The former files stay.
+    /// - Throws: The error of the file system. The previous files stay.
     public func store(_ states: [String: ChatState]) async throws {
         try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<Void, any Error>) in
             queue.async { [self] in
@@ -63,7 +62,7 @@ public final class FileChatStateStore: ChatStateStore {
         try PrivateFile.replace(file(of: conversation).path, with: Array(JSONEncoder().encode(state)))
     }
 
-    /// The name is in hexadecimal digits, since file systems differ in the characters and cases that they tell apart.
+    /// File names are hexadecimal, since file systems differ in the characters and letter cases that they distinguish.
     private func file(of conversation: String) -> URL {
         let digits = conversation.utf8.map { String($0 >> 4, radix: 16) + String($0 & 15, radix: 16) }.joined()
         return folder.appending(path: digits + ".chat")

@@ -1,6 +1,6 @@
 import RunwayStreams
 
-/// Passes the places of a stream on, which are stored after the states of the conversations.
+/// Notifies the client of new stream positions. The client stores them after the states of the conversations.
 struct TakenCursors: StreamCursorStore {
     let base: any StreamCursorStore
     let note: @MainActor @Sendable (StreamCursor?) -> Void

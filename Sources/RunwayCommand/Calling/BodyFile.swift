@@ -4,18 +4,18 @@ import Runway
 
 import struct Foundation.URL
 
-/// A file that is sent as the body of a request, read while it is sent.
+/// A file that is sent as the body of a request. It is read while it is sent.
 struct BodyFile: Sendable {
-    /// The most that is read of standard input, which is held in memory: 16 MiB.
+    /// The maximum size of standard input, which is held in memory: 16 MiB.
     static let maximumStandardInputByteCount = 16 << 20
-    /// The number of bytes that are read at once.
+    /// The number of bytes of one read.
     private static let partByteCount = 1 << 16
 
     let path: String
-    /// The size of the file; `nil` for a file without a size, such as a pipe.
+    /// The size of the file; `nil` if it has none, such as a pipe.
     let byteCount: Int?
 
-    /// Reads the status of the file.
+    /// Opens the file, and reads its status.
     ///
     /// - Throws: ``CommandFailure`` if it can't be read.
     init(path: String) throws(CommandFailure) {
@@ -27,12 +27,12 @@ struct BodyFile: Sendable {
         byteCount = kind == S_IFREG ? Int(exactly: status.st_size) : nil
     }
 
-    /// Returns the media type of a file whose type is not named, by the ending of its path.
+    /// Returns the media type for the extension of a path, for a file whose type the user did not name.
     static func contentType(ofPath path: String) -> String {
         path.lowercased().hasSuffix(".json") ? "application/json" : "application/octet-stream"
     }
 
-    /// The body. A regular file can be sent again, and its length is sent with it.
+    /// The body. A regular file can be sent again, and has a `Content-Length`.
     var requestBody: RequestBody {
         .stream(
             BodyStream {
@@ -41,7 +41,7 @@ struct BodyFile: Sendable {
             }, byteCount: byteCount, isReplayable: byteCount != nil)
     }
 
-    /// Whether standard input was redirected to a file, a pipe or a socket, and is neither a terminal nor a device.
+    /// Whether standard input is a file, a pipe or a socket, and neither a terminal nor a device.
     static var isStandardInputRedirected: Bool {
         var status = stat()
         guard fstat(STDIN_FILENO, &status) == 0 else { return false }
@@ -70,12 +70,12 @@ struct BodyFile: Sendable {
     }
 }
 
-/// A file that is sent as a part of a form, by the text of an item: a path, and perhaps `;type=` and a media type.
+/// A file that is sent as a part of a form. The user writes a path, which `;type=` and a media type may follow.
 struct FormFile: Equatable {
     let path: String
     let contentType: String
 
-    /// Reads the text after the sign of an item.
+    /// Parses the text of an item after its sign, `@`.
     ///
     /// - Throws: ``CommandFailure`` if there is no path, or the media type is malformed.
     init(_ text: String) throws(CommandFailure) {
@@ -89,7 +89,7 @@ struct FormFile: Equatable {
         contentType = named ?? BodyFile.contentType(ofPath: path)
     }
 
-    /// Returns the part of a form.
+    /// Creates the form part.
     ///
     /// - Throws: ``CommandFailure`` if the file can't be read.
     func part(name: String) throws(CommandFailure) -> FormPart {

@@ -2,15 +2,15 @@ import Foundation
 import HTTPTypes
 import Runway
 
-/// The name and password of `--auth`, for the field `Authorization` (Basic, RFC 7617).
+/// The user name and password of `--auth`, for the `Authorization` field (Basic, RFC 7617).
 struct CallAuthorization: Sendable {
     let name: String
-    /// The password; `nil` if the user has to be asked for it.
+    /// The password; `nil` if the command has to ask the user for it.
     let password: String?
 
-    /// Reads `user:password`, or only `user`.
+    /// Parses `user:password`, or `user` without a password.
     ///
-    /// - Throws: ``CommandFailure`` for an empty text. The text itself is never shown.
+    /// - Throws: ``CommandFailure`` for an empty text. The error never shows the text.
     init(_ text: String) throws(CommandFailure) {
         guard !text.isEmpty else { throw CommandFailure("--auth needs user:password, or a user.") }
         let colon = text.firstIndex(of: ":")
@@ -20,7 +20,7 @@ struct CallAuthorization: Sendable {
         guard isPlain else { throw CommandFailure("The value of --auth has a control character.") }
     }
 
-    /// Returns the value of the field. Without a password the user is asked for it.
+    /// Returns the value of the `Authorization` field. Asks the user for the password if there is none.
     ///
     /// - Throws: ``CommandFailure`` if there is no terminal to ask at; `CancellationError`.
     func fieldValue(for host: String) async throws -> String {
@@ -31,7 +31,7 @@ struct CallAuthorization: Sendable {
 }
 
 extension CallSession.Result {
-    /// Adds to the error of a call that the server refused the credentials, if it did.
+    /// Adds to the error that the server refused the credentials, if it did.
     mutating func nameRefusedCredentials() {
         guard var refusal = error as? NetworkError, refusal.status == .unauthorized,
             record.attempts.last?.headerFields[.authorization] != nil
@@ -41,16 +41,14 @@ extension CallSession.Result {
     }
 }
 
-/// The terminal of the process, even if its streams are redirected.
+/// The terminal of the process. It is available even if the standard streams are redirected.
 enum Terminal {
-    /// Asks for a password, and reads it without showing it.
-    ///
-    /// Typed characters are shown again afterwards, even after an error.
+    /// Asks for a password, and reads it without echo. Echo is on again afterwards, even after an error.
     ///
     /// - Throws: ``CommandFailure`` if there is no terminal, or its input ends; `CancellationError`.
     static func password(_ prompt: String) async throws -> String {
         var descriptor = open("/dev/tty", O_RDWR | O_CLOEXEC | O_NOCTTY)
-        // A process without a controlling terminal may still have one as its standard input.
+        // A process without a controlling terminal may still have a terminal as its standard input.
         if descriptor < 0, isatty(STDIN_FILENO) == 1 { descriptor = dup(STDIN_FILENO) }
         var shown = termios()
         guard descriptor >= 0, tcgetattr(descriptor, &shown) == 0 else {
@@ -66,7 +64,7 @@ enum Terminal {
             close(descriptor)
         }
         try? descriptor.writeAll(Array(ConsoleText(prompt, for: .error).rendered.utf8))
-        // A terminal returns a line at a time.
+        // A terminal delivers one line per read.
         guard let line = try await FileReader(descriptor: descriptor).read(1024), line.last == 0x0A,
             let text = String(validating: line.dropLast(), as: UTF8.self)
         else { throw CommandFailure("No password was entered.") }

@@ -2,9 +2,8 @@ import Foundation
 import HTTPTypes
 import Runway
 
-// Output of a call.
 extension CallCommand {
-    /// Writes the head of a response.
+    /// Writes the status line and header fields of a response.
     func show(_ head: HTTPResponse) throws {
         let console = Console.output
         var text = ConsoleText("\(head.status.code) \(head.status.reasonPhrase)", .bold, for: console)
@@ -14,7 +13,7 @@ extension CallCommand {
         try console.write(text)
     }
 
-    /// Writes the request that a call would send; returns the exit code.
+    /// Writes the request that a call would send. Returns the exit code.
     func show(_ call: CallRequest, in session: CallSession) async throws -> Int32 {
         let progress = CallProgress(host: "")
         guard let result = await session.send(call.request, progress: progress, to: { _, _ in .dropped }),
@@ -45,7 +44,7 @@ extension CallCommand {
         try Console.output.write(text + "\n")
     }
 
-    /// Writes the remarks after the response; returns the exit code.
+    /// Writes the remarks that follow the response. Returns the exit code.
     func report(_ result: CallSession.Result) throws -> Int32 {
         if verbose {
             for attempt in result.record.attempts { Console.error.remark(WireText(attempt: attempt).exchange) }
@@ -57,12 +56,12 @@ extension CallCommand {
         if json { try Console.output.write(CallReport(result).jsonText()) }
         guard let error = result.error else { return ExitStatus.fine }
         guard let error = error as? NetworkError else { throw error }
-        // Which request it was is clear, unless redirects made it another one.
+        // The error names the request only if redirects led to further requests.
         Console.error.report(result.record.attempts.count > 1 ? "\(error)" : error.detail)
         return error.exitStatus
     }
 
-    /// Prints a remark about a download that can be continued.
+    /// Prints a remark about a download that can be continued later.
     private func remark(on result: CallSession.Result, _ output: String) throws {
         if result.wasComplete {
             return Console.error.remark(
@@ -77,19 +76,17 @@ extension CallCommand {
         if status.st_size > 0 {
             Console.error.remark("\"\(output).part\" holds what was received; the same command continues it.")
         } else if (result.error as? NetworkError)?.kind != .storage {
-            // Another download to the file may be the owner of one that could not be used.
+            // The existing part file may belong to another download. This command could not use it.
             unlink(output + ".part")
         }
     }
 }
 
 extension CallSession.Result {
-    /// Whether the body was saved to a file.
     var isSaved: Bool { if case .saved = shown { true } else { false } }
 }
 
 extension CallReport {
-    /// The report of a call.
     fileprivate init(_ result: CallSession.Result) {
         request = result.record.attempts.first.map(RequestReport.init)
         response = result.head.map { ResponseReport($0, result.shown, result.record) }
@@ -99,11 +96,10 @@ extension CallReport {
 }
 
 extension NetworkError {
-    /// The code to exit with.
     fileprivate var exitStatus: Int32 {
         switch outlook.obstacle {
         case .app, .device: ExitStatus.unusable
-        // The status of a call that may only use the cache, 504, is no server's.
+        // If a call may use only the cache, no server sent the status 504.
         case .ended: ExitStatus.noResponse
         default: status == nil ? ExitStatus.noResponse : ExitStatus.refused
         }

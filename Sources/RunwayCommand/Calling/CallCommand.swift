@@ -4,13 +4,13 @@ import HTTPTypes
 import Runway
 import RunwayTransport
 
-/// `runway call`: one call to any server.
+/// `runway call`: makes one call to any server.
 struct CallCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "call", abstract: "Make one call to any server, and print the response.",
         usage: "runway call [<method>] <url> [<items> ...] [<options>]", discussion: CallHelp.discussion)
 
-    // Optional, so that the words can be divided after all options are read: the method may be absent.
+    // The words are optional: the method may be absent, so they are told apart after all options are parsed.
     @Argument(
         help: "GET, POST, … in any case. Default: POST if there is a body, or GET.",
         completion: .list(CallLine.knownMethods.map(\.rawValue)))
@@ -119,7 +119,7 @@ struct CallCommand: AsyncParsableCommand {
         if status != ExitStatus.fine { throw ExitCode(status) }
     }
 
-    /// Makes the call; returns the exit code.
+    /// Makes the call. Returns the exit code.
     private func call() async throws -> Int32 {
         let line = try CallLine([method, url].compactMap(\.self) + items)
         let target = try CallTarget(shorthand: line.url)
@@ -151,10 +151,11 @@ struct CallCommand: AsyncParsableCommand {
         return form ? .form(readsStandardInput: !ignoreStdin) : .items(readsStandardInput: !ignoreStdin)
     }
 
-    /// The record contains bodies, since the request is part of the output. Secrets in them are redacted.
+    /// The redaction of the record. The record contains bodies, since the output shows the request. Secrets in them are
+    /// redacted.
     var redaction: Redaction { showSecrets ? .none : Redaction(recordsBodies: true) }
 
-    /// Adds the field `Authorization` of `--auth`, or the session's if the request has none.
+    /// Adds the `Authorization` field of `--auth`. Without `--auth`, adds the session's if the request has none.
     private func authorize(_ head: inout HTTPRequest, from stored: NamedSession?, host: String) async throws {
         guard let auth else {
             if head.headerFields[.authorization] == nil { head.headerFields[.authorization] = stored?.authorization }
@@ -175,7 +176,7 @@ struct CallCommand: AsyncParsableCommand {
                 await session.download(request, to: output, progress: progress)
             }
         } else {
-            // Opened before anything is sent, so that nothing is requested that can't be saved.
+            // The file is opened before the request is sent, so that an unwritable path fails first.
             let file = try output.flatMap { $0 == "-" ? nil : $0 }.map { try OutputFile(path: $0) }
             let showsHead = headers || request.head.method == .head && !json && output == nil
             result = await ProgressLine.during(progress.text) {
@@ -184,7 +185,7 @@ struct CallCommand: AsyncParsableCommand {
                     return sink(for: file, isFine: isFine)
                 }
             }
-            // A file that was not committed is discarded. After a commit this does nothing.
+            // Discards a file that was not committed. This does nothing after a commit.
             if result?.isSaved != true { file?.discard() }
         }
         guard let result else { throw CommandFailure("The call left no record.", status: ExitStatus.noResponse) }
@@ -192,7 +193,7 @@ struct CallCommand: AsyncParsableCommand {
     }
 
     private func sink(for file: OutputFile?, isFine: Bool) -> ResponseSink {
-        // A file is not replaced by the page with which a server refuses.
+        // The body of an error response does not replace the file.
         if let file, isFine { return .file(file) }
         if json { return .collected }
         return output == "-" ? .verbatim : .shown

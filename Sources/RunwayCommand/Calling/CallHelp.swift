@@ -1,6 +1,6 @@
-/// The part of `runway call --help` that its options do not cover.
+/// The part of the text of `runway call --help` that does not describe options.
 enum CallHelp {
-    // Lines have at most 78 columns, since the help is wrapped at 80.
+    // Lines have at most 78 columns, since the parser wraps the help at 80.
     static let discussion = """
         METHOD AND URL
           The method may be left out: it is POST if there is a body, and GET

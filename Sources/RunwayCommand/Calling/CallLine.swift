@@ -2,7 +2,7 @@ import HTTPTypes
 
 /// The method, URL and items of a command line. The method may be absent.
 struct CallLine: Equatable {
-    /// The method; `nil` if the request decides: POST if it has a body, and GET otherwise.
+    /// The method; `nil` if the request decides: POST with a body, GET without.
     let method: HTTPRequest.Method?
     let url: String
     let items: [String]
@@ -10,7 +10,8 @@ struct CallLine: Equatable {
     /// The methods that are recognised in capital and small letters, and that shells complete.
     static let knownMethods: [HTTPRequest.Method] = [.get, .post, .put, .patch, .delete, .head, .options, .trace]
 
-    /// Divides the words of a command line. The first is a method if it has the form of one, or if the second is a URL.
+    /// Parses the words of a command line. The first word is a method if it has the form of one, or if the second word
+    /// is a URL.
     ///
     /// - Throws: ``CommandFailure`` that names the problem.
     init(_ words: [String]) throws(CommandFailure) {
@@ -42,7 +43,7 @@ struct CallLine: Equatable {
         return (knownMethods + [.connect]).first { $0.rawValue == name }
     }
 
-    /// Whether a word could be a method that is not in ``knownMethods``: it has only capital letters and hyphens.
+    /// Whether a word could be a method that ``knownMethods`` does not list: it has only capital letters and hyphens.
     private static func hasFormOfMethod(_ text: String) -> Bool {
         !text.isEmpty && text.utf8.allSatisfy { (0x41...0x5A).contains($0) || $0 == 0x2D }
     }

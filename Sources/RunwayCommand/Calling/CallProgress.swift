@@ -2,7 +2,7 @@ import HTTPTypes
 import Runway
 import Synchronization
 
-/// The content of the progress line of one call.
+/// The text of the progress line of one call.
 final class CallProgress: Sendable {
     private enum Phase {
         case waiting
@@ -11,19 +11,16 @@ final class CallProgress: Sendable {
     }
 
     private let host: String
-    /// Guards how far the call is.
+    /// Guards the phase of the call.
     private let phase = Mutex(Phase.waiting)
 
-    /// Begins with waiting for a host.
     init(host: String) { self.host = host }
 
-    /// Notes that the head of the response has arrived.
     func began(_ head: HTTPResponse) {
         let expected = head.headerFields[.contentLength].flatMap { Int($0) }
         phase.withLock { $0 = .receiving(byteCount: 0, expected: expected) }
     }
 
-    /// Notes that a part of the body has arrived.
     func received(_ count: Int) {
         phase.withLock { phase in
             guard case .receiving(let byteCount, let expected) = phase else { return }
@@ -31,17 +28,18 @@ final class CallProgress: Sendable {
         }
     }
 
-    /// Updates the progress of a download.
     func reached(_ progress: TransferProgress) {
         phase.withLock { $0 = .receiving(byteCount: progress.completedByteCount, expected: progress.totalByteCount) }
     }
 
-    /// Removes the progress line if the response is written to the terminal.
+    /// Removes the progress line if the response is written to the terminal, too.
     func giveWay() {
         if Console.output.isTerminal { phase.withLock { $0 = .gaveWay } }
     }
 
-    /// Returns the text of the line, after `elapsed`.
+    /// Returns the text of the line.
+    ///
+    /// - Parameter elapsed: The time since the start of the call.
     func text(_ elapsed: Duration) -> String? {
         let time = "\(elapsed.components.seconds).\(elapsed.components.attoseconds / 100_000_000_000_000_000) s"
         switch phase.withLock({ $0 }) {

@@ -2,15 +2,15 @@ import Foundation
 import HTTPTypes
 import Runway
 
-/// One call for programs, as `--json` prints it. Absent values are left out.
+/// The output of `--json` for one call. Absent values are left out.
 struct CallReport: Encodable, Sendable {
     let request: RequestReport?
     let response: ResponseReport?
-    /// `nil` if nothing was sent.
+    /// The record of the call; `nil` if nothing was sent.
     let flight: FlightRecord?
     let error: NetworkError?
 
-    /// The request that was sent first; the requests of redirects are among the attempts of the flight.
+    /// The first request that was sent. The attempts of the flight include the requests of redirects.
     struct RequestReport: Encodable, Sendable {
         let method: String
         let url: String
@@ -30,19 +30,20 @@ struct CallReport: Encodable, Sendable {
         }
     }
 
-    /// The response. Its header fields are redacted like the record's; its body, which the user requested, is not.
+    /// The response. Its header fields are redacted as in the record. Its body is not redacted, since the user
+    /// requested it.
     struct ResponseReport: Encodable, Sendable {
         let status: Int
         let reason: String
         let headers: [[String]]?
-        /// The body, if it is text (``RawData/text``).
+        /// The body if it is text (``RawData/text``).
         let body: String?
-        /// The body, if it is not text, has bytes for which U+FFFD stands in the text, or has a content coding.
+        /// The body in Base64, if ``body`` can't represent it: it is not text, has invalid UTF-8, or has a content
+        /// coding.
         let bodyBase64: String?
-        /// The content coding of the body, if it was not undone.
+        /// The content coding of the body, if it was not decoded.
         let contentCoding: String?
         let byteCount: Int?
-        /// The file that the body was written to.
         let file: String?
 
         init(_ head: HTTPResponse, _ shown: ShownResponse?, _ record: FlightRecord) {
@@ -63,7 +64,7 @@ struct CallReport: Encodable, Sendable {
 }
 
 extension Encodable {
-    /// Returns the value as indented JSON with its names in order, and a line feed.
+    /// Returns the value as indented JSON with sorted names and a final line feed.
     func jsonText() throws -> String {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
@@ -72,6 +73,5 @@ extension Encodable {
 }
 
 extension HTTPFields {
-    /// Every field as its name and its value, in order.
     fileprivate var pairs: [[String]] { map { [$0.name.rawName, $0.value] } }
 }

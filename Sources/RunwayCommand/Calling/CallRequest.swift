@@ -4,26 +4,23 @@ import Runway
 import RunwayJSON
 import RunwayTransport
 
-/// The request that a command line describes.
 struct CallRequest {
-    /// The request that is sent.
     var request: Request
-    /// The content of the body, for a curl command.
+    /// The content of the body, from which a curl command line is made.
     let body: Body
-    /// Whether the call itself adds the field `Accept-Encoding`: a curl command then has to decode the codings in it.
+    /// Whether the call added the `Accept-Encoding` field itself. Then a curl command line has to decode these codings.
     let acceptsDefaultCodings: Bool
 
-    /// The content of a body.
     enum Body {
         case none
-        /// Bytes in memory, which records can show.
+        /// Bytes in memory, which a record can show.
         case bytes
         /// A file that is read while it is sent.
         case file(BodyFile)
         /// A form with files.
         case form([(name: String, value: RequestItem)])
 
-        /// Describes a body that is not in memory; `nil` for other bodies.
+        /// A description of a body that is not in memory; `nil` for bytes.
         var remark: String? {
             switch self {
             case .none, .bytes: nil
@@ -33,20 +30,18 @@ struct CallRequest {
         }
     }
 
-    /// The source of a request's body, besides the items of the command line.
+    /// The options that determine the body of a request, together with the items of the command line.
     enum Content {
-        /// The items, as JSON unless there is a file among them. Without items that make a body, the bytes that are
-        /// redirected to standard input.
+        /// The items make the body: a JSON object, or a form if one of them is a file. Without items that belong to the
+        /// body, redirected standard input is the body.
         case items(readsStandardInput: Bool)
-        /// The items, as a form. Without items that make a body, the bytes that are redirected to standard input, which
-        /// are a form already.
+        /// The items make a form. Without items that belong to the body, redirected standard input is the body, and is
+        /// a form already.
         case form(readsStandardInput: Bool)
-        /// The content of a file; `-` is standard input.
+        /// The file with this path is the body; `-` is standard input.
         case file(String)
     }
 
-    /// Creates the request.
-    ///
     /// - Throws: ``CommandFailure`` if the request can't be sent.
     init(_ line: CallLine, content: Content) async throws {
         var target = try CallTarget(shorthand: line.url)
@@ -96,7 +91,7 @@ struct CallRequest {
 
     private static let formType = "application/x-www-form-urlencoded"
 
-    /// Returns the bytes that are redirected to standard input; `nil` if there are none, or if they are not read.
+    /// Returns redirected standard input; `nil` if it is not redirected, is empty, or is not read.
     private static func standardInput(
         _ isRead: Bool, for method: HTTPRequest.Method?
     ) async throws -> [UInt8]? {
@@ -110,8 +105,8 @@ struct CallRequest {
     private static let twoBodies = CommandFailure(
         "A body from a file and items of a body exclude one another; only one can be sent.")
 
-    /// Adds the fields that the transport would add, so that the record shows them. Returns whether content codings are
-    /// among these fields.
+    /// Adds the fields that the transport would add, so that the record shows them. Returns whether it added
+    /// `Accept-Encoding`.
     private static func addDefaults(to fields: inout HTTPFields, for method: HTTPRequest.Method) -> Bool {
         if fields[.userAgent] == nil { fields[.userAgent] = "runway/\(RunwayTool.version)" }
         guard fields[.acceptEncoding] == nil else { return false }
@@ -122,7 +117,7 @@ struct CallRequest {
 }
 
 extension HTTPRequest.Method {
-    /// Whether redirected standard input becomes the body without `--body -`. Not for methods whose content has no
-    /// meaning (RFC 9110 §9.3): a call in a script would read the script's own input.
+    /// Whether redirected standard input becomes the body without `--body -`. Content has no meaning for these methods
+    /// (RFC 9110 §9.3). In a script, the call would consume the script's own input.
     fileprivate var takesStandardInput: Bool { ![.get, .head, .options, .trace].contains(self) }
 }

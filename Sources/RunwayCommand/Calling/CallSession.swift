@@ -5,35 +5,31 @@ import RunwayJSON
 import RunwayTransport
 import Synchronization
 
-/// A network layer with all default stages that lives for one call.
+/// A network layer with all default stages for one call.
 struct CallSession: Sendable {
-    /// Settings of a call.
     struct Options: Sendable {
-        /// The longest wait for the server.
+        /// The maximum time to wait for the server.
         var timeout: Duration
         var redaction: Redaction
-        /// Whether redirects are followed.
         var followsRedirects = true
-        /// The cookies of a session.
+        /// The stored cookies of `--session`.
         var cookies: [Cookie] = []
-        /// The keys and parameters that sign requests to the URL's origin; `nil` if they are not signed.
+        /// The key and parameters that sign requests to the URL's origin; `nil` if requests are not signed.
         var signing: CallSigning?
     }
 
-    /// The outcome of the call.
     struct Result: Sendable {
-        /// The head of the response, if there was one.
+        /// The head of the response; `nil` if no response arrived.
         var head: HTTPResponse?
-        /// The outcome of showing or storing the body.
+        /// The result of showing or saving the body.
         var shown: ShownResponse?
-        /// Whether the service judged the response a success.
+        /// Whether the response counts as a success.
         var isFine = false
-        /// The error of the call; `nil` if it succeeded.
         var error: (any Error)?
         var record: FlightRecord
-        /// The number of bytes in the file before the last response.
+        /// The size of the partial file before the last response, in bytes.
         var resumedByteCount = 0
-        /// Whether the file was as long as the server's, so that nothing was downloaded.
+        /// Whether nothing was downloaded, because the file already had the full length.
         var wasComplete = false
     }
 
@@ -42,9 +38,6 @@ struct CallSession: Sendable {
     private let transport: NIOTransport?
     private let records = RecordHolder()
 
-    /// Creates the layer.
-    ///
-    /// - Parameter transport: The transport; `nil` if nothing is sent.
     init(_ options: Options, over transport: NIOTransport?) {
         self.transport = transport
         var pipeline = RequestPipeline()
@@ -59,19 +52,19 @@ struct CallSession: Sendable {
         network.configure(CalledServer.self) { settings in
             settings.deadline = options.timeout
             guard let signing = options.signing else { return }
-            // Only the origin of a service gets signatures.
+            // `SigningStage` signs only requests to the origin of a service, so the called origin is the service's.
             settings.environment = "called"
             settings.baseURLs["called"] = signing.origin
         }
         network.restore(options.cookies, of: CalledServer.self)
     }
 
-    /// The cookies after the call, including those of a session.
+    /// The cookies after the call, including the stored ones of the session.
     var cookies: [Cookie] { network.cookies(of: CalledServer.self) }
 
     /// Makes the call, and writes the body of its response.
     ///
-    /// - Parameter sink: Returns the destination of the body once the head is known; may write the head.
+    /// - Parameter sink: Returns the destination of the body for a response head. It may write the head.
     func send(
         _ request: Request, progress: CallProgress,
         to sink: @Sendable (_ head: HTTPResponse, _ isFine: Bool) throws -> ResponseSink
@@ -81,7 +74,8 @@ struct CallSession: Sendable {
         var isFine = false
         var failure: (any Error)?
         do {
-            // The response is released at the end of this scope, so that its record is closed whatever was read of it.
+            // The end of this scope releases the response. This closes its record, even if the body was not read to the
+            // end.
             let response = try await network.exchange(request, with: CalledServer.self)
             head = response.head
             isFine = response.verdict == .fine
@@ -100,8 +94,8 @@ struct CallSession: Sendable {
         return Result(head: head, shown: shown, isFine: isFine, error: error, record: record)
     }
 
-    /// Makes the call, and saves the body of its response. Continues an interrupted download of the same URL, and
-    /// downloads nothing if the file is as long as the server's.
+    /// Makes the call, and saves the body of its response. Continues an interrupted download of the same URL. Downloads
+    /// nothing if the file already has the full length.
     func download(_ request: Request, to path: String, progress: CallProgress) async -> Result? {
         var file: DownloadedFile?
         var probed: HTTPResponse?
@@ -126,23 +120,24 @@ struct CallSession: Sendable {
         if let probed, probed.status == .rangeNotSatisfiable {
             return Result(head: probed, shown: .saved(path: path), isFine: true, record: record, wasComplete: true)
         }
-        // The error of a refused probe is the error of its record.
+        // If the server refused the probe, the record of the probe has the error.
         return Result(
             head: probed ?? file?.response, shown: file.map { .saved(path: $0.url.path) }, isFine: file != nil,
             error: failure ?? record.outcome.error, record: record, resumedByteCount: file?.resumedByteCount ?? 0)
     }
 
-    /// Requests the bytes after the end of a file, if it has not changed since. A server that has no more bytes refuses
-    /// with status 416 and the length (RFC 9110 §15.5.17). That proves only the length, since a server may ignore
-    /// `If-Unmodified-Since`.
+    /// Requests the bytes after the end of a file, if the resource has not changed since then. A server without further
+    /// bytes responds with status 416 and the length (RFC 9110 §15.5.17). This proves only the length, since a server
+    /// may ignore `If-Unmodified-Since`.
     ///
-    /// The body is released unread: without a validator of the file, no bytes may be added to it.
+    /// The body is released unread, since without a validator no bytes may be appended to the file.
     ///
-    /// - Returns: The head of that refusal, or of a response with status 401 or 403: the same credentials are not sent
-    ///   again, since the server may count failed attempts. `nil` if the file has to be downloaded.
+    /// - Returns: The head of the response with status 416, or with status 401 or 403. After 401 and 403 the same
+    ///   credentials are not sent again, since the server may count failed attempts. `nil` if the file has to be
+    ///   downloaded.
     private func probe(_ file: ReplacedFile, _ request: Request) async throws(NetworkError) -> HTTPResponse? {
         var request = request
-        // The download says that these fields are its own.
+        // A request with these fields asks for a range itself, so there is nothing to probe.
         if request.head.headerFields.contains(.range) || request.head.headerFields.contains(.ifRange) { return nil }
         request.head.headerFields[.range] = "bytes=\(file.byteCount)-"
         request.head.headerFields[.ifUnmodifiedSince] = HTTPDate(file.date).text
@@ -158,9 +153,8 @@ struct CallSession: Sendable {
         return isEnd ? head : nil
     }
 
-    /// Closes the connections, and returns the record of the call.
     private func end() async -> FlightRecord? {
-        // In a task of its own: a cancelled call has a record too, and a cancelled task can't wait for it.
+        // A cancelled call has a record, too. A task of its own waits for it, since a cancelled task can't.
         await Task { await network.flushRecords() }.value
         await transport?.shutdown(.cutting)
         return records.record
@@ -168,7 +162,7 @@ struct CallSession: Sendable {
 }
 
 extension NetworkError {
-    /// Creates the error of a response whose body is not the JSON that its media type declares.
+    /// Creates the error for a body that its media type declares as JSON, but that is not valid JSON.
     fileprivate init(_ fault: JSONError, status: HTTPResponse.Status?) {
         self.init(
             .invalidResponse, in: .checking,
@@ -177,9 +171,7 @@ extension NetworkError {
     }
 }
 
-/// Stores the record of the session's call.
 private final class RecordHolder: EventSink {
-    /// Guards the record.
     private let received = Mutex<FlightRecord?>(nil)
 
     var record: FlightRecord? { received.withLock { $0 } }
@@ -187,7 +179,7 @@ private final class RecordHolder: EventSink {
     func receive(_ record: FlightRecord) { received.withLock { $0 = record } }
 }
 
-/// Judges redirects as successes, for calls that do not follow redirects.
+/// Treats redirects as successes, for calls that do not follow redirects.
 private struct AcceptedRedirects: RequestStage {
     var step: FlightStep { .customStage("following") }
     var endsInTime: Bool { true }
@@ -201,23 +193,23 @@ private struct AcceptedRedirects: RequestStage {
     }
 }
 
-/// The server of a call, any server: a response is judged only by its status.
+/// Any server. Only the status decides whether a response is a success.
 enum CalledServer: APIService {
     static let name = "call"
-    // The URL on the command line is absolute.
+    // A base URL is not needed, since the URL on the command line is absolute.
     static let environments: [ServiceEnvironment: String] = [:]
-    // A user who enters a URL without TLS accepts that.
+    // A user who enters an `http` URL accepts plain text.
     static let allowsPlainHTTP = true
-    // For the requests of redirects, and of the calls of one session.
+    // Cookies apply to the requests of redirects, and to all calls of one session.
     static let cookies: CookiePolicy = .jar()
 
     static func judge(_ head: HTTPResponse, rawData: RawData?) -> Verdict {
-        // The refused credentials may be a name and a password; the layer has no token to renew.
+        // There is no token to renew, so status 401 refuses the user name and password.
         head.status == .unauthorized ? .refused : Verdict(status: head.status, headerFields: head.headerFields)
     }
 }
 
-/// Ends every request before it is sent, so that the record shows the request that would have been sent.
+/// Ends every request before it is sent. The record shows the request that would have been sent.
 struct OfflineTransport: Transport {
     func endsInTime(_ request: Request) -> Bool { true }
 

@@ -3,16 +3,14 @@ import Runway
 import RunwaySignatures
 import RunwaySigning
 
-/// The signing of a call: the key and the way that `--sign` names.
+/// The key and the parameters with which `--sign` signs a call.
 struct CallSigning: Sendable {
     let policy: SigningPolicy
     let key: RequestKey
-    /// The origin that gets signatures.
+    /// The origin whose requests are signed.
     let origin: String
 
-    /// Reads the key.
-    ///
-    /// - Throws: ``CommandFailure`` if it can't be used.
+    /// - Throws: ``CommandFailure`` if the key can't be used.
     init(keyFile: String, _ options: SigningOptions, for target: CallTarget) throws(CommandFailure) {
         origin = "\(target.scheme)://\(target.authority)"
         let signer = try options.signer(of: keyFile, at: .current)
@@ -39,7 +37,6 @@ struct CallSigning: Sendable {
         }
     }
 
-    /// The stage that signs.
     var stage: SigningStage { SigningStage(for: CalledServer.self, policy, keys: OneKey(key: key)) }
 
     private struct OneKey: RequestKeyStore {

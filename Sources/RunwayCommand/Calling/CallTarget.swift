@@ -1,19 +1,18 @@
 import Runway
 
-/// The URL of a call, split without changing its path and query.
+/// The URL of a call. Its path and query are not normalised.
 struct CallTarget: Equatable {
     let scheme: String
     let authority: String
-    /// Path and query, beginning with a slash. Only characters that are not allowed in a request line are
+    /// The path and query, which begin with a slash. Only characters that a request line does not allow are
     /// percent-encoded.
     private(set) var path: String
 
     /// The port; the scheme's default if the URL names none.
     let port: Int
-    /// The host without its port.
     let host: String
 
-    /// Reads an absolute `http` or `https` URL.
+    /// Parses an absolute `http` or `https` URL.
     ///
     /// - Throws: ``CommandFailure`` that names the problem.
     init(_ text: String) throws(CommandFailure) {
@@ -30,10 +29,10 @@ struct CallTarget: Equatable {
         path = target.path
     }
 
-    /// Reads a URL that may lack its scheme, and also its host if a port or a path follows.
+    /// Parses a URL that may lack its scheme. It may also lack its host if it begins with a port or a path.
     ///
-    /// `:8080/x` and `:/x` are for `http://localhost`. Without a scheme, this machine is called by `http`, and every
-    /// other host by `https`, so that no request is sent in plain text unless the URL says so.
+    /// `:8080/x` and `:/x` mean `http://localhost`. A URL without a scheme uses `http` for this machine, and `https`
+    /// for every other host. A request is never sent in plain text to another host unless the URL says `http`.
     ///
     /// - Throws: ``CommandFailure`` that names the problem.
     init(shorthand text: String) throws(CommandFailure) {
@@ -57,10 +56,10 @@ struct CallTarget: Equatable {
         }
     }
 
-    /// Reads a URL without its scheme.
+    /// Parses a URL without its scheme.
     ///
-    /// - Throws: ``CommandFailure`` that names the problem. A colon without a port is one: `http:/host`, with a slash
-    ///   missing, would call a host named `http`.
+    /// - Throws: ``CommandFailure`` that names the problem. A colon without a port is an error: `http:/host`, which
+    ///   lacks a slash, would otherwise call a host named `http`.
     init(_ text: String, scheme: String) throws(CommandFailure) {
         if text.prefix(while: { !"/?#\\".contains($0) }).hasSuffix(":") {
             throw CommandFailure(
@@ -85,7 +84,6 @@ struct CallTarget: Equatable {
         }
     }
 
-    /// Adds percent-encoded pairs to the query.
     mutating func appendQuery(_ pairs: String) {
         if pairs.isEmpty { return }
         let separator = !path.contains("?") ? "?" : path.hasSuffix("?") || path.hasSuffix("&") ? "" : "&"
@@ -94,7 +92,7 @@ struct CallTarget: Equatable {
 }
 
 extension String {
-    /// Whether the text begins like an absolute URL: with a scheme and "://".
+    /// Whether the text begins with a scheme and "://".
     var beginsWithScheme: Bool {
         let scheme = prefix { $0.isASCII && ($0.isLetter || $0.isNumber || "+-.".contains($0)) }
         return !scheme.isEmpty && self[scheme.endIndex...].hasPrefix("://")

@@ -27,12 +27,13 @@ struct ConnectionOptions: ParsableArguments {
         if insecure, cacert != nil { throw ValidationError("--insecure and --cacert exclude one another.") }
     }
 
-    /// The longest wait for the server.
+    /// The maximum time to wait for the server.
     var limit: Duration { .milliseconds(Int64(max(timeout * 1000, 1))) }
 
-    /// Returns the proxy that `--proxy` names, or the proxies of the environment.
+    /// Returns the proxy of `--proxy`, or else the proxies of the environment variables.
     ///
-    /// - Throws: ``CommandFailure`` for `--proxy`. Its value, which may hold a password, is not shown.
+    /// - Throws: ``CommandFailure`` if the value of `--proxy` is invalid. The error does not show the value, which may
+    ///   contain a password.
     private func proxies() throws(CommandFailure) -> ProxySettings {
         if proxy == "none" { return .none }
         guard let proxy else { return ProxySettings(environment: ProcessInfo.processInfo.environment) }
@@ -48,8 +49,8 @@ struct ConnectionOptions: ParsableArguments {
     ///
     /// - Parameters:
     ///   - host: The host.
-    ///   - certificateFile: The file of the client certificate; `nil` for none.
-    ///   - keyFile: The file of its key; `nil` if the file of the certificate holds it.
+    ///   - certificateFile: The file of the client certificate; `nil` without a client certificate.
+    ///   - keyFile: The file of the private key; `nil` if the certificate file contains the key.
     /// - Throws: ``CommandFailure`` if a file or the proxy can't be used.
     func configuration(
         for host: String, certificateFile: String? = nil, keyFile: String? = nil
@@ -61,7 +62,7 @@ struct ConnectionOptions: ParsableArguments {
             idleTimeout: timeout)
         configuration.proxies = try proxies()
         if insecure {
-            // Only for this host: the target of a redirect is verified.
+            // The exception covers only this host: the target of a redirect is verified.
             configuration.trustPolicy.developmentExceptions = [.skippingVerification(of: host)]
             configuration.trustPolicy.allowsExceptionsInReleaseBuilds = true
         }
@@ -81,7 +82,7 @@ struct ConnectionOptions: ParsableArguments {
         return configuration
     }
 
-    /// Warns if the certificate of a URL is not verified.
+    /// Prints a warning if the command does not verify the certificate of an `https` URL.
     func warnIfInsecure(_ target: CallTarget) {
         guard insecure, target.scheme == "https" else { return }
         Console.error.warn(
@@ -89,13 +90,13 @@ struct ConnectionOptions: ParsableArguments {
     }
 }
 
-/// The most seconds that an option of a command takes.
+/// The maximum number of seconds that an option accepts.
 enum TimeoutLimit: Double {
     case minute = 60
-    /// The largest limit is a year; the system's clocks can't count all values of a Double.
+    /// One year. The system's clocks can't represent every `Double`.
     case year = 31_536_000
 
-    /// Refuses a number of seconds that is not above 0 or is past the limit.
+    /// Throws if a number of seconds is not above 0, or exceeds the limit.
     func check(_ seconds: Double, of option: String) throws {
         guard seconds > 0, seconds <= rawValue else {
             throw ValidationError("\(option) needs a number of seconds above 0 and of at most a \(self).")
@@ -104,9 +105,10 @@ enum TimeoutLimit: Double {
 }
 
 extension TransportConfiguration.Trust {
-    /// The certificate authorities of `--cacert`: those in a file and no others, or without a file the system's.
+    /// Reads the certificate authorities of `--cacert`. They replace the system's authorities, which apply if `path` is
+    /// `nil`.
     ///
-    /// - Throws: ``CommandFailure`` if the file can't be read or contains none.
+    /// - Throws: ``CommandFailure`` if the file can't be read, or contains no certificate.
     init(cacert path: String?) throws(CommandFailure) {
         guard let path else {
             self = .system
@@ -123,7 +125,7 @@ extension TransportConfiguration.Trust {
 extension NIOTransport {
     /// Creates a transport.
     ///
-    /// - Parameter path: The file of `--cacert`, if there is one, which an error names.
+    /// - Parameter path: The file of `--cacert`, for error messages; `nil` without the option.
     /// - Throws: ``CommandFailure`` if the configuration can't be used.
     convenience init(_ configuration: TransportConfiguration, cacert path: String?) throws(CommandFailure) {
         do throws(NetworkError) {
@@ -135,7 +137,8 @@ extension NIOTransport {
 }
 
 extension CommandFailure {
-    /// The failure of a transport that can't be made, which names the file of `--cacert` if there is one.
+    /// Creates the error for a transport that can't be created. It names the file of `--cacert`, if the option is
+    /// present.
     init(_ error: NetworkError, cacert path: String?) {
         self.init(path.map { "The file \"\($0)\" of --cacert can't be used: \(error.detail)" } ?? error.detail)
     }

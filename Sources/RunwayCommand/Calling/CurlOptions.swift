@@ -2,22 +2,22 @@ import HTTPTypes
 import Runway
 import RunwayJSON
 
-/// Settings of a curl command line besides the request: the same trust and connection settings as the call's.
+/// The settings of a curl command line that do not belong to the request. Trust and connection match those of the call.
 struct CurlOptions {
     var connection: ConnectionOptions
     var certificateFile: String?
     var keyFile: String?
     var body: CallRequest.Body
-    /// Whether curl decodes the response, as the call does, instead of printing the coded bytes.
+    /// Whether curl decodes the content codings, as the call does. Otherwise curl prints the coded bytes.
     var decodes: Bool
-    /// The names of a form's parts whose values are secret.
+    /// The redaction that names the form parts with secret values.
     var redaction: Redaction
 
     /// Returns the curl command line for a request.
     func command(for attempt: FlightRecord.Attempt) -> String {
         var attempt = attempt
         if case .form = body {
-            // curl chooses a boundary of its own.
+            // curl chooses its own boundary, so the media type is left out.
             attempt.headerFields[.contentType] = nil
         }
         var words: [String] = []
@@ -32,7 +32,7 @@ struct CurlOptions {
         return attempt.curlCommand(with: words + bodyWords, notesMissingBody: bodyWords.isEmpty)
     }
 
-    /// Returns the proxy's URL without user and password.
+    /// Returns the proxy's URL without user name and password.
     private static func proxyOption(_ url: String) -> String {
         if url == "none" { return "--noproxy '*'" }
         guard let at = url.lastIndex(of: "@") else { return "--proxy \(url.shellWord)" }
@@ -65,20 +65,20 @@ extension String {
     private static let plainInShells = Set(
         "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-._/:@+,".utf8)
 
-    /// The text as one word for a POSIX shell, quoted if needed.
+    /// The text as one word for a POSIX shell, in quotes if needed.
     var shellWord: String {
         !isEmpty && utf8.allSatisfy(Self.plainInShells.contains) ? self : shellQuoted
     }
 
-    /// The text as a file's path in an option `--form`, quoted since a semicolon or a comma would end it.
+    /// The text as a path in curl's option `--form`. It is quoted, since a semicolon or a comma would end the path.
     fileprivate var quotedForCurl: String {
         "\"" + replacing("\\", with: "\\\\").replacing("\"", with: "\\\"") + "\""
     }
 }
 
-/// Advice for options of curl that users type at `runway call` out of habit.
+/// Suggests the right option to users who type an option of curl after `runway call`.
 enum CurlHabits {
-    /// Returns the option of `runway call` to use instead; `nil` if the unknown option is not a common option of curl.
+    /// Returns the option of `runway call` to use instead; `nil` if the unknown option is not a common curl option.
     ///
     /// - Parameter message: The parser's message about the unknown option.
     static func advice(on message: String) -> String? {

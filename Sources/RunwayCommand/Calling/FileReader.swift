@@ -1,11 +1,11 @@
 import Dispatch
 import Foundation
 
-/// Reads a file on a queue of its own, since a read may block for any time.
+/// Reads a file on its own queue, since a read may block.
 final class FileReader: Sendable {
     private let path: String?
     private let queue = DispatchQueue(label: "runway.reader")
-    // Only touched on the queue, one read after the other.
+    // Only accessed on the serial queue.
     private nonisolated(unsafe) var descriptor: Int32
 
     init(path: String) {
@@ -22,10 +22,10 @@ final class FileReader: Sendable {
         if path != nil, descriptor >= 0 { close(descriptor) }
     }
 
-    /// Returns the next part, of at most `count` bytes; `nil` at the end.
+    /// Reads up to `count` bytes. Returns `nil` at the end of the file.
     ///
-    /// - Throws: ``CommandFailure``, and `CancellationError` as soon as the task is cancelled, even if the read
-    ///   continues.
+    /// - Throws: ``CommandFailure`` if the read fails. `CancellationError` as soon as the task is cancelled, even if
+    ///   the read is still blocked.
     func read(_ count: Int) async throws -> [UInt8]? {
         let (results, continuation) = AsyncThrowingStream<[UInt8], any Error>.makeStream()
         queue.async { [self] in

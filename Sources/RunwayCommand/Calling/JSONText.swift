@@ -1,26 +1,25 @@
-/// Valid JSON, written for a person: indented by two, and optionally coloured.
+/// Formats valid JSON for a person: indented by two spaces, and coloured on request.
 ///
-/// Strings and numbers are unchanged, except for control characters on a terminal. It writes in parts, so that a large
-/// document does not fill the memory.
+/// Strings and numbers are unchanged, except for control characters on a terminal. The output is written in parts, so
+/// that a large document does not fill the memory.
 struct JSONText {
-    /// The number of bytes that are collected before they are written.
+    /// The number of bytes that are collected for one write.
     private static let partByteCount = 1 << 16
-    /// Deeper levels are not indented further: no terminal is that wide, and the output would grow with the square of
-    /// the depth.
+    /// The deepest level that is indented. No terminal is wider, and unlimited indentation would grow with the square
+    /// of the depth.
     private static let maximumIndentation = 32
 
     private let console: Console
     private var output: [UInt8] = []
-    /// Whether each open container is an object.
+    /// One value per open container: `true` for an object, `false` for an array.
     private var openObjects: [Bool] = []
     private var isName = false
 
-    /// Prepares text for a console, coloured if it uses colours.
     init(for console: Console) { self.console = console }
 
     /// Writes a document and a line feed.
     ///
-    /// - Parameter json: The bytes of one value that was found to be sound.
+    /// - Parameter json: The bytes of one JSON value that was validated before.
     /// - Throws: The errors of `Console.write`.
     mutating func write(_ json: ArraySlice<UInt8>) throws {
         var rest = json
@@ -62,7 +61,7 @@ struct JSONText {
         output.append(byte)
         rest.removeFirst()
         rest = rest.drop { [0x20, 0x09, 0x0A, 0x0D].contains($0) }
-        // In ASCII a closing bracket or brace is two after the opening one.
+        // In ASCII the code of a closing bracket or brace is the opening one's plus two.
         if rest.first == byte + 2 {
             output.append(byte + 2)
             rest.removeFirst()
@@ -86,7 +85,7 @@ struct JSONText {
         output += ConsoleText(String(decoding: bytes, as: UTF8.self), style, for: console).rendered.utf8
     }
 
-    /// Takes a string with its quotation marks.
+    /// Removes a string, with its quotation marks, from the beginning of `rest` and returns it.
     private static func string(_ rest: inout ArraySlice<UInt8>) -> ArraySlice<UInt8> {
         var end = rest.startIndex + 1
         while end < rest.endIndex, rest[end] != UInt8(ascii: "\"") { end += rest[end] == UInt8(ascii: "\\") ? 2 : 1 }
@@ -95,7 +94,7 @@ struct JSONText {
         return rest[..<end]
     }
 
-    /// Takes a number or a literal.
+    /// Removes a number or literal from the beginning of `rest` and returns it.
     private static func word(_ rest: inout ArraySlice<UInt8>) -> ArraySlice<UInt8> {
         let word = rest.prefix { !",:]}\" \t\r\n".utf8.contains($0) }
         rest = rest[word.endIndex...]

@@ -3,30 +3,31 @@ import HTTPTypes
 import Runway
 import RunwaySignatures
 
-/// The session that `--session` names, for a call to one origin.
+/// The session that `--session` names, for calls to one origin.
 ///
-/// Only the user can read its file. It is replaced as a whole; of two calls at a time, the last one's stays.
+/// Only the user can read its file. Each call replaces the whole file; if two calls run at the same time, the last
+/// write wins.
 struct NamedSession {
-    /// The largest file that is read: 4 MiB.
+    /// The maximum size of a session file: 4 MiB.
     static let maximumByteCount = 4 << 20
 
     private let path: String
     private let origin: String
     private var stored = StoredSession()
 
-    /// Reads the session in `$XDG_CONFIG_HOME/runway/sessions`, or in `~/.config/runway/sessions`; an empty one if
-    /// there is no file.
+    /// Reads the session from `$XDG_CONFIG_HOME/runway/sessions` or `~/.config/runway/sessions`. Starts an empty
+    /// session if there is no file.
     ///
-    /// A damaged file is moved to a name that ends in `.damaged`, so that the next call starts a new session.
+    /// A damaged file is renamed, with the suffix `.damaged`, so that the next call starts a new session.
     ///
     /// - Throws: ``CommandFailure`` for a name with other characters than letters, digits, hyphens, underscores and
-    ///   dots, and for a file that is damaged, can't be read, is too large, or is not the user's alone.
+    ///   dots. Also for a file that is damaged, unreadable, too large, or accessible to other users.
     init(_ name: String, for target: CallTarget) throws(CommandFailure) {
         guard name.wholeMatch(of: /[A-Za-z0-9_-][A-Za-z0-9_.-]{0,63}/) != nil else {
             throw CommandFailure("--session needs a name of at most 64 letters, digits, \"-\", \"_\" and \".\".")
         }
         let environment = ProcessInfo.processInfo.environment
-        // The specification ignores a path that is not absolute.
+        // The XDG specification requires that a relative path is ignored.
         let base = environment["XDG_CONFIG_HOME"].flatMap { $0.hasPrefix("/") ? $0 : nil }
         let folder = base ?? (environment["HOME"] ?? NSHomeDirectory()) + "/.config"
         path = "\(folder)/runway/sessions/\(name).json"
@@ -50,11 +51,11 @@ struct NamedSession {
 
     var cookies: [Cookie] { stored.cookies.map(\.cookie) }
 
-    /// The value of `Authorization` for the origin; `nil` if none is stored.
+    /// The `Authorization` value for the origin; `nil` if none is stored.
     var authorization: String? { stored.authorization(for: origin) }
 
-    /// Stores the cookies after a call, and its `Authorization` unless the server refused it. Without a response,
-    /// nothing changes.
+    /// Stores the cookies after a call, and its `Authorization` value unless the server refused it. Stores nothing if
+    /// no response arrived.
     mutating func save(
         _ cookies: [Cookie], after result: CallSession.Result, sent head: HTTPRequest
     ) throws(CommandFailure) {

@@ -1,22 +1,24 @@
 import Foundation
 
-/// A file that appears completely or not at all: it is written beside its target and moved there when it is complete.
+/// A file that appears completely or not at all. It is written under a temporary name in the same folder, and renamed
+/// when complete.
 struct OutputFile: Sendable {
-    /// The file that is to appear.
+    /// The final path of the file.
     let path: String
     private let temporaryPath: String?
     private let descriptor: Int32
 
-    /// Opens the file to write. An existing file stays until ``commit()``; a device or pipe is written directly.
+    /// Opens a temporary file for writing. An existing file at the path stays until ``commit()``. A device or pipe is
+    /// written directly.
     ///
-    /// - Parameter isPrivate: Whether only the user may read the file. Otherwise it has the permissions of the file
-    ///   that it replaces, or the default ones of new files.
-    /// - Throws: ``CommandFailure`` if it can't be written.
+    /// - Parameter isPrivate: Whether only the user may read the file. Otherwise the file gets the permissions of the
+    ///   file that it replaces, or the default ones of new files.
+    /// - Throws: ``CommandFailure`` if the file can't be written.
     init(path: String, isPrivate: Bool = false) throws(CommandFailure) {
         var status = stat()
         let exists = stat(path, &status) == 0
         let kind = status.st_mode & S_IFMT
-        // Through a symbolic link the file that it points to is replaced, not the link.
+        // If the path is a symbolic link, the file that it points to is replaced, not the link.
         let place = exists ? Self.resolved(path) ?? path : path
         if exists, kind == S_IFDIR { throw Self.unwritable(path, SystemError(code: EISDIR)) }
         if exists, kind != S_IFREG {
@@ -36,21 +38,21 @@ struct OutputFile: Sendable {
         fchmod(descriptor, exists ? status.st_mode & 0o777 : Self.modeOfNewFiles)
     }
 
-    /// The permissions of new files: all except those that the user's mask removes.
+    /// The permissions of new files: all except those that the process's umask removes.
     private static var modeOfNewFiles: mode_t {
-        // The mask can only be read by setting it.
+        // A process can read its umask only by setting it.
         let mask = umask(0)
         _ = umask(mask)
         return 0o666 & ~mask
     }
 
-    /// Whether nothing is at a path, not even a symbolic link.
+    /// Whether there is no file at a path, and no symbolic link either.
     static func isFree(_ path: String) -> Bool {
         var status = stat()
         return lstat(path, &status) != 0
     }
 
-    /// Sets the default permissions of new files for a file that a download has created, readable only by its user.
+    /// Sets the default permissions of new files. A download creates its file readable only by the user.
     static func share(_ path: String) {
         let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
         guard descriptor >= 0 else { return }
@@ -58,9 +60,9 @@ struct OutputFile: Sendable {
         close(descriptor)
     }
 
-    /// Replaces a file that only the user may read; returns its path.
+    /// Replaces a file that only the user may read. Returns its path.
     ///
-    /// - Throws: ``CommandFailure`` if it can't be written.
+    /// - Throws: ``CommandFailure`` if the file can't be written.
     @discardableResult
     static func replacePrivately(_ path: String, with bytes: [UInt8]) throws(CommandFailure) -> String {
         let file = try OutputFile(path: path, isPrivate: true)
@@ -72,16 +74,14 @@ struct OutputFile: Sendable {
         return file.path
     }
 
-    /// Appends bytes.
-    ///
-    /// - Throws: ``CommandFailure`` if they can't be written.
+    /// - Throws: ``CommandFailure`` if the bytes can't be written.
     func write(_ bytes: [UInt8]) throws(CommandFailure) {
         do throws(SystemError) { try descriptor.writeAll(bytes) } catch { throw Self.unwritable(path, error) }
     }
 
-    /// Closes the file and moves it to its path.
+    /// Closes the file, and moves it to its final path.
     ///
-    /// - Throws: ``CommandFailure`` if that fails; the file is then discarded.
+    /// - Throws: ``CommandFailure`` if this fails. The file is discarded then.
     func commit() throws(CommandFailure) {
         let isClosed = close(descriptor) == 0
         guard let temporaryPath else {
@@ -96,7 +96,7 @@ struct OutputFile: Sendable {
         }
     }
 
-    /// Closes the file and removes it.
+    /// Closes and removes the temporary file.
     func discard() {
         close(descriptor)
         guard let temporaryPath else { return }
@@ -115,13 +115,13 @@ struct OutputFile: Sendable {
     }
 }
 
-/// The regular file that a download would replace.
+/// The existing file that a download would replace.
 struct ReplacedFile {
     let byteCount: Int
-    /// The date of the last change of its content.
+    /// The modification date of the file.
     let date: Date
 
-    /// Reads the attributes of the file; `nil` if it does not exist, or is not a file, such as a symbolic link.
+    /// Reads the attributes of the file. Returns `nil` if it does not exist, or is not a regular file.
     init?(path: String) {
         guard let attributes = try? FileManager.default.attributesOfItem(atPath: path),
             attributes[.type] as? FileAttributeType == .typeRegular,

@@ -1,19 +1,17 @@
 import HTTPTypes
 import RunwayJSON
 
-/// One part of a request as it is written on the command line: a name, a sign for its kind, and a value.
+/// One part of a request as it is written on the command line: a name, a sign that states its kind, and a value.
 ///
-/// | sign | meaning |
-/// |---|---|
-/// | `name==value` | a query parameter |
-/// | `name=value` | a member of the JSON body, a string; in a form a field |
-/// | `name:=json` | a member of the JSON body, as JSON |
-/// | `name:value` | a header field |
+/// | sign | meaning | |---|---| | `name==value` | a query parameter | | `name=value` | a member of the JSON body, a
+/// string; in a form a field | | `name:=json` | a member of the JSON body, as JSON | | `name:value` | a header field |
 /// | `name@file` | a file of a form (multipart/form-data) |
 ///
-/// An `@` after one of the first four signs takes the value from a file. The first sign in the text counts, and of
-/// several that begin at the same position the longest. In the name a backslash escapes the character after it; the
-/// value is everything after the sign, unchanged, except that `\@` at its start is an `@`.
+/// An `@` after one of the first four signs reads the value from a file. The first sign in the text counts. If several
+/// signs begin at the same position, the longest counts.
+///
+/// In the name, a backslash escapes the next character. The value is everything after the sign, unchanged, except that
+/// `\@` at its start means `@`.
 enum RequestItem: Equatable {
     case query(name: String, value: String)
     case member(name: String, value: String)
@@ -32,7 +30,7 @@ enum RequestItem: Equatable {
         case header = ":"
         case file = "@"
 
-        /// The sign that takes the value from the command line instead of a file; `nil` if this one does.
+        /// The sign that takes the value from the command line instead of a file; `nil` if this sign already does.
         var withoutFile: Sign? {
             switch self {
             case .jsonFile: .json
@@ -46,7 +44,7 @@ enum RequestItem: Equatable {
 
     private static let form = "use name=value, name:=json, name==value, name:value or name@file."
 
-    /// Reads one item, and the file that it takes its value from.
+    /// Parses one item. Reads its value from a file if the sign asks for it.
     ///
     /// - Throws: ``CommandFailure`` that names the problem.
     init(_ text: String) throws(CommandFailure) {
@@ -62,7 +60,7 @@ enum RequestItem: Equatable {
             self = .file(name: name, try FormFile(rest))
         } else if let plain = sign.withoutFile {
             var value = try WholeFile.text(rest)
-            // A final line feed belongs to the file, and to no parameter or field.
+            // A final line feed belongs to the file, and not to a parameter or header field.
             if plain != .member, value.utf8.last == 0x0A { value.unicodeScalars.removeLast() }
             self = try Self.item(name, plain, value, written: text)
         } else {
@@ -87,7 +85,7 @@ enum RequestItem: Equatable {
         }
     }
 
-    /// Returns name, sign and value; `nil` for a text without a sign.
+    /// Splits a text into name, sign and value. Returns `nil` if it has no sign.
     private static func split(_ text: String) -> (name: String, sign: Sign, value: String)? {
         var name = ""
         var rest = text[...]
@@ -109,7 +107,8 @@ enum RequestItem: Equatable {
         guard let fieldName = HTTPField.Name(name) else {
             throw CommandFailure("\"\(name)\" is not the name of a header field.")
         }
-        // The value may be a secret, so that it is not shown. RFC 9110 §5.5 allows no control characters besides the tab.
+        // The error does not show the value, which may be a secret. RFC 9110 §5.5 allows no control character except
+        // the tab.
         let trimmed = value.drop { $0 == " " || $0 == "\t" }
         let hasControls = trimmed.utf8.contains { $0 < 0x20 && $0 != 0x09 || $0 == 0x7F }
         guard HTTPField.isValidValue(String(trimmed)), !hasControls else {
@@ -120,7 +119,8 @@ enum RequestItem: Equatable {
 }
 
 extension JSONError {
-    /// The place and the reason, without the start of the body, which the command line contains anyway.
+    /// The position and the reason of the error. The message leaves out the start of the body, since the user has typed
+    /// it.
     fileprivate var place: String {
         var text = column.map { "at character \($0) " } ?? ""
         if let expected { text += "it expects \(expected)" }

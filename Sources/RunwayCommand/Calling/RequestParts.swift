@@ -2,7 +2,7 @@ import HTTPTypes
 import Runway
 import RunwayJSON
 
-/// The items of a request, sorted by the parts of the request that they make.
+/// The items of a request, grouped by the part of the request that they belong to.
 struct RequestParts {
     var pairs: [Parameters.Entry] = []
     var headers = HTTPFields()
@@ -16,17 +16,17 @@ struct RequestParts {
         }
     }
 
-    /// Whether a file is among the items, so that the body is a form with files.
+    /// Whether an item is a file, so that the body is a form with files.
     var hasFiles: Bool {
         members.contains { if case .file = $0.value { true } else { false } }
     }
 
-    /// Returns the query in the order of the command line.
+    /// Returns the query, with the parameters in the order of the command line.
     func query() throws -> String {
         try pairs.map { try QueryStyle.default.text(Parameters([$0])) }.joined(separator: "&")
     }
 
-    /// Returns the form in the order of the command line.
+    /// Returns the URL-encoded form, with the fields in the order of the command line.
     func form() throws -> String {
         try members.map { name, item in
             guard case .member(_, let value) = item else { throw Self.unsuitable(name) }
@@ -34,7 +34,7 @@ struct RequestParts {
         }.joined(separator: "&")
     }
 
-    /// Returns the form with files, in the order of the command line (RFC 7578).
+    /// Returns the form with files (RFC 7578), with the parts in the order of the command line.
     func multipartForm() throws -> MultipartForm {
         let parts = try members.map { name, item in
             switch item {
@@ -51,7 +51,7 @@ struct RequestParts {
         CommandFailure("The item \"\(name)\" is JSON, which a form can't hold; write it \(name)=value.")
     }
 
-    /// Returns the JSON object in the order of the command line.
+    /// Returns the JSON object, with the members in the order of the command line.
     func json() throws(CommandFailure) -> [UInt8] {
         var names: Set<String> = []
         var body: [UInt8] = [UInt8(ascii: "{")]

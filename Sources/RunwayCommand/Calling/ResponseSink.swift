@@ -3,32 +3,30 @@ import HTTPTypes
 import Runway
 import RunwayJSON
 
-/// A destination for the body of a response.
 enum ResponseSink: Sendable {
-    /// To standard output, made readable: see ``ResponseText``.
+    /// Writes the body to standard output in readable form; see ``ResponseText``.
     case shown
-    /// To standard output, unchanged.
+    /// Writes the body to standard output unchanged.
     case verbatim
-    /// To a file.
+    /// Writes the body to a file.
     case file(OutputFile)
-    /// Into memory, at most ``maximumCollectedByteCount``.
+    /// Collects the body in memory, up to ``maximumCollectedByteCount``.
     case collected
-    /// Nowhere.
+    /// Discards the body.
     case dropped
 
-    /// The largest response that is put into a report: 64 MiB.
+    /// The maximum size of a body in a report: 64 MiB.
     static let maximumCollectedByteCount = 64 << 20
 }
 
-/// The outcome of writing the body of a response.
 enum ShownResponse: Sendable {
     case written
-    /// The body was written although it is declared to be JSON and is not.
+    /// The body was written. Its media type says JSON, but it is not valid JSON.
     case writtenDespite(JSONError)
     case saved(path: String)
     case collected(RawData)
 
-    /// The parser's error for a body that is declared to be JSON and is not; otherwise `nil`.
+    /// The parser's error if the media type says JSON, but the body is not valid JSON; otherwise `nil`.
     var jsonFault: JSONError? {
         switch self {
         case .writtenDespite(let fault): fault
@@ -39,9 +37,9 @@ enum ShownResponse: Sendable {
 }
 
 extension ResponseSink {
-    /// Reads the body to its end and writes it.
+    /// Reads the body to its end, and writes it.
     ///
-    /// - Parameter progress: Counts every part, and is removed when the terminal is needed for the response.
+    /// - Parameter progress: Counts every part. It removes its line when the response needs the terminal.
     /// - Throws: The ``NetworkError`` of an incomplete body, and errors of writing.
     func consume(_ body: BodyStream, of head: HTTPResponse, progress: CallProgress) async throws -> ShownResponse {
         let parts = CountedParts(body: body, progress: progress)
@@ -72,7 +70,7 @@ extension ResponseSink {
     }
 }
 
-/// The parts of a body, which the progress line counts.
+/// The parts of a body. The progress line counts their bytes.
 struct CountedParts {
     let body: BodyStream
     let progress: CallProgress
@@ -84,7 +82,6 @@ struct CountedParts {
         }
     }
 
-    /// Returns all parts as one array.
     func collect(upTo maximumByteCount: Int) async throws -> [UInt8] {
         var bytes: [UInt8] = []
         try await forEach { part in

@@ -3,13 +3,14 @@ import HTTPTypes
 import Runway
 import RunwayJSON
 
-/// Writes the body of a response to standard output so that a person can read it.
+/// Writes the body of a response to standard output in a form that a person can read.
 ///
-/// JSON is indented, and coloured on a terminal. Other text is written in UTF-8, with control characters escaped on a
-/// terminal. Other bodies, and bodies whose content coding was not undone, are written unchanged to a file or pipe; on
-/// a terminal only their size and type are shown.
+/// - JSON is indented, and coloured on a terminal.
+/// - Other text is written in UTF-8. On a terminal its control characters are escaped.
+/// - Other bodies, and bodies whose content coding is still applied, are written unchanged to a file or pipe. On a
+///   terminal only their size and type are shown.
 struct ResponseText {
-    /// The largest body that is collected to be made readable: 16 MiB. Larger ones are written as they arrive.
+    /// The maximum size of a body that is collected to be formatted: 16 MiB. Larger bodies are written as they arrive.
     static let maximumGatheredByteCount = 16 << 20
 
     let head: HTTPResponse
@@ -29,7 +30,7 @@ struct ResponseText {
 
     /// Writes all parts.
     ///
-    /// - Returns: The parser's error for a body that is declared to be JSON and is not.
+    /// - Returns: The parser's error if the media type says JSON, but the body is not valid JSON; otherwise `nil`.
     func write(_ parts: CountedParts) async throws -> JSONError? {
         var gathered: [UInt8] = []
         var isGathering = mustGather
@@ -46,7 +47,7 @@ struct ResponseText {
                 gathered += part
                 if gathered.count <= Self.maximumGatheredByteCount { return }
                 isGathering = false
-                // Too large to be formatted. On a terminal, bytes that are not text are not shown.
+                // The body is too large to be formatted. A terminal shows it only if it is text.
                 if console.isTerminal, !isText(gathered.dropLast(3)) {
                     throw CommandFailure(
                         "The response is larger than \(ByteCount(Self.maximumGatheredByteCount)) and not text; "
@@ -79,7 +80,7 @@ struct ResponseText {
         head.remainingCoding == nil && String(validating: bytes, as: UTF8.self) != nil
     }
 
-    /// Whether the body is declared to be text in an encoding other than UTF-8, and `bytes` agree with that.
+    /// Whether the media type names a text encoding other than UTF-8, and `bytes` are no evidence against it.
     private func isTextInAnotherEncoding(_ bytes: [UInt8]) -> Bool {
         guard head.remainingCoding == nil, let mediaType, mediaType.type == "text" || mediaType.isXML else {
             return false
@@ -104,8 +105,7 @@ struct ResponseText {
 
     private func writeAsItIs(_ rawData: RawData) throws {
         guard console.isTerminal else {
-            // A server may declare any file to be text: a body with binary data bytes stays unchanged (MIME Sniffing
-            // §3).
+            // A server may label any file as text. A body with binary data bytes stays unchanged (MIME Sniffing §3).
             if isTextInAnotherEncoding(rawData.bytes), let text = rawData.text,
                 !text.utf8.contains(where: \.isBinaryData)
             {
@@ -125,8 +125,8 @@ struct ResponseText {
 }
 
 extension RawData {
-    /// The parser's error for a body that is declared to be JSON and is not. `nil` for an empty body, for one whose
-    /// content coding was not undone, and for one that only exceeds the limits of the JSON reader.
+    /// The parser's error if the media type says JSON, but the body is not valid JSON. `nil` for an empty body, for a
+    /// body that is still content-coded, and for one that only exceeds the limits of the JSON reader.
     var jsonFault: JSONError? {
         guard mediaType?.isJSON == true, response.remainingCoding == nil, !bytes.isEmpty else { return nil }
         return json.invalidDocumentError.flatMap { $0.kind == .limitExceeded ? nil : $0 }
@@ -134,7 +134,6 @@ extension RawData {
 }
 
 extension UInt8 {
-    /// Whether the byte is a control character that does not occur in text.
     fileprivate var isBinaryData: Bool {
         switch self {
         case 0...0x08, 0x0B, 0x0E...0x1A, 0x1C...0x1F: true

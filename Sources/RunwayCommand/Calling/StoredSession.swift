@@ -2,21 +2,21 @@ import Foundation
 import HTTPTypes
 import Runway
 
-/// The data that a named session stores between calls: cookies, and the `Authorization` field of each origin.
+/// The data that a named session stores between calls: cookies, and the `Authorization` value of each origin.
 struct StoredSession: Codable, Equatable, Sendable {
-    /// The most cookies; only the newest are stored.
+    /// The maximum number of cookies; only the newest are stored.
     static let maximumCookieCount = 200
-    /// The most origins with an `Authorization` field; only the newest are stored.
+    /// The maximum number of origins with an `Authorization` value; only the newest are stored.
     static let maximumTokenCount = 64
 
-    /// A cookie in the format of the file.
+    /// A cookie in the format of the session file.
     struct StoredCookie: Codable, Equatable, Sendable {
         var name: Octets
         var value: Octets
         var domain: String
         var isHostOnly: Bool
         var path: String
-        /// Absent if the cookie ends with the session.
+        /// The expiry date; `nil` if the cookie ends with the session.
         var expires: Date?
         var isSecure: Bool
         var isHTTPOnly: Bool
@@ -38,7 +38,7 @@ struct StoredSession: Codable, Equatable, Sendable {
         }
     }
 
-    /// Bytes, stored as text if they are UTF-8, otherwise as an object with the member `base64`.
+    /// Bytes in the session file: as a string if they are UTF-8, and otherwise as an object with the member `base64`.
     struct Octets: Codable, Equatable, Sendable {
         let octets: [UInt8]
 
@@ -65,28 +65,25 @@ struct StoredSession: Codable, Equatable, Sendable {
         }
     }
 
-    /// The value of `Authorization` for calls to an origin.
+    /// The `Authorization` value for calls to an origin.
     struct Token: Codable, Equatable, Sendable {
         var origin: String
         var authorization: String
     }
 
-    /// The version of the file format.
     var version = 1
-    /// Cookies, the oldest first.
+    /// The cookies, oldest first.
     var cookies: [StoredCookie] = []
-    /// Values of `Authorization`, the oldest first.
+    /// The `Authorization` values, oldest first.
     var tokens: [Token] = []
 
-    /// Returns the value of `Authorization` for an origin; `nil` if none is stored.
+    /// Returns the `Authorization` value for an origin; `nil` if none is stored.
     func authorization(for origin: String) -> String? { tokens.last { $0.origin == origin }?.authorization }
 
-    /// Replaces the cookies.
     mutating func setCookies(_ cookies: [Cookie]) {
         self.cookies = cookies.suffix(Self.maximumCookieCount).map { StoredCookie($0) }
     }
 
-    /// Stores the value of `Authorization` for an origin.
     mutating func setAuthorization(_ value: String, for origin: String) {
         tokens.removeAll { $0.origin == origin }
         tokens = (tokens + [Token(origin: origin, authorization: value)]).suffix(Self.maximumTokenCount)

@@ -1,19 +1,19 @@
 import Foundation
 
-/// Files that are read as a whole: the value of an item, a certificate, a key, or a request.
+/// Reads whole files: the value of an item, a certificate, a key, or a request.
 enum WholeFile {
-    /// The most bytes of a file: 16 MiB.
+    /// The maximum size of a file: 16 MiB.
     static let maximumByteCount = 16 << 20
 
     /// Reads a file.
     ///
-    /// - Parameter option: The option that names the file, for errors; `nil` for an item.
-    /// - Throws: ``CommandFailure`` if it can't be read, or is larger than ``maximumByteCount``.
+    /// - Parameter option: The option that names the file, for error messages; `nil` for an item.
+    /// - Throws: ``CommandFailure`` if the file can't be read, or is larger than ``maximumByteCount``.
     static func bytes(_ path: String, of option: String? = nil) throws(CommandFailure) -> [UInt8] {
         let name = name(path, option)
         let descriptor = open(path, O_RDONLY | O_CLOEXEC)
         guard descriptor >= 0 else { throw CommandFailure("\(name) can't be read: \(SystemError.current).") }
-        // Not Data(contentsOf:), which can't read pipes and devices.
+        // `Data(contentsOf:)` can't read pipes and devices.
         let handle = FileHandle(fileDescriptor: descriptor, closeOnDealloc: true)
         guard let data = try? handle.read(upToCount: maximumByteCount + 1) ?? Data() else {
             throw CommandFailure("\(name) can't be read: \(SystemError(code: EISDIR)).")
@@ -24,10 +24,10 @@ enum WholeFile {
         return Array(data)
     }
 
-    /// Reads a file of text.
+    /// Reads a text file.
     ///
-    /// - Parameter option: The option that names the file, for errors; `nil` for an item.
-    /// - Throws: ``CommandFailure`` if it can't be read, is larger than ``maximumByteCount``, or is not UTF-8.
+    /// - Parameter option: The option that names the file, for error messages; `nil` for an item.
+    /// - Throws: ``CommandFailure`` if the file can't be read, is larger than ``maximumByteCount``, or is not UTF-8.
     static func text(_ path: String, of option: String? = nil) throws(CommandFailure) -> String {
         guard let text = String(validating: try bytes(path, of: option), as: UTF8.self) else {
             let advice = option == nil ? "; name@file sends any file in a form" : ""

@@ -1,19 +1,18 @@
 import HTTPTypes
 import Runway
 
-/// The heads of a request and of its response as they were sent, with secrets redacted.
+/// The heads of a request and its response as they were sent, with secrets redacted.
 struct WireText {
     let attempt: FlightRecord.Attempt
 
-    /// The version of the response, and before it the oldest that is offered.
+    /// The HTTP version of the response. Without a response, the oldest version that is offered.
     private var version: String { attempt.httpVersion ?? "HTTP/1.1" }
-    /// The version of the request: HTTP/1.1 also to a server that responds with HTTP/1.0.
+    /// The HTTP version of the request. It is HTTP/1.1 even if the server responds with HTTP/1.0.
     private var requestVersion: String { version.hasPrefix("HTTP/1.") ? "HTTP/1.1" : version }
 
-    /// The lines of the request: the request line and every field, including those that frame the message.
+    /// The request line and every header field, including those that frame the message.
     ///
-    /// Over HTTP/2 the request line and `Host` stand for the pseudo-header fields with the same content (RFC 9113
-    /// §8.3.1).
+    /// For HTTP/2, the request line and `Host` show the content of the pseudo-header fields (RFC 9113 §8.3.1).
     var requestLines: [String] {
         let (authority, target) = attempt.url.authorityAndTarget
         var lines = ["\(attempt.method.rawValue) \(target) \(requestVersion)"]
@@ -23,20 +22,20 @@ struct WireText {
         switch attempt.requestByteCount {
         case nil where requestVersion == "HTTP/1.1": lines.append("Transfer-Encoding: chunked")
         case nil: break
-        // RFC 9110 §8.6.
+        // RFC 9110 §8.6 asks for `Content-Length: 0` if these methods have no content.
         case 0?: if [.post, .put, .patch].contains(attempt.method) { lines.append("Content-Length: 0") }
         case let count?: lines.append("Content-Length: \(count)")
         }
         return lines
     }
 
-    /// The status line of the response and its fields; empty if there was none.
+    /// The status line and header fields of the response; empty if there was no response.
     var responseLines: [String] {
         guard let status = attempt.status else { return [] }
         return ["\(version) \(status.code) \(status.reasonPhrase)"] + (attempt.responseHeaderFields ?? [:]).map(\.line)
     }
 
-    /// Both heads, as curl shows them.
+    /// Both heads, in the format of `curl -v`.
     var exchange: String {
         (requestLines.map { "> \($0)" } + responseLines.map { "< \($0)" }).joined(separator: "\n")
     }
@@ -47,7 +46,7 @@ extension HTTPField {
 }
 
 extension String {
-    /// The authority and the target of an absolute URL, in the form of a request's head.
+    /// The authority and the request target of an absolute URL.
     fileprivate var authorityAndTarget: (authority: String, target: String) {
         let rest = firstRange(of: "://").map { self[$0.upperBound...] } ?? self[...]
         let authority = rest.prefix { $0 != "/" && $0 != "?" }

@@ -4,22 +4,21 @@ import Synchronization
 
 /// One of the process's two output streams, and its capabilities.
 ///
-/// Text is written unbuffered. Output to a terminal first removes the progress line; see ``ProgressLine``. A terminal
-/// interprets control characters, which a server may have sent: on a terminal they are escaped; see
+/// Text is written unbuffered. Output to a terminal first removes the progress line; see ``ProgressLine``. On a
+/// terminal, control characters are escaped: a server may have sent them, and the terminal would interpret them; see
 /// ``escapesControls``.
 struct Console: Sendable {
-    /// Standard output: the requested content.
+    /// Standard output, for the requested content.
     static let output = Console(descriptor: STDOUT_FILENO)
-    /// Standard error: messages for a person.
+    /// Standard error, for messages to a person.
     static let error = Console(descriptor: STDERR_FILENO)
 
     let descriptor: Int32
-    /// Whether the stream is a terminal.
     let isTerminal: Bool
-    /// Whether the cursor can be moved: on a terminal, unless `TERM` is `dumb`.
+    /// Whether the cursor can be moved. This is so on a terminal, unless `TERM` is `dumb`.
     let canRedraw: Bool
-    /// Whether colours are used if the command line does not decide: if the cursor can be moved, unless `NO_COLOR` is
-    /// set to anything (no-color.org).
+    /// Whether colours are used if the command line does not decide. This is so if the cursor can be moved and
+    /// `NO_COLOR` is not set (no-color.org).
     private let usesColourByDefault: Bool
 
     private init(descriptor: Int32) {
@@ -30,7 +29,6 @@ struct Console: Sendable {
         usesColourByDefault = canRedraw && (environment["NO_COLOR"] ?? "").isEmpty
     }
 
-    /// Whether colours are used.
     var usesColour: Bool {
         switch ColourMode.current {
         case .always: true
@@ -39,30 +37,30 @@ struct Console: Sendable {
         }
     }
 
-    /// Whether control characters are escaped: on a terminal, and if colours are forced, for example for a pager that
-    /// passes the output on to a terminal.
+    /// Whether control characters are escaped. This is so on a terminal, and if colours are forced: a pager may pass
+    /// the output on to a terminal.
     var escapesControls: Bool { isTerminal || ColourMode.current == .always }
 
-    /// The width of the terminal in columns; 80 if it is not known.
+    /// The width of the terminal in columns; 80 if it is unknown.
     var columns: Int {
         var size = winsize()
         guard ioctl(descriptor, UInt(TIOCGWINSZ), &size) == 0, size.ws_col > 0 else { return 80 }
         return Int(size.ws_col)
     }
 
-    /// Writes text as UTF-8: to a terminal with its control characters escaped, elsewhere unchanged.
+    /// Writes text as UTF-8. Escapes its control characters on a terminal.
     ///
     /// - Throws: The errors of ``write(_:)-([UInt8])``.
     func write(_ text: String) throws { try write(ConsoleText(text, for: self)) }
 
-    /// Writes text with styles in it.
+    /// Writes styled text.
     ///
     /// - Throws: The errors of ``write(_:)-([UInt8])``.
     func write(_ text: ConsoleText) throws { try write(Array(text.rendered.utf8)) }
 
-    /// Writes all of the bytes, unchanged.
+    /// Writes all bytes unchanged.
     ///
-    /// - Throws: ``BrokenPipe`` if the stream has lost its reader, ``CommandFailure`` if the write fails.
+    /// - Throws: ``BrokenPipe`` if the stream's reader has closed it, ``CommandFailure`` if the write fails.
     func write(_ bytes: [UInt8]) throws {
         if isTerminal { ProgressLine.wipe() }
         do {
@@ -88,7 +86,7 @@ struct Console: Sendable {
         try? write(text)
     }
 
-    /// Writes a remark on a separate line, dimmed.
+    /// Writes a dimmed remark on a separate line.
     func remark(_ remark: String) {
         var text = ConsoleText(remark, .dim, for: self)
         text.append("\n")
@@ -108,25 +106,25 @@ struct Console: Sendable {
     }
 }
 
-/// The reader of an output stream has closed it, as `head` does: this is not an error, and no more output is needed.
+/// The reader of an output stream has closed it, as `head` does. This is not an error: the reader needs no more output.
 struct BrokenPipe: Error {}
 
-/// The system's message for a call that failed.
+/// The error of a system call that failed.
 struct SystemError: Error, CustomStringConvertible {
-    /// The system's number, such as `ENOENT`.
+    /// The error number, such as `ENOENT`.
     var code: Int32
 
     /// The system's message, such as `No such file or directory`.
     var description: String { String(cString: strerror(code)) }
 
-    /// The error of the call that just failed on this thread.
+    /// The error of the last system call on this thread.
     static var current: SystemError { SystemError(code: errno) }
 }
 
 extension Int32 {
     /// Writes all bytes to this file descriptor.
     ///
-    /// - Throws: ``SystemError``.
+    /// - Throws: ``SystemError`` if a write fails.
     func writeAll(_ bytes: [UInt8]) throws(SystemError) {
         var start = 0
         while start < bytes.count {
@@ -136,7 +134,7 @@ extension Int32 {
             if written >= 0 {
                 start += written
             } else if errno == EAGAIN {
-                // Another process made the stream non-blocking; the write waits as on a blocking stream.
+                // Another process made the stream non-blocking. The write waits as it would on a blocking stream.
                 var request = pollfd(fd: self, events: Int16(POLLOUT), revents: 0)
                 _ = poll(&request, 1, -1)
             } else if errno != EINTR {
@@ -146,14 +144,13 @@ extension Int32 {
     }
 }
 
-/// The condition for colours in the output, which `--color` sets for the whole process.
+/// When the output has colours. `--color` sets the mode of the whole process.
 enum ColourMode: String, ExpressibleByArgument, CaseIterable, Sendable {
     case always
-    /// Colours are used on a terminal that shows them, unless `NO_COLOR` is set.
+    /// Uses colours on a terminal that supports them, unless `NO_COLOR` is set.
     case auto
     case never
 
-    /// Guards the mode of the process.
     private static let mode = Mutex(ColourMode.auto)
 
     static var current: ColourMode {
@@ -162,13 +159,13 @@ enum ColourMode: String, ExpressibleByArgument, CaseIterable, Sendable {
     }
 }
 
-/// The option `--color`, which several commands have.
+/// The option `--color`, which several commands share.
 struct ColourOption: ParsableArguments {
     @Option(
         help: ArgumentHelp(
             "When to use colours: always, never, or auto, which is on a terminal.", valueName: "when"))
     var color = ColourMode.auto
 
-    /// Sets the mode, so that error messages about the rest of the command line have it, too.
+    /// Sets the mode now, so that it also applies to error messages about the rest of the command line.
     func validate() { ColourMode.current = color }
 }

@@ -1,10 +1,10 @@
 import HTTPTypes
 import Runway
 
-/// Text for one console, with styles. On a terminal its control characters are escaped.
+/// Styled text for one console. On a terminal its control characters are escaped.
 struct ConsoleText {
     private let console: Console
-    /// The text as the console gets it.
+    /// The text with escapes, ready to be written to the console.
     private(set) var rendered = ""
 
     /// Creates a text that starts with `text`, in `style` if the console supports styles.
@@ -13,7 +13,7 @@ struct ConsoleText {
         append(text, style)
     }
 
-    /// Appends header fields, one in a line.
+    /// Appends header fields, one per line.
     mutating func append(_ fields: some Sequence<HTTPField>) {
         for field in fields {
             append(field.name.rawName, .cyan)
@@ -32,16 +32,16 @@ struct ConsoleText {
     }
 }
 
-/// A text that arrives in parts, for a console: a character may be divided between two parts.
+/// Writes a text that arrives in parts. A character may be divided between two parts.
 struct ConsoleParts {
     let console: Console
-    /// The bytes of an incomplete character or CRLF.
+    /// The bytes of an incomplete character or CRLF at the end of the last part.
     private var rest: [UInt8] = []
 
     init(for console: Console) { self.console = console }
 
-    /// Writes the complete characters: to a terminal as text in UTF-8 with its control characters escaped, elsewhere
-    /// unchanged.
+    /// Writes the complete characters. A terminal receives UTF-8 text with its control characters escaped; a file or
+    /// pipe receives the bytes unchanged.
     ///
     /// - Throws: The errors of `Console.write`.
     mutating func write(_ part: [UInt8]) throws {
@@ -52,7 +52,7 @@ struct ConsoleParts {
         try console.write(String(decoding: complete, as: UTF8.self))
     }
 
-    /// Writes the rest.
+    /// Writes the bytes that are left.
     ///
     /// - Throws: The errors of `Console.write`.
     mutating func end() throws {
@@ -63,7 +63,7 @@ struct ConsoleParts {
 }
 
 extension [UInt8] {
-    /// The number of bytes at the end that may begin a sequence of UTF-8, or CRLF, whose rest is still to arrive.
+    /// The number of bytes at the end that may be the start of a UTF-8 sequence or CRLF.
     fileprivate var incompleteByteCount: Int {
         if last == 0x0D { return 1 }
         guard let lead = suffix(3).lastIndex(where: { $0 & 0xC0 != 0x80 }) else { return 0 }
@@ -78,7 +78,7 @@ extension [UInt8] {
     }
 }
 
-/// A number of bytes as a person reads it: in the unit that fits, a thousand to the next.
+/// A number of bytes in the unit that suits a reader. One unit is a thousand of the next smaller one.
 struct ByteCount: CustomStringConvertible {
     let count: Int
 

@@ -1,9 +1,9 @@
 extension StringProtocol {
-    /// The number of columns that the text takes in a terminal: two for a wide character of East Asian scripts or an
-    /// emoji (Unicode Standard Annex 11), none for a mark that is drawn upon the previous character, one for any other.
+    /// The number of terminal columns that the text occupies. A wide character of East Asian scripts or an emoji counts
+    /// two (Unicode Standard Annex 11), a combining mark none, and any other character one.
     var displayWidth: Int { reduce(0) { $0 + $1.displayWidth } }
 
-    /// Returns the text in exactly `columns` columns: truncated, with an ellipsis, or followed by spaces.
+    /// Returns the text in exactly `columns` columns: truncated with an ellipsis, or padded with spaces.
     func padded(to columns: Int) -> String {
         let text = fitted(to: columns)
         return text + String(repeating: " ", count: columns - text.displayWidth)
@@ -23,7 +23,7 @@ extension StringProtocol {
 
 extension Character {
     fileprivate var displayWidth: Int {
-        // A sequence of scalars is drawn at the position of its first; the emoji variant is wide.
+        // The scalars of a character are drawn at one position. The emoji variant of a character is wide.
         guard let first = unicodeScalars.first else { return 0 }
         if unicodeScalars.dropFirst().contains("\u{FE0F}") { return 2 }
         return first.displayWidth
@@ -31,7 +31,7 @@ extension Character {
 }
 
 extension Unicode.Scalar {
-    /// The blocks whose characters are wide.
+    /// The Unicode ranges of wide characters.
     private static let wide: [ClosedRange<UInt32>] = [
         0x1100...0x115F, 0x2E80...0x303E, 0x3041...0x4DBF, 0x4E00...0xA4CF, 0xA960...0xA97C, 0xAC00...0xD7A3,
         0xF900...0xFAFF, 0xFE30...0xFE6F, 0xFF00...0xFF60, 0xFFE0...0xFFE6, 0x16FE0...0x18DFF, 0x1B000...0x1B2FF,

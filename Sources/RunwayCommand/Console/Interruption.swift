@@ -2,22 +2,23 @@ import Dispatch
 import Foundation
 import Synchronization
 
-/// The end of a command by Ctrl-C (SIGINT) or SIGTERM: its work is cancelled, and cleans up after itself.
+/// Cancels a command's work on Ctrl-C (SIGINT) or SIGTERM, so that the work can clean up.
 enum Interruption {
-    /// The time within which cancelled work has to end by itself before the process ends.
+    /// The time within which cancelled work has to end. Then the process ends.
     static let grace = DispatchTimeInterval.seconds(2)
 
-    /// The signal that ended some work.
+    /// The signal that interrupted the work.
     struct Signalled: Error {
         var signal: Int32
     }
 
-    /// Runs `work`, and cancels it when the process receives a signal to end.
+    /// Runs `work`, and cancels it when the process receives SIGINT or SIGTERM.
     ///
-    /// A second signal, or the end of ``grace``, ends the process at once; temporary files are removed then, too.
+    /// A second signal, or the end of ``grace``, ends the process at once. Temporary files are removed in that case,
+    /// too.
     ///
-    /// - Parameter forcedStatus: The exit code of a process that did not wait for `work`, from the signal.
-    /// - Throws: ``Signalled`` if a signal was received, whatever the result of `work`; otherwise the errors of `work`.
+    /// - Parameter forcedStatus: Returns the exit code for a signal if the process does not wait for `work`.
+    /// - Throws: ``Signalled`` if a signal was received, even if `work` succeeded. Otherwise the errors of `work`.
     static func cancelling<Value: Sendable>(
         forcedStatus: @escaping @Sendable (_ signal: Int32) -> Int32 = ExitStatus.signalled,
         _ work: @escaping @Sendable () async throws -> Value
@@ -25,13 +26,15 @@ enum Interruption {
         let signals = [SIGINT, SIGTERM]
         let (registrations, registration) = AsyncStream<Void>.makeStream()
         let task = Task {
-            // Until its source is registered a signal ends the process, and no work has started that it could interrupt.
+            // Until both sources are registered, a signal ends the process. No work has started that a signal could
+            // interrupt.
             for await _ in registrations.prefix(signals.count) {}
             try Task.checkCancellation()
             return try await work()
         }
         let received = ReceivedSignal()
-        // Of another quality of service than the tasks, whose threads may all be busy for long: it has threads of its own.
+        // The threads of the tasks may all be busy for a long time. A queue with another quality of service has its own
+        // threads.
         let queue = DispatchQueue(label: "runway.signals", qos: .userInteractive)
         let sources = signals.map { number in
             let source = DispatchSource.makeSignalSource(signal: number, queue: queue)
@@ -39,7 +42,7 @@ enum Interruption {
                 let end: @Sendable () -> Never = {
                     ProgressLine.wipe()
                     TemporaryFiles.removeAll()
-                    // Not exit(3): other threads still run, and handlers of exit would free memory that they use.
+                    // exit(3) would run handlers that free memory while other threads still use it.
                     _exit(forcedStatus(number))
                 }
                 if !received.isFirst(number) { end() }
@@ -48,7 +51,8 @@ enum Interruption {
             }
             source.setRegistrationHandler {
                 #if canImport(Darwin)
-                    // There the source sees a signal in addition to its default action; elsewhere it replaces it.
+                    // On this system the source receives a signal in addition to the default action, so the default
+                    // action is switched off.
                     signal(number, SIG_IGN)
                 #endif
                 registration.yield()
@@ -63,9 +67,7 @@ enum Interruption {
     }
 }
 
-/// The first received signal.
 private final class ReceivedSignal: Sendable {
-    /// Guards the number of the signal.
     private let number = Mutex<Int32?>(nil)
 
     var signal: Int32? { number.withLock { $0 } }
@@ -78,9 +80,8 @@ private final class ReceivedSignal: Sendable {
     }
 }
 
-/// Files and folders that must not outlive the process, however it ends by itself or by a signal that it handles.
+/// Files and folders that are removed before the process ends, either normally or by a handled signal.
 enum TemporaryFiles {
-    /// Guards the paths.
     private static let paths = Mutex<Set<String>>([])
 
     static func insert(_ path: String) { paths.withLock { _ = $0.insert(path) } }

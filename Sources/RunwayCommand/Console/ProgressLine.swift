@@ -2,19 +2,17 @@ import Foundation
 import Synchronization
 
 /// The line at the bottom of a terminal that shows the progress of long work. It is drawn on standard error, and only
-/// on a terminal.
+/// if that is a terminal.
 ///
-/// Output on a terminal removes it first, so that it is never left between other lines.
+/// Any other output to a terminal removes the line first.
 enum ProgressLine {
-    /// The time that the work has to take before the line is shown.
+    /// The time after which the line appears.
     static let patience = Duration.milliseconds(500)
-    /// The interval at which the line is redrawn.
     private static let interval = Duration.milliseconds(100)
 
-    /// Guards whether the line is drawn.
     private static let isDrawn = Mutex(false)
 
-    /// Runs `work`, and shows the text of `describe` as soon as it takes longer than ``patience``.
+    /// Runs `work`. Shows the text of `describe` if `work` takes longer than ``patience``.
     ///
     /// - Parameter describe: Returns the text for the elapsed time; `nil` shows no line. It must return immediately.
     static func during<Value>(
@@ -28,7 +26,8 @@ enum ProgressLine {
             var tick = start + patience
             var turn = 0
             while (try? await clock.sleep(until: tick)) != nil {
-                // `end` cancels this task, waits for it, and then removes the line: this line is never drawn after that.
+                // `end` cancels this task, waits for it, and then removes the line. So the line is never drawn after
+                // its removal.
                 draw(describe(clock.now - start), turn: turn)
                 turn += 1
                 tick = clock.now + interval
@@ -54,7 +53,7 @@ enum ProgressLine {
         guard let text else { return wipe() }
         let frames = ["⠋", "⠙", "⠹", "⠸", "⠼", "⠴", "⠦", "⠧", "⠇", "⠏"]
         let console = Console.error
-        // A line that wraps could not be wiped, so it is shorter than the terminal is wide.
+        // A line that wraps can't be removed, so the line is shorter than the terminal's width.
         let line = "\(frames[turn % frames.count]) \(text)".fitted(to: max(console.columns - 1, 0))
         isDrawn.withLock { isDrawn in
             isDrawn = true
@@ -63,7 +62,6 @@ enum ProgressLine {
         }
     }
 
-    /// Removes the line, if it is drawn.
     static func wipe() {
         isDrawn.withLock { isDrawn in
             guard isDrawn else { return }

@@ -1,10 +1,10 @@
 import RunwaySignatures
 
-/// Swift source that has a key, masked.
+/// Generates Swift source with a masked key.
 ///
-/// The key's text does not occur in the source, nor in the program that is compiled from it: both have random bytes,
-/// and the text by exclusive or with them, which are combined when the key is used. Whoever has the program can combine
-/// them, too.
+/// Neither the source nor the compiled program contains the key's text. Both contain random bytes, and the exclusive or
+/// of the text and these bytes. The program combines the two when it uses the key. Anyone who has the program can do
+/// so, too.
 struct EmbeddedKeySource {
     let name: String
     let id: String
@@ -13,10 +13,9 @@ struct EmbeddedKeySource {
     let mask: [UInt8]
 
     /// - Parameters:
-    ///   - id: The identifier, which ``KeyID/check(_:of:)`` accepts: it becomes part of a string literal and of a
-    ///     comment.
-    ///   - text: The key, as `SigningKey.init(_:text:)` reads it.
-    ///   - mask: Random bytes, as many as the bytes of the text.
+    ///   - id: An identifier that ``KeyID/check(_:of:)`` accepts. It becomes part of a string literal and of a comment.
+    ///   - text: The key in the text form of `SigningKey.init(_:text:)`.
+    ///   - mask: Random bytes, as many as the UTF-8 bytes of `text`.
     init(name: String, id: String, algorithm: String, text: String, mask: [UInt8]) {
         precondition(mask.count == text.utf8.count, "A mask is as long as the text")
         precondition(SaltedDigest.isKeyID(id[...]), "An identifier has no character that ends a literal or a comment")
@@ -24,13 +23,12 @@ struct EmbeddedKeySource {
         masked = zip(text.utf8, mask).map { $0 ^ $1 }
     }
 
-    /// Returns random bytes to mask a text.
+    /// Returns as many random bytes as `text` has UTF-8 bytes.
     static func randomMask(for text: String) -> [UInt8] {
         var generator = SystemRandomNumberGenerator()
         return text.utf8.map { _ in UInt8.random(in: .min ... .max, using: &generator) }
     }
 
-    /// The source.
     var text: String {
         """
         // The key \(id) for \(algorithm), masked by "runway keys embed".
@@ -70,7 +68,7 @@ struct EmbeddedKeySource {
         """
     }
 
-    /// Numbers in hexadecimal, 16 in a line.
+    /// Formats bytes in hexadecimal, 16 per line.
     private static func lines(_ bytes: [UInt8]) -> String {
         stride(from: 0, to: bytes.count, by: 16).map { start in
             let line = bytes[start..<min(start + 16, bytes.count)]

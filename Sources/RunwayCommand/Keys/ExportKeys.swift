@@ -1,7 +1,7 @@
 import ArgumentParser
 import RunwaySignatures
 
-/// `runway keys export`.
+/// `runway keys export`: prints the key file for a server, without private keys.
 struct ExportKeys: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "export", abstract: "Print the file that a server needs, without private keys.",
@@ -25,7 +25,7 @@ struct ExportKeys: ParsableCommand {
     }
 }
 
-/// `runway keys embed`.
+/// `runway keys embed`: prints Swift source that contains a masked key.
 struct EmbedKey: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "embed", abstract: "Print Swift source that has a key, masked.",

@@ -4,31 +4,31 @@ import Foundation
     import CDispatch
 #endif
 
-/// Lets one process at a time change a file of keys.
+/// Lets only one process at a time change a file of keys.
 ///
-/// The file itself is locked. A change replaces the file, so that a process that has waited for the lock of the former
-/// file opens it again.
+/// The lock belongs to the file itself, and a change replaces the file. A process that waited for the lock therefore
+/// opens the path again if the file was replaced.
 final class KeyFileLock: Sendable {
     private let descriptor: Int32
 
-    /// The longest wait for other processes.
+    /// The maximum time to wait for other processes.
     static let maximumWait = Duration.seconds(10)
     private static let pause = 0.02
 
-    /// Locks the file at a path until this value is released.
+    /// Locks the file at a path until this object is released.
     ///
-    /// - Throws: ``CommandFailure`` if the file can't be opened, or if another process has it for longer than
+    /// - Throws: ``CommandFailure`` if the file can't be opened, or if another process holds the lock for longer than
     ///   `maximumWait`.
     init(path: String, upTo maximumWait: Duration = maximumWait) throws(CommandFailure) {
         let end = ContinuousClock.now + maximumWait
         while true {
-            // Without O_NONBLOCK, a named pipe would be waited for.
+            // Without O_NONBLOCK, opening a named pipe would block.
             let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
             guard descriptor >= 0 else {
                 throw CommandFailure(
                     "The key file \"\(path)\" can't be used: the file cannot be opened, or is a symbolic link.")
             }
-            // Where a file system has no locks, every file counts as unlocked.
+            // If the file system does not support locks, the file counts as locked.
             let isLocked = flock(descriptor, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK
             if isLocked, Self.isInPlace(descriptor, path) {
                 self.descriptor = descriptor

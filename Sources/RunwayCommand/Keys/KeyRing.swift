@@ -1,23 +1,23 @@
 import Foundation
 import RunwaySignatures
 
-/// A file of keys that is made, read and changed. Only the user can read it.
+/// A file of keys, which only its user can read.
 struct KeyRing: Sendable {
     let path: String
     private(set) var entries: [KeyEntry]
-    /// Held from the reading of a file until it was replaced; `nil` for one that is only read.
+    /// The lock, held from the reading of the file until it was replaced; `nil` if the file is only read.
     private let lock: KeyFileLock?
 
-    /// Reads a file to change it. Others that would change it wait until this value is released.
+    /// Reads a file in order to change it. Other processes that want to change it wait until this value is released.
     ///
-    /// - Throws: ``CommandFailure`` if it can't be used, or if another process does not end its change in time.
+    /// - Throws: ``CommandFailure`` if the file can't be used, or if another process does not end its change in time.
     init(changing path: String) throws(CommandFailure) {
         try self.init(path: path, lock: KeyFileLock(path: path))
     }
 
-    /// Reads a file.
+    /// Reads a file without locking it.
     ///
-    /// - Throws: ``CommandFailure`` if it can't be used.
+    /// - Throws: ``CommandFailure`` if the file can't be used.
     init(path: String) throws(CommandFailure) { try self.init(path: path, lock: nil) }
 
     private init(path: String, lock: KeyFileLock?) throws(CommandFailure) {
@@ -29,9 +29,9 @@ struct KeyRing: Sendable {
         }
     }
 
-    /// Makes a file with one key.
+    /// Creates a file with one key.
     ///
-    /// - Throws: ``CommandFailure`` if there is a file, or it can't be written.
+    /// - Throws: ``CommandFailure`` if the file exists already, or can't be written.
     init(making path: String, with entry: KeyEntry) throws(CommandFailure) {
         (self.path, entries, lock) = (path, [entry], nil)
         let descriptor = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0o600)
@@ -50,9 +50,7 @@ struct KeyRing: Sendable {
         }
     }
 
-    /// Returns the key with an identifier.
-    ///
-    /// - Throws: ``CommandFailure`` if there is no such key.
+    /// - Throws: ``CommandFailure`` if there is no key with this identifier.
     func entry(_ id: String) throws(CommandFailure) -> KeyEntry {
         guard let entry = entries.first(where: { $0.id == id }) else {
             throw CommandFailure("The key file \"\(path)\" has no key \"\(id)\".")
@@ -60,9 +58,7 @@ struct KeyRing: Sendable {
         return entry
     }
 
-    /// Adds a key.
-    ///
-    /// - Throws: ``CommandFailure`` if its identifier is in use.
+    /// - Throws: ``CommandFailure`` if the identifier of the key is in use.
     mutating func add(_ entry: KeyEntry) throws(CommandFailure) {
         guard !entries.contains(where: { $0.id == entry.id }) else {
             throw CommandFailure("The key file \"\(path)\" has a key \"\(entry.id)\" already.")
@@ -70,19 +66,18 @@ struct KeyRing: Sendable {
         entries.append(entry)
     }
 
-    /// Changes the key with an identifier.
     mutating func change(_ id: String, _ change: (inout KeyEntry) -> Void) {
         for index in entries.indices where entries[index].id == id { change(&entries[index]) }
     }
 
-    /// Replaces the file as a whole, for a value that was read to be changed.
+    /// Replaces the whole file. The value must come from ``init(changing:)``.
     ///
-    /// - Throws: ``CommandFailure`` if it can't be written.
+    /// - Throws: ``CommandFailure`` if the file can't be written.
     func save() throws(CommandFailure) {
         try OutputFile.replacePrivately(path, with: Self.bytes(entries))
     }
 
-    /// Returns the JSON of a file.
+    /// Encodes keys in the JSON format of a file of keys.
     static func bytes(_ entries: [KeyEntry]) -> [UInt8] {
         guard let text = try? KeyFileContents(keys: entries).jsonText() else {
             preconditionFailure("Keys are strings and numbers, which JSON can hold")

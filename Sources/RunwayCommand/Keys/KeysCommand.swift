@@ -2,7 +2,7 @@ import ArgumentParser
 import Foundation
 import RunwaySignatures
 
-/// `runway keys`: files of keys for signers and verifiers.
+/// `runway keys`: manages files of keys for signers and verifiers.
 struct KeysCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "keys", abstract: "Make, list, rotate and revoke the keys of signatures.",
@@ -42,26 +42,26 @@ struct KeysCommand: AsyncParsableCommand {
         ])
 }
 
-/// The file of keys that a command names.
+/// The argument that names the file of keys.
 struct KeyFileArgument: ParsableArguments {
     @Argument(help: "The file of keys.", completion: .file())
     var file: String
 
     func ring() throws(CommandFailure) -> KeyRing { try KeyRing(path: file) }
 
-    /// Returns the keys of the file. No other process can change the file meanwhile.
+    /// Locks and reads the file, so that no other process can change it meanwhile.
     func lockedRing() throws(CommandFailure) -> KeyRing { try KeyRing(changing: file) }
 }
 
 extension ParsableCommand {
-    /// Seconds since 1970 as a date in UTC (ISO 8601).
+    /// Formats seconds since 1970 as a date in UTC (ISO 8601).
     static func date(_ seconds: Int64) -> String {
         Date(timeIntervalSince1970: Double(seconds)).formatted(.iso8601)
     }
 }
 
 extension KeyEntry {
-    /// Returns a word that says whether the key is accepted at a time.
+    /// Returns a word that states whether the key is accepted at a time.
     func state(at now: UnixTime) throws -> String {
         let record = try record()
         if record.isRevoked { return "revoked" }
@@ -69,7 +69,8 @@ extension KeyEntry {
         return record.notBefore.map { now < $0 } == true ? "not yet active" : "expired"
     }
 
-    /// Writes the public key, if there is one, or the secret.
+    /// Writes the public key, or the private key or secret if `printsSecret` is set. Writes nothing for a secret
+    /// otherwise.
     func writePublicKey(orSecret printsSecret: Bool) throws {
         let text = printsSecret ? signingText : privateKey.map { _ in key }
         guard let text else { return }

@@ -1,7 +1,7 @@
 import ArgumentParser
 import RunwaySignatures
 
-/// `runway keys list`.
+/// `runway keys list`: prints the keys of a file.
 struct ListKeys: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "list", abstract: "List the keys of a file, without the keys themselves.",
@@ -14,7 +14,7 @@ struct ListKeys: ParsableCommand {
 
     @OptionGroup var colour: ColourOption
 
-    /// The facts of a key that are printed.
+    /// The printed properties of a key.
     private struct Row: Encodable {
         let id: String
         let alg: String

@@ -1,7 +1,7 @@
 import ArgumentParser
 import RunwaySignatures
 
-/// `runway keys make`.
+/// `runway keys make`: creates a key.
 struct MakeKey: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "make", abstract: "Make a key in a new file, and print its public key.",
@@ -61,9 +61,9 @@ struct MakeKey: ParsableCommand {
     }
 }
 
-/// The identifiers of keys.
+/// Checks the identifiers of keys.
 enum KeyID {
-    /// Refuses an identifier that not every way to sign can name.
+    /// Throws if an identifier contains characters that not every signature scheme can represent.
     static func check(_ id: String, of option: String) throws {
         guard SaltedDigest.isKeyID(id[...]) else {
             throw ValidationError("\(option) needs 1 to 256 letters, digits and -._~:@/+.")

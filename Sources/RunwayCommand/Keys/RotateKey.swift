@@ -1,7 +1,7 @@
 import ArgumentParser
 import RunwaySignatures
 
-/// `runway keys rotate`.
+/// `runway keys rotate`: adds a successor of a key.
 struct RotateKey: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "rotate", abstract: "Add the successor of a key, and let the old one end after an overlap.",
@@ -51,7 +51,7 @@ struct RotateKey: ParsableCommand {
     }
 }
 
-/// `runway keys revoke`.
+/// `runway keys revoke`: makes a key invalid from now on.
 struct RevokeKey: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "revoke", abstract: "Refuse all signatures of a key from now on.",
@@ -71,7 +71,7 @@ struct RevokeKey: ParsableCommand {
     }
 }
 
-/// A time such as `90s`, `30m`, `24h` or `7d`.
+/// A duration argument such as `90s`, `30m`, `24h` or `7d`.
 struct TimeSpan: ExpressibleByArgument, Sendable {
     let seconds: Int64
 

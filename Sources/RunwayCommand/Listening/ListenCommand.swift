@@ -33,7 +33,7 @@ struct ListenCommand: AsyncParsableCommand {
               130  Ctrl-C. 143 is SIGTERM.
             """)
 
-    /// The URL. It is optional, so that a mistake in the options is reported first.
+    /// The URL. It is declared optional, so that the parser reports a mistake in the options first.
     @Argument(help: "The URL, or a part of it: host/path, :port/path.")
     var url: String?
 
@@ -82,13 +82,12 @@ struct ListenCommand: AsyncParsableCommand {
     }
 }
 
-/// A URL to listen to.
 struct ListenAddress: Equatable {
-    /// The URL of the request, whose scheme is `http` or `https` in any case.
+    /// The URL of the request. Its scheme is always `http` or `https`, also for a WebSocket.
     let target: CallTarget
     let isWebSocket: Bool
 
-    /// Reads a URL, whose scheme may be absent.
+    /// Parses a URL, whose scheme may be absent.
     ///
     /// - Throws: ``CommandFailure`` that names the problem.
     init(_ text: String) throws(CommandFailure) {

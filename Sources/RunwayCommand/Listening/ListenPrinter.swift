@@ -2,7 +2,7 @@ import Foundation
 import RunwayJSON
 import RunwayStreams
 
-/// Prints events and messages as they arrive, for a person or as one JSON object on each line.
+/// Prints events and messages as they arrive, either for a person or as one JSON object per line.
 struct ListenPrinter: Sendable {
     let isJSON: Bool
 
@@ -62,8 +62,8 @@ struct ListenPrinter: Sendable {
         }
     }
 
-    /// Prints a line with the type and the details of an event, and its data below. The data is indented, so that none
-    /// of its lines looks like the first line of another event.
+    /// Prints a line with the type and details of an event, and its data below. The data is indented, so that none of
+    /// its lines looks like the start of another event.
     private func entry(_ type: String, _ details: [String], _ text: String) throws {
         var line = ConsoleText(Self.oneLine(type), .bold, for: .output)
         for detail in details { line.append(" \(Self.oneLine(detail))", .dim) }
@@ -89,7 +89,7 @@ struct ListenPrinter: Sendable {
         try Console.output.write(String(decoding: writer.bytes, as: UTF8.self) + "\n")
     }
 
-    /// Returns a server's text in one line, so that the text can't look like a line of this command.
+    /// Returns a server's text as one line, so that a part of it can't look like a line of this command.
     private static func oneLine(_ text: String) -> String {
         String(text.map { $0.isNewline ? " " : $0 })
     }

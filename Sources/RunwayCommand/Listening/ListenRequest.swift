@@ -13,7 +13,7 @@ struct ListenRequest: EventStreamEndpoint {
     let headers: [String: String]
     let topics: Set<String>?
 
-    /// - Throws: ``CommandFailure`` if an item is one of a body, which the request can't have.
+    /// - Throws: ``CommandFailure`` if an item belongs to a body, since the request has no body.
     init(_ target: CallTarget, _ items: [String], topics: Set<String>?) throws(CommandFailure) {
         let parts = target.path.split(separator: "?", maxSplits: 1, omittingEmptySubsequences: false)
         path = Runway.EndpointPath(stringLiteral: String(parts[0]))

@@ -4,7 +4,7 @@ import RunwayStreams
 import RunwayTransport
 import Synchronization
 
-/// A network layer that lives for one stream or WebSocket.
+/// A network layer for one stream or WebSocket.
 struct ListenSession: Sendable {
     private let network: NetworkLayer
     private let transport: NIOTransport
@@ -23,7 +23,7 @@ struct ListenSession: Sendable {
         }
     }
 
-    /// Prints a stream until it ends or `count` events have arrived.
+    /// Prints the events of a stream until it ends or `count` events have arrived.
     func follow(_ request: ListenRequest, after id: String?, count: Int?, _ printer: ListenPrinter) async throws {
         let cursors = MemoryStreamCursorStore()
         if let id { cursors.store(StreamCursor(stream: "", lastEventID: id), for: "listen") }
@@ -41,7 +41,7 @@ struct ListenSession: Sendable {
         }
     }
 
-    /// Prints a WebSocket until it ends or `count` messages have arrived.
+    /// Prints the messages of a WebSocket until it ends or `count` messages have arrived.
     func follow(webSocket request: ListenRequest, count: Int?, _ printer: ListenPrinter) async throws {
         let messages = network.webSocket(request)
         watch.onFailure { messages.close() }
@@ -63,7 +63,7 @@ struct ListenSession: Sendable {
         }
     }
 
-    /// Runs `read`, closes the connections, and throws the error that ends the command, if there is one.
+    /// Runs `read`, and closes the connections. Throws the error that the command ends with, if there is one.
     private func ending(_ read: () async throws -> Void) async throws {
         var failure: (any Error)?
         do { try await read() } catch { failure = error }
@@ -77,7 +77,7 @@ struct ListenSession: Sendable {
     }
 }
 
-/// Ends a command whose first connection fails, and reports the failures of later ones.
+/// Ends the command if the first connection fails, and reports the failures of later connections.
 private final class ConnectionWatch: EventSink {
     private struct State {
         var hasConnected = false
@@ -85,10 +85,10 @@ private final class ConnectionWatch: EventSink {
         var onFailure: (@Sendable () -> Void)?
     }
 
-    /// Guards whether there was a connection, and the failure of the first.
+    /// Guards whether a connection succeeded, and the failure of the first one.
     private let state = Mutex(State())
 
-    /// The reason why there was no connection; `nil` if there was one.
+    /// The reason why the first connection failed; `nil` if it succeeded.
     var failure: NetworkError? { state.withLock { $0.failure } }
 
     func connected() { state.withLock { $0.hasConnected = true } }
@@ -101,7 +101,7 @@ private final class ConnectionWatch: EventSink {
             if !state.hasConnected { state.failure = state.failure ?? error }
             return (state.hasConnected, state.onFailure)
         }
-        // A refusal ends the stream by itself, and so does a body that can't be decoded.
+        // The stream ends by itself after a refusal, or if a body can't be decoded.
         if error.isUndecodable { return }
         if hasConnected {
             Console.error.remark("The connection is opened again: \(error.description)")

@@ -4,7 +4,7 @@ import Runway
 import RunwayDemo
 import Synchronization
 
-/// `runway demo`: the listings app, played against its backend.
+/// `runway demo`: runs the listings app against its backend.
 struct DemoCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "demo", abstract: "Play a session of a listings app against a backend of its own.",
@@ -84,7 +84,7 @@ struct DemoCommand: AsyncParsableCommand {
     }
 
     func run() async throws {
-        // Guards the title of the scene that is being played.
+        // Guards the title of the current scene.
         let title = Mutex("")
         let parts = scene.map { [$0] } ?? Set(DemoPart.allCases)
         let report: DemoReport
@@ -112,7 +112,7 @@ struct DemoCommand: AsyncParsableCommand {
         if !report.problems.isEmpty { throw ExitCode(ExitStatus.refused) }
     }
 
-    /// The names of the parts, in lines of the help's width.
+    /// The names of the parts, wrapped at the width of the help.
     private static var names: String {
         DemoPart.allCases.map(\.rawValue).reduce(into: [""]) { lines, name in
             let line = lines[lines.count - 1]
@@ -122,7 +122,7 @@ struct DemoCommand: AsyncParsableCommand {
     }
 }
 
-/// Runs the log tour of `runway demo` in a process of its own, so that the demo can kill it.
+/// Runs the log tour of `runway demo` in a separate process, so that the demo can kill it.
 struct DemoLogCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(commandName: LogTour.commandName, shouldDisplay: false)
 
@@ -136,8 +136,7 @@ struct DemoLogCommand: AsyncParsableCommand {
     }
 }
 
-/// Runs the train tour of `runway demo` in processes of its own, so that the demo can kill two of them and start them
-/// again.
+/// Runs the train tour of `runway demo` in separate processes, so that the demo can kill and restart two of them.
 struct DemoTrainCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(commandName: TrainTour.commandName, shouldDisplay: false)
 

@@ -1,16 +1,16 @@
 import Runway
 import RunwayDemo
 
-/// The report of a demo in 80 columns. For each part: the user's action, some rows of the screen, and its cost with the
-/// reason; then the totals and the table of addresses.
+/// The report of a demo in 80 columns. Each part has the user's action, some rows of the screen, and the requests that
+/// it cost with the reason. The totals and the table of addresses follow.
 struct DemoStory {
     private static let columns = 80
     private let report: DemoReport
     private var text: ConsoleText
-    /// Whether a block was appended, so that a blank line precedes the next.
+    /// Whether a block was appended, so that a blank line has to precede the next block.
     private var hasBlocks = false
 
-    /// Returns the text of a report, with styles if `console` supports them.
+    /// Formats a report, with styles if `console` supports them.
     static func text(of report: DemoReport, for console: Console) -> ConsoleText {
         var story = DemoStory(report: report, text: ConsoleText(for: console))
         for part in DemoPart.allCases { story.append(part) }
@@ -42,7 +42,7 @@ struct DemoStory {
         hasBlocks = true
     }
 
-    /// Appends the title of a part: the user's action with its cost, and the effect in the layer.
+    /// Appends the title of a part: the user's action, its cost, and its effect in the layer.
     private mutating func title(_ part: DemoPart, _ cost: String...) {
         beginBlock()
         let cost = cost.joined(separator: ", ")
@@ -51,8 +51,8 @@ struct DemoStory {
         line("  \(part.effect)")
     }
 
-    /// Returns the first row of a screen, and the first row of another screen if its text differs: an error, or another
-    /// team's format.
+    /// Returns the first row of a screen. If another screen shows a different first row, such as an error or another
+    /// format, returns that row, too.
     private static func rows(of part: DemoPart, in scenes: [DemoReport.Scene]) -> [String] {
         let rows = scenes.map(\.screen).filter { !$0.isEmpty }.prefix(2).map { $0[0] }
         guard rows.count == 2, rows[0] != rows[1], part == .lists || rows[1].hasPrefix("⚠︎") else {
@@ -61,7 +61,7 @@ struct DemoStory {
         return rows
     }
 
-    /// Appends the totals: calls on the left and requests on the right.
+    /// Appends the totals: calls on the left, and requests on the right.
     private mutating func appendTotals() {
         beginBlock()
         line("In all, on the app's screens", .bold)
@@ -81,7 +81,7 @@ struct DemoStory {
         }
     }
 
-    /// Appends the attempts of the signing tour and their outcomes, two on a line.
+    /// Appends the attempts of the signing tour and their outcomes, two per line.
     private mutating func append(_ signing: SigningTourReport) {
         title(.signing, Self.count([signing.calls], "call"), Self.count([signing.requests], "request"))
         let attempts = signing.rows.map { "\($0.title.prefix { $0 != ":" }): \($0.briefOutcome)" }
@@ -91,13 +91,12 @@ struct DemoStory {
         }
     }
 
-    /// Appends one line for each step of the tour, in aligned columns.
+    /// Appends one line per step of the tour, in aligned columns.
     private mutating func append(_ hosts: HostTourReport) {
         beginBlock()
         line(DemoPart.addresses.action, .bold)
         line("  \(DemoPart.addresses.effect)")
         let addresses = hosts.addresses.sorted { $0.key < $1.key }.map { "\($0)  \($1)" }
-        // Two in a line.
         for start in stride(from: 0, to: addresses.count, by: 2) {
             let second = start + 1 < addresses.count ? addresses[start + 1] : ""
             line("  \(addresses[start].padded(to: 37)) \(second)", .dim)
@@ -129,20 +128,20 @@ struct DemoStory {
         text.append("\n")
     }
 
-    /// Appends the counts of both sides.
+    /// Appends the counts of the app and the server.
     private mutating func append(_ log: LogTourReport) {
         title(.log, Self.count([log.recorded], "action"), Self.count([log.requests], "request"))
         line("    \(log)", .dim)
     }
 
-    /// Appends the screen without a network.
+    /// Appends the screen that the app shows without a network.
     private mutating func append(_ train: TrainTourReport) {
         let requests = train.detailRequests + train.effects + train.repeated
         title(.train, Self.count([train.openings, train.changes], "call"), Self.count([requests], "request"))
         for row in train.screen { line("    \(row)", .dim) }
     }
 
-    /// Appends the end of the conversation, as both screens show it.
+    /// Appends the end of the conversation as both screens show it.
     private mutating func append(_ chat: ChatTourReport) {
         title(.chat, Self.count([chat.written], "message"), "\(chat.stored) stored")
         line("    \(chat.screen.suffix(2).joined(separator: "   "))", .dim)
@@ -159,13 +158,13 @@ struct DemoStory {
         for problem in report.problems { text.append("  \(problem)\n") }
     }
 
-    /// Appends a line, truncated to the width.
+    /// Appends a line, truncated to the width of the report.
     private mutating func line(_ content: String, _ style: Console.Style? = nil) {
         text.append(content.fitted(to: Self.columns), content.isEmpty ? nil : style)
         text.append("\n")
     }
 
-    /// Returns the parts of a total that are not zero, with their numbers aligned.
+    /// Formats the counts that are not zero, with aligned numbers.
     private static func sum(_ parts: [(count: Int, what: String)]) -> [String] {
         parts.filter { $0.count > 0 }.map { part in
             String(repeating: " ", count: max(0, 4 - "\(part.count)".count)) + "\(part.count) \(part.what)"

@@ -2,7 +2,7 @@ import ArgumentParser
 import Runway
 import RunwayTransport
 
-/// `runway probe`: how long each address of a host takes.
+/// `runway probe`: measures each address of a host.
 struct ProbeCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "probe", abstract: "Measure every address of a host at once: DNS, TCP, TLS.",
@@ -23,7 +23,7 @@ struct ProbeCommand: AsyncParsableCommand {
               130  Ctrl-C. 143 is SIGTERM.
             """)
 
-    /// The host. It is optional, so that a mistake in the options is reported first.
+    /// The host. It is declared optional, so that the parser reports a mistake in the options first.
     @Argument(help: "The host: a name, or an address. Its port is an option.")
     var host: String?
 
@@ -55,7 +55,7 @@ struct ProbeCommand: AsyncParsableCommand {
         for address in addresses where IPAddress(address) == nil {
             throw ValidationError("--addresses needs IP addresses; \"\(address)\" is not one.")
         }
-        // The value is not shown: it may contain control sequences of a terminal.
+        // The error does not show the value, which may contain control sequences for the terminal.
         if let host, !Self.isHost(host) {
             throw ValidationError(
                 "The host has to be a name or an address, without scheme, user and path; --port sets the port.")
@@ -100,7 +100,7 @@ struct ProbeCommand: AsyncParsableCommand {
                 host, port: port ?? (plain ? 80 : 443), addresses: addresses.compactMap { IPAddress($0) },
                 isSecure: !plain)
         } catch {
-            // A run that a signal ended is reported by the signal.
+            // If a signal ended the run, the signal is reported instead.
             throw CommandFailure(error.description)
         }
     }

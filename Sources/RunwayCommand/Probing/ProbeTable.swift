@@ -2,11 +2,11 @@ import Foundation
 import Runway
 import RunwayTransport
 
-/// The results of a probe, for people and for programs.
+/// Formats the results of a probe as a table or as JSON.
 struct ProbeTable {
     let report: HostProbeReport
 
-    /// One JSON object. Unknown values are left out.
+    /// The results as one JSON object. Unknown values are left out.
     var json: [UInt8] {
         get throws {
             let addresses = report.entries.map { entry in
@@ -28,7 +28,7 @@ struct ProbeTable {
         }
     }
 
-    /// Returns a line about the name, and a table of its addresses, the fastest first.
+    /// Returns a line about the host name, and a table of its addresses, the fastest first.
     func text(for console: Console) -> ConsoleText {
         let host = report.host.contains(":") ? "[\(report.host)]" : report.host
         var text = ConsoleText("\(host):\(report.port)", .bold, for: console)
@@ -52,7 +52,7 @@ struct ProbeTable {
         for (number, row) in rows.enumerated() {
             let cells = zip(row, widths).enumerated().map { column, cell in
                 let blanks = String(repeating: " ", count: cell.1 - cell.0.count)
-                // Words are aligned left, times right.
+                // Words are left-aligned, times right-aligned.
                 return column < 2 ? cell.0 + blanks : blanks + cell.0
             }
             text.append(cells.joined(separator: "  "), number == 0 ? .dim : nil)
@@ -70,9 +70,9 @@ extension Duration {
     /// The duration in milliseconds.
     private var milliseconds: Double { Double(components.seconds) * 1e3 + Double(components.attoseconds) / 1e15 }
 
-    /// The duration in seconds, to the hundredth of a millisecond.
+    /// The duration in seconds, rounded to a hundredth of a millisecond.
     fileprivate var jsonSeconds: Double { (milliseconds * 100).rounded() / 100_000 }
 
-    /// The duration as a table shows it, such as `12.3 ms`.
+    /// The duration for the table, such as `12.3 ms`.
     fileprivate var text: String { "\((milliseconds * 10).rounded() / 10) ms" }
 }

@@ -3,15 +3,15 @@ import Runway
 import RunwayJSON
 import Synchronization
 
-/// The start of a body that passes, for `--show-bodies`.
+/// The first bytes of a forwarded body, for `--show-bodies`.
 struct CapturedBody: Sendable {
-    /// The most bytes of a body that are stored: 4 KiB.
+    /// The maximum number of bytes stored per body: 4 KiB.
     static let maximumByteCount = 4 << 10
 
     var bytes: [UInt8] = []
     var byteCount = 0
     let contentType: String?
-    /// The content coding, which is not undone.
+    /// The content coding, which is not decoded.
     let coding: String?
 
     init(_ fields: HTTPFields) {
@@ -25,8 +25,8 @@ struct CapturedBody: Sendable {
         byteCount += part.count
     }
 
-    /// Returns the body in one line without recognised secrets, or a description of it if it is not text; `nil` if it
-    /// is empty.
+    /// Returns the body as one line with recognised secrets redacted, or a description if the body is not text. Returns
+    /// `nil` if the body is empty.
     func text(_ names: JSONRedaction) -> String? {
         if byteCount == 0 { return nil }
         guard isText else {
@@ -47,9 +47,9 @@ struct CapturedBody: Sendable {
     }
 }
 
-/// The bodies of calls whose record is not printed yet.
+/// The captured bodies of calls whose record has not been printed yet.
 final class BodyCaptures: Sendable {
-    /// The most calls; the oldest is dropped first.
+    /// The maximum number of calls. The oldest call is dropped first.
     static let maximumCount = 1024
 
     struct Pair: Sendable {
@@ -57,7 +57,6 @@ final class BodyCaptures: Sendable {
         var response: CapturedBody?
     }
 
-    /// Guards the bodies of each call.
     private let pairs = Mutex<[FlightID: Pair]>([:])
 
     func change(_ id: FlightID, _ change: (inout Pair) -> Void) {
@@ -69,11 +68,10 @@ final class BodyCaptures: Sendable {
         }
     }
 
-    /// Removes and returns the bodies of a call.
     func take(_ id: FlightID) -> Pair? { pairs.withLock { $0.removeValue(forKey: id) } }
 }
 
-/// Stores the start of every body that passes. Bodies pass unchanged.
+/// Captures the start of every body that is forwarded. The bodies themselves are unchanged.
 struct BodyCaptureStage: RequestStage {
     let captures: BodyCaptures
 
@@ -107,7 +105,7 @@ struct BodyCaptureStage: RequestStage {
 }
 
 extension BodyStream {
-    /// Returns the stream, whose parts are passed to `look` as they are read.
+    /// Returns a stream that also passes each part to `look` when it is read.
     fileprivate func tapped(_ look: @escaping @Sendable ([UInt8]) -> Void) -> BodyStream {
         BodyStream {
             var parts = makeAsyncIterator()

@@ -2,15 +2,14 @@ import HTTPTypes
 import Runway
 import RunwayTransport
 
-/// Sends a request to an address of its host that ``ForwardTargets`` allows. Bodies pass unchanged.
+/// Sends a request to an address of its host that ``ForwardTargets`` allows. Bodies are unchanged.
 ///
-/// The stage is directly above the transport, so that every attempt is checked, and caches above it see the host's
-/// name.
+/// The stage is directly above the transport. So it checks every attempt, and the caches above it see the host's name.
 struct CheckedTargetStage: RequestStage {
     let targets: ForwardTargets
 
     var step: FlightStep { .customStage("target") }
-    /// The lookup of a name can't be cancelled.
+    /// `false`, since a name lookup can't be cancelled.
     var endsInTime: Bool { false }
 
     func respond(
@@ -41,7 +40,7 @@ struct CheckedTargetStage: RequestStage {
 }
 
 extension Request {
-    /// Returns the request for one address of its host, with the host's name in `Host`.
+    /// Returns the request with `address` as its target, and the host's name in `Host`.
     fileprivate func addressed(to address: IPAddress, port: Int) -> Request {
         var request = self
         if let name = HTTPField.Name("Host") { request.head.headerFields[name] = head.authority }

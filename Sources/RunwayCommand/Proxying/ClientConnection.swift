@@ -3,45 +3,43 @@ import NIOCore
 import NIOHTTP1
 import NIOHTTPTypesHTTP1
 
-/// One client's connection by HTTP/1.1 (RFC 9112): decides which requests are forwarded, how responses are framed, and
-/// when it ends.
+/// Handles one client's HTTP/1.1 connection (RFC 9112). Decides which requests are forwarded, how responses are framed,
+/// and when the connection ends.
 ///
-/// The handler is between the parser and the forwarder. It refuses requests that are not forwarded, after the responses
-/// to earlier requests.
+/// The handler is between the parser and the forwarder. It responds itself to requests that are not forwarded, after
+/// the responses to earlier requests.
 final class ClientConnection: ChannelDuplexHandler {
     typealias InboundIn = HTTPServerRequestPart
     typealias InboundOut = HTTPServerRequestPart
     typealias OutboundIn = HTTPServerResponsePart
     typealias OutboundOut = HTTPServerResponsePart
 
-    /// The time within which the client has to disconnect after the response that announces the end of the connection.
+    /// The time within which the client has to disconnect after the last response of the connection.
     static let lingering = TimeAmount.seconds(2)
 
-    /// A request without a response yet.
+    /// A request whose response has not been sent yet.
     private struct Exchange {
         let isHead: Bool
         let isHTTP11: Bool
-        /// Whether another request may follow the response.
+        /// Whether the connection stays open after the response.
         var staysOpen: Bool
-        /// Whether the whole request has arrived.
         var isReceived = false
     }
 
     private let screening: RequestScreening
     private let peek: RequestLinePeek
-    /// The oldest first.
+    /// The pending requests, oldest first.
     private var exchanges: CircularBuffer<Exchange> = []
-    /// Whether further input is discarded.
     private var ignoresInput = false
-    /// The response to send after those to the client's other requests.
+    /// The proxy's own response, sent after the responses to earlier requests.
     private var refusal: Refusal?
     private var isClosing = false
-    /// Whether a read was requested that has not completed.
+    /// Whether a read is in progress.
     private var isReading = false
     private var cut: Scheduled<Void>?
-    /// The longest wait for the head of the next request, from the end of the previous exchange.
+    /// The maximum time for the head of the next request, counted from the end of the previous exchange.
     private let headTimeout: TimeAmount
-    /// Closes the connection when the time for a head is over.
+    /// Closes the connection when ``headTimeout`` has passed.
     private var headTimer: Scheduled<Void>?
 
     init(screening: RequestScreening, peek: RequestLinePeek, headTimeout: TimeAmount) {
@@ -54,7 +52,8 @@ final class ClientConnection: ChannelDuplexHandler {
 
     func handlerRemoved(context: ChannelHandlerContext) { headTimer?.cancel() }
 
-    /// Closes the connection if no whole head arrives in time: bytes that arrive one by one would never let it be idle.
+    /// Closes the connection if no complete head arrives in time. An idle timeout is not enough, since a client could
+    /// send one byte at a time.
     private func awaitHead(_ context: ChannelHandlerContext) {
         headTimer?.cancel()
         headTimer = context.eventLoop.assumeIsolated().scheduleTask(in: headTimeout) { context.close(promise: nil) }
@@ -73,8 +72,8 @@ final class ClientConnection: ChannelDuplexHandler {
                 exchanges.append(
                     Exchange(
                         isHead: head.method == .HEAD, isHTTP11: head.isHTTP11,
-                        // A proxy has no persistent connection with a client of HTTP/1.0 (RFC 9112 §C.2.2). After a request to
-                        // upgrade the parser waits for another protocol.
+                        // A proxy may not have a persistent connection with an HTTP/1.0 client (RFC 9112 §C.2.2). After
+                        // an upgrade request the parser would wait for another protocol.
                         staysOpen: head.isKeepAlive && head.isHTTP11 && !isUpgrade))
                 context.fireChannelRead(Self.wrapInboundOut(.head(screened)))
             } catch {
@@ -85,7 +84,7 @@ final class ClientConnection: ChannelDuplexHandler {
         case .end:
             exchanges[exchanges.index(before: exchanges.endIndex)].isReceived = true
             ignoresInput = exchanges.last?.staysOpen == false
-            // Trailers go no further.
+            // Trailers are not forwarded.
             context.fireChannelRead(Self.wrapInboundOut(.end(nil)))
         }
     }
@@ -98,7 +97,7 @@ final class ClientConnection: ChannelDuplexHandler {
     func channelReadComplete(context: ChannelHandlerContext) {
         isReading = false
         context.fireChannelReadComplete()
-        // Nothing else reads now, and without reading the client's disconnect would go unnoticed.
+        // Nobody else reads now. Without a read, the client's disconnect would not be noticed.
         if isClosing { context.read() }
     }
 
@@ -106,7 +105,7 @@ final class ClientConnection: ChannelDuplexHandler {
         guard let error = error as? HTTPParserError else { return context.fireErrorCaught(error) }
         if ignoresInput { return }
         if let last = exchanges.last, !last.isReceived {
-            // The reader of the body receives the error, and responds.
+            // The reader of the body receives the error, and sends the response.
             ignoresInput = true
             exchanges[exchanges.index(before: exchanges.endIndex)].staysOpen = false
             context.fireErrorCaught(error)
@@ -115,14 +114,14 @@ final class ClientConnection: ChannelDuplexHandler {
         }
     }
 
-    /// Ends a connection that makes no progress because of the client, and not because of the origin.
+    /// Ends a connection that is idle because of the client. A slow origin does not end it.
     func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
         if event is TunnelRequested { headTimer?.cancel() }
         guard event is IdleStateHandler.IdleStateEvent else { return context.fireUserInboundEventTriggered(event) }
         if isClosing { return }
         let owesBody = exchanges.last?.isReceived == false && isReading
         if owesBody, !ignoresInput, context.channel.isWritable {
-            // The reader of the body receives the error, and responds.
+            // The reader of the body receives the error, and sends the response.
             ignoresInput = true
             exchanges[exchanges.index(before: exchanges.endIndex)].staysOpen = false
             context.fireErrorCaught(ClientSilence())
@@ -160,14 +159,14 @@ final class ClientConnection: ChannelDuplexHandler {
         }
     }
 
-    /// Sets how the body ends, and whether the connection does (RFC 9112 §6, §9.6).
+    /// Sets how the body is framed, and whether the connection closes (RFC 9112 §6, §9.6).
     private func frame(_ head: inout HTTPResponseHead, for exchange: Exchange) {
         let hasBody = !exchange.isHead && head.status.mayHaveResponseBody
         head.headers.remove(name: "transfer-encoding")
         if hasBody, exchange.isHTTP11, !head.headers.contains(name: "content-length") {
             head.headers.add(name: "Transfer-Encoding", value: "chunked")
         }
-        // Bytes that the client has not sent yet can't be distinguished from its next request.
+        // If the body has not arrived in full, its remaining bytes can't be distinguished from the next request.
         if !head.isKeepAlive || !exchange.isReceived { exchanges[exchanges.startIndex].staysOpen = false }
         if exchanges.first?.staysOpen == false {
             ignoresInput = ignoresInput || exchange.isReceived
@@ -193,8 +192,8 @@ final class ClientConnection: ChannelDuplexHandler {
         close(context)
     }
 
-    /// Ends the responses, and a little later the connection: a close with requests unread would reset it, and the
-    /// client would lose the part of its response that it has not read yet (RFC 9112 §9.6).
+    /// Closes the sending half, and the whole connection a little later. Closing while requests are unread would reset
+    /// the connection, and the client could lose the end of its response (RFC 9112 §9.6).
     private func close(_ context: ChannelHandlerContext) {
         ignoresInput = true
         isClosing = true

@@ -1,41 +1,39 @@
 import HTTPTypes
 import Runway
 
-/// The head of a request for a tunnel (RFC 9110 §9.3.6), read from bytes.
+/// The head of a CONNECT request (RFC 9110 §9.3.6), parsed from bytes.
 struct ConnectRequest: Equatable {
-    /// A decision on whether the first bytes of a connection request a tunnel.
+    /// Tells a CONNECT request from other first bytes of a connection.
     enum Beginning: Equatable {
         case tunnel
-        /// There are too few bytes to tell.
+        /// More bytes are needed to decide.
         case undecided
         case other
     }
 
-    /// The state of reading the head.
     enum Progress: Equatable {
-        /// The head is not complete.
         case incomplete
-        /// The head has `byteCount` bytes; later bytes belong to the tunnel.
+        /// The head is complete and has `byteCount` bytes. Later bytes belong to the tunnel.
         case complete(ConnectRequest, byteCount: Int)
     }
 
     private static let start = Array("CONNECT ".utf8)
     private static let end = Array("\r\n\r\n".utf8)
 
-    /// The host, in lower case and without brackets.
+    /// The host in lower case, without brackets.
     let host: String
     let port: Int
 
-    /// Returns whether a connection that begins with these bytes requests a tunnel.
+    /// Returns whether these first bytes of a connection are a CONNECT request.
     static func beginning(_ bytes: some Collection<UInt8>) -> Beginning {
         let common = zip(bytes, start).prefix { $0 == $1 }.count
         if common == start.count { return .tunnel }
         return common == bytes.count ? .undecided : .other
     }
 
-    /// Reads the head if all of its bytes are there.
+    /// Parses the head if it is complete.
     ///
-    /// - Parameter count: The number of bytes that were read before, and do not end the head.
+    /// - Parameter count: The number of bytes of earlier reads, which do not complete the head.
     /// - Throws: The response to a head that is malformed, or larger than ``ProxyChannel/maximumHeadByteCount``.
     static func read(_ bytes: [UInt8], after count: Int) throws(Refusal) -> Progress {
         guard let end = bytes[max(0, count - Self.end.count + 1)...].firstRange(of: end) else {
@@ -52,7 +50,7 @@ struct ConnectRequest: Equatable {
         self.port = port
     }
 
-    /// Reads the request line: its target has the form of an authority, with a port (RFC 9112 §3.2.3).
+    /// Parses the request line. Its target has authority-form, with a port (RFC 9112 §3.2.3).
     private init(line: ArraySlice<UInt8>) throws(Refusal) {
         let words = line.split(separator: 0x20, omittingEmptySubsequences: false).map {
             String(decoding: $0, as: UTF8.self)
@@ -72,16 +70,17 @@ struct ConnectRequest: Equatable {
         "The head of the request is larger than \(ProxyChannel.maximumHeadByteCount) bytes.")
 }
 
-/// The host that a request of a client is for, and its port (RFC 9110 §4.2, §7.2).
+/// The host and port to which a request is addressed (RFC 9110 §4.2, §7.2).
 struct RequestAuthority {
-    /// The host in lower case; an IPv6 address without its brackets.
+    /// The host in lower case. An IPv6 address has no brackets.
     let host: String
-    /// The port; `nil` if the authority names none.
+    /// The port; `nil` if the authority does not name one.
     let port: Int?
 
-    /// Reads a `Host` field, or the authority of a target in absolute form.
+    /// Parses a `Host` field, or the authority of a target in absolute-form.
     ///
-    /// - Throws: 400 for a user name, a port that is not a number from 1 to 65535, and an invalid host.
+    /// - Throws: A 400 response if there is a user name, the port is not a number from 1 to 65535, or the host is
+    ///   invalid.
     init(_ text: String) throws(Refusal) {
         do throws(URIAuthority.Problem) {
             let authority = try URIAuthority(text.utf8)
@@ -91,7 +90,7 @@ struct RequestAuthority {
         }
     }
 
-    /// Whether this is the same host as another; addresses are compared as addresses, however they are written.
+    /// Whether two hosts are equal. Addresses are equal even if they are written differently.
     func isHost(_ other: String) -> Bool {
         if let address = IPAddress(host) { return address == IPAddress(other) }
         return host == other.lowercased()

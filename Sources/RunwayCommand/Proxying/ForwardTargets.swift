@@ -6,27 +6,28 @@ import Synchronization
 
 /// The hosts and ports that a forward proxy may connect to, and their addresses.
 ///
-/// Names are looked up here, and the proxy connects only to a checked address: a name can't lead to another address
-/// after the check.
+/// Names are looked up here, and the proxy connects only to an address that was checked. So a name can't resolve to
+/// another address after the check.
 struct ForwardTargets: Sendable {
-    /// The ports to which a tunnel may lead. 443 is always among them.
+    /// The ports that a tunnel may connect to. 443 is always included.
     let tunnelPorts: Set<Int>
-    /// Whether addresses that are not public may be connected to: this machine, its link, private networks.
+    /// Whether the proxy may connect to addresses that are not public: this machine, its local link, and private
+    /// networks.
     let allowsLocal: Bool
     private let lookUp: Lookup
     private let lookups = LookupCount()
     private let ownAddresses: @Sendable () throws -> Set<IPAddress>
 
-    /// Returns the addresses of a host, at least one. The lookup can't be cancelled.
+    /// Looks up the addresses of a host, at least one. A lookup can't be cancelled.
     typealias Lookup = @Sendable (_ host: String, _ eventLoop: any EventLoop) -> EventLoopFuture<[SocketAddress]>
 
-    /// The most addresses of a host that are tried.
+    /// The maximum number of addresses that are tried per host.
     static let maximumAddressCount = 4
 
     /// - Parameters:
-    ///   - tunnelPorts: The ports besides 443 to which a tunnel may lead.
-    ///   - allowsLocal: Whether addresses that are not public may be connected to.
-    ///   - lookUp: Looks a name up. The default asks the system.
+    ///   - tunnelPorts: The ports that a tunnel may connect to, in addition to 443.
+    ///   - allowsLocal: Whether the proxy may connect to addresses that are not public.
+    ///   - lookUp: Looks up a name. The default asks the system.
     ///   - ownAddresses: Lists the addresses of this machine.
     init(
         tunnelPorts: [Int], allowsLocal: Bool, lookUp: Lookup? = nil,
@@ -41,15 +42,15 @@ struct ForwardTargets: Sendable {
 
     /// Returns the addresses of a host that the proxy may connect to, at least one.
     ///
-    /// - Throws: ``ForbiddenTarget`` if no address is allowed, `LookupError`, or the error of a system that does not
-    ///   list its interfaces.
+    /// - Throws: ``ForbiddenTarget`` if no address is allowed, `LookupError`, or the system's error if it can't list
+    ///   the network interfaces.
     func addresses(of host: String) async throws -> [IPAddress] {
         let all: [IPAddress]
         if let address = IPAddress(host) {
             all = [address]
         } else {
             let loop = MultiThreadedEventLoopGroup.singleton.any()
-            // A lookup continues when its caller no longer waits: the system's lookup can't be cancelled.
+            // The lookup continues after its caller has stopped waiting, since the system's lookup can't be cancelled.
             guard lookups.begin() else { throw TooManyLookups() }
             defer { lookups.end() }
             all = try await lookUp(host, loop).get()
@@ -67,18 +68,16 @@ struct ForwardTargets: Sendable {
     }
 }
 
-/// The limit on running lookups is reached.
 struct TooManyLookups: DescribedError {
     var description: String { "Too many names are being looked up." }
 }
 
-/// Counts the running lookups, including those of clients that have disconnected.
+/// Counts the lookups in progress, including those of clients that have disconnected.
 private final class LookupCount: Sendable {
     private static let maximumCount = 512
-    /// Guards the number of running lookups.
     private let count = Mutex(0)
 
-    /// Counts a lookup that begins; returns `false`, and does not count it, if the limit is reached.
+    /// Counts a new lookup. Returns `false`, without counting it, if the limit is reached.
     func begin() -> Bool {
         count.withLock { count in
             guard count < Self.maximumCount else { return false }
@@ -90,7 +89,7 @@ private final class LookupCount: Sendable {
     func end() { count.withLock { $0 -= 1 } }
 }
 
-/// The refusal of a request for a host that the proxy does not connect to.
+/// The error for a request to a host that the proxy does not connect to.
 struct ForbiddenTarget: DescribedError {
     let host: String
 
@@ -100,6 +99,6 @@ struct ForbiddenTarget: DescribedError {
 }
 
 extension LookupError {
-    /// The message of the proxy's response.
+    /// The message in the proxy's response.
     var message: String { "The name \(host) can't be looked up: \(reason)" }
 }

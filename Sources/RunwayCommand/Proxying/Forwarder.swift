@@ -5,10 +5,10 @@ import NIOCore
 import Runway
 import Synchronization
 
-/// Forwards requests to their server and responses to the client.
+/// Forwards requests to their servers, and responses to the client.
 struct Forwarder: Sendable {
-    /// The longest request body that is buffered, so that it can be sent again if a reused connection is lost. A longer
-    /// body is streamed.
+    /// The maximum size of a request body that is buffered. A buffered body can be sent again if a reused connection is
+    /// lost. Larger bodies are streamed.
     static let maximumGatheredByteCount = 64 << 10
 
     let session: ProxySession
@@ -24,20 +24,20 @@ struct Forwarder: Sendable {
         var outgoing = await send(head(of: incoming.head), upload)
         if !upload.isAtEnd { outgoing.head.headerFields[.connection] = "close" }
         try await write(outgoing, to: incoming.method, writer, channel)
-        // A component that forwards the rest would read the next request with it, so the connection ends.
+        // The unread rest of the body could be mistaken for the next request, so the connection ends.
         if !upload.isAtEnd { try await channel.closeFuture.get() }
     }
 
     // MARK: The request
 
-    /// Returns the request as its server receives it.
+    /// Returns the request in the form that its server receives.
     private func head(of head: HTTPRequest) -> HTTPRequest {
         var fields = head.headerFields.endToEnd
         fields[.contentLength] = nil
         fields[.expect] = nil
         return HTTPRequest(
             method: head.method, scheme: session.origin?.scheme ?? "http",
-            // A forward proxy has the authority from the request's target, by way of Host.
+            // In a forward proxy, `Host` contains the authority of the request's target.
             authority: session.origin?.authority ?? head.authority, path: head.path,
             headerFields: fields)
     }
@@ -68,7 +68,7 @@ struct Forwarder: Sendable {
             head.headerFields[.contentLength] = "\(rawData.bytes.count)"
         }
         guard hasBody, head.headerFields[.contentLength] != "0" else {
-            // The body is empty, and read to its end so that its record is complete; this comes first, since the client
+            // The body is empty, but reading it to the end completes its record. This happens first, since the client
             // may disconnect after the head.
             if case .stream(let parts) = outgoing.body { for try await _ in parts {} }
             try await writer.writeResponse(head)
@@ -85,14 +85,16 @@ struct Forwarder: Sendable {
                 var part = try await rest.next()
                 while let bytes = part {
                     missing = missing.map { $0 - bytes.count }
-                    // After the last byte of a known length the client may disconnect, which cancels a body that has not ended.
+                    // After the last byte of a known length, the client may disconnect and so cancel the body before
+                    // its end.
                     let isLast = missing == 0
                     if isLast { part = try await rest.next() }
                     try await bodyWriter.write(ByteBuffer(bytes: bytes))
                     if !isLast { part = try await rest.next() }
                 }
             } catch {
-                // Too late for a status. Only a cut connection signals to the client that the body is incomplete.
+                // The status has been sent already. Only a closed connection shows the client that the body is
+                // incomplete.
                 channel.close(promise: nil)
                 throw error
             }
@@ -101,7 +103,7 @@ struct Forwarder: Sendable {
     }
 }
 
-/// The response that is sent to a client.
+/// The response as it is sent to the client.
 private struct OutgoingResponse: Sendable {
     var head: HTTPResponse
     var body: Runway.ResponseBody
@@ -110,11 +112,11 @@ private struct OutgoingResponse: Sendable {
         let fields = response.head.headerFields
         head = response.head
         head.headerFields = fields.endToEnd
-        // The one length by which the body was read (RFC 9112 §6.3), if one is allowed (RFC 9110 §8.6).
+        // The length that framed the received body (RFC 9112 §6.3), if a length is allowed here (RFC 9110 §8.6).
         let isFramedOtherwise = fields.contains(.transferEncoding) || head.status == .noContent
         let length = isFramedOtherwise ? nil : ContentLength.understood(fields[values: .contentLength])
         head.headerFields[.contentLength] = length.map { "\($0)" }
-        // A recipient with a clock adds a date to a forwarded message (RFC 9110 §6.6.1).
+        // A recipient with a clock adds a missing date to a forwarded message (RFC 9110 §6.6.1).
         if head.headerFields[.date] == nil { head.headerFields[.date] = HTTPDate(Date.now).text }
         body = response.body
     }
@@ -125,12 +127,12 @@ private struct OutgoingResponse: Sendable {
     }
 }
 
-/// The body of a client's request on its way to the origin.
+/// The body of a client's request while it is forwarded to the origin.
 final class Upload: Sendable {
     private let incoming: HummingbirdCore.Request
-    /// Guards whether all of the body was read.
+    /// Guards whether the body was read to its end.
     private let hasEnded: Mutex<Bool>
-    /// The length that the request names.
+    /// The value of `Content-Length`.
     private let byteCount: Int?
 
     init(_ incoming: HummingbirdCore.Request) {
@@ -139,10 +141,11 @@ final class Upload: Sendable {
         hasEnded = Mutex((byteCount ?? 0) == 0 && incoming.headers[.transferEncoding] == nil)
     }
 
-    /// Whether all of it was read.
+    /// Whether the body was read to its end.
     var isAtEnd: Bool { hasEnded.withLock { $0 } }
 
-    /// Returns the body for the layer: buffered if it is short, so that it can be sent again, and otherwise streamed.
+    /// Returns the body for the layer. A short body is buffered, so that it can be sent again; a longer one is
+    /// streamed.
     ///
     /// - Throws: An error of the client's framing.
     func body(gatheredUpTo maximumByteCount: Int) async throws -> Runway.RequestBody {
@@ -164,7 +167,7 @@ final class Upload: Sendable {
     }
 }
 
-/// The error of a request whose client sends no more of it.
+/// The error of a request whose client stopped sending before the end of the body.
 struct ClientSilence: DescribedError {
     var description: String { "The client was silent for too long in the body of its request." }
 }

@@ -1,13 +1,13 @@
 import Runway
 
-/// The address at which a server listens: an IP address, or `localhost`, and a port.
+/// The address at which a server listens: an IP address or `localhost`, and a port.
 struct ListeningAddress: Sendable, Equatable {
-    /// The address, without brackets.
+    /// The IP address without brackets, or `localhost`.
     let host: String
-    /// The port; 0 is any that is free.
+    /// The port; 0 lets the system choose a free one.
     let port: Int
 
-    /// Reads `127.0.0.1:8080` and `[::1]:8080`.
+    /// Parses an address such as `127.0.0.1:8080` or `[::1]:8080`.
     ///
     /// - Throws: ``CommandFailure`` that names the problem.
     init(_ text: String) throws(CommandFailure) {
@@ -30,6 +30,6 @@ struct ListeningAddress: Sendable, Equatable {
     /// Whether only this machine can reach the address (RFC 1122 §3.2.1.3, RFC 4291 §2.5.3).
     var isLoopback: Bool { host.isLoopbackHost }
 
-    /// Returns the address and a port as a URL has them.
+    /// Returns the address and a port in the form of a URL's authority.
     func authority(port: Int) -> String { host.contains(":") ? "[\(host)]:\(port)" : "\(host):\(port)" }
 }

@@ -5,24 +5,25 @@ import NIOHTTP1
 import NIOHTTPTypes
 import NIOHTTPTypesHTTP1
 
-/// Sets up the connections of a proxy's clients: HTTP/1.1, framed and refused by ``ClientConnection``.
+/// Sets up the connections of a proxy's clients. They use HTTP/1.1; ``ClientConnection`` frames the responses and
+/// refuses requests.
 struct ProxyChannel: HTTPChannelHandler {
-    /// The largest request line and the largest header field, name and value counted.
+    /// The maximum size of the request line, and of the name and value of a header field together.
     static let maximumFieldByteCount = 32 << 10
-    /// The most bytes of request line and header fields together.
+    /// The maximum size of the request line and all header fields together.
     static let maximumHeadByteCount = 64 << 10
-    /// The most header fields of a request.
+    /// The maximum number of header fields in a request.
     static let maximumFieldCount = 500
 
     let responder: HTTPChannelHandler.Responder
-    /// The one server; `nil` for a forward proxy.
+    /// The server of a reverse proxy; `nil` for a forward proxy.
     let origin: CallTarget?
-    /// The tunnels of a forward proxy; `nil` for a proxy to one server.
+    /// The tunnels of a forward proxy; `nil` for a reverse proxy.
     let tunnels: Tunnels?
     let address: ListeningAddress
-    /// The hosts besides its own under which the proxy may be called.
+    /// The host names that clients may use for the proxy, in addition to its address.
     let allowedHosts: [String]
-    /// The longest silence of a client.
+    /// The maximum time in which a client sends nothing.
     let clientTimeout: TimeAmount
 
     func setup(
@@ -53,9 +54,9 @@ struct ProxyChannel: HTTPChannelHandler {
         }
     }
 
-    /// Responds to a connection's requests; when the client disconnects, requests in flight are cancelled.
+    /// Responds to a connection's requests. When the client disconnects, its requests in flight are cancelled.
     func handle(value: NIOAsyncChannel<HTTPRequestPart, HTTPResponsePart>, logger: Logger) async {
-        // The task is unstructured because a closed channel calls a callback, and not a task.
+        // The task is unstructured, since the channel reports its end to a callback.
         let task = Task { await handleHTTP(asyncChannel: value, logger: logger) }
         value.channel.closeFuture.whenComplete { _ in task.cancel() }
         await withTaskCancellationHandler {

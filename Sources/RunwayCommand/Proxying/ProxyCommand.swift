@@ -6,7 +6,7 @@ import Runway
 import RunwayJSON
 import RunwayTransport
 
-/// `runway proxy`: any HTTP client's calls, through the layer, to one server or as a forward proxy.
+/// `runway proxy`: forwards the calls of any HTTP client through a network layer, to one server or as a forward proxy.
 struct ProxyCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "proxy", abstract: "Send any HTTP client's calls through the layer, and show each.",
@@ -124,13 +124,13 @@ struct ProxyCommand: AsyncParsableCommand {
         try await serve(server, for: target.map { "\($0.scheme)://\($0.authority)" } ?? "any server")
     }
 
-    /// Serves until a signal ends it.
+    /// Serves until a signal ends the process.
     private func serve(_ server: ProxyServer, for servers: String) async throws {
         let greetsPrograms = json
         do {
             try await Interruption.cancelling(forcedStatus: { _ in ExitStatus.fine }) {
                 try await server.run { port in
-                    // Programs read only records on standard output.
+                    // With `--json`, standard output carries only records, since a program reads it.
                     let text =
                         "Listening at http://\(server.address.authority(port: port)) for \(servers)\n"
                     try? (greetsPrograms ? Console.error : Console.output).write(text)
@@ -148,7 +148,7 @@ extension ProxyCommand {
     }
 }
 
-/// The responses that the proxy caches.
+/// The kinds of responses that the proxy caches.
 enum ProxyCache: String, ExpressibleByArgument, CaseIterable, Sendable {
     case http
     case none

@@ -1,6 +1,6 @@
-/// The part of `runway proxy --help` that its options do not cover.
+/// The part of the text of `runway proxy --help` that does not describe options.
 enum ProxyHelp {
-    // Lines have at most 78 columns, since the help is wrapped at 80.
+    // Lines have at most 78 columns, since the parser wraps the help at 80.
     static let discussion = """
         Listens on this machine. With --origin, every request goes to that server.
         Without it, this is a forward proxy, for clients that are configured to use

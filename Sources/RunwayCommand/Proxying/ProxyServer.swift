@@ -8,23 +8,23 @@ import Runway
 import RunwayServer
 import ServiceLifecycle
 
-/// The server that a proxy's clients talk to, over HTTP/1.1.
+/// The HTTP/1.1 server to which a proxy's clients connect.
 struct ProxyServer: Sendable {
     let session: ProxySession
     let address: ListeningAddress
-    /// The hosts besides its own under which the proxy may be called.
+    /// The host names that clients may use for the proxy, in addition to its address.
     let allowedHosts: [String]
-    /// The tunnels of a forward proxy; `nil` for a proxy to one server.
+    /// The tunnels of a forward proxy; `nil` for a reverse proxy.
     let tunnels: Tunnels?
-    /// The longest silence of a client.
+    /// The maximum time in which a client sends nothing.
     let clientTimeout: TimeAmount
 
-    /// The most connections of clients at a time; others wait until one ends.
+    /// The maximum number of client connections. Further clients wait until a connection ends.
     private static let maximumConnectionCount = 512
 
-    /// Serves until its task is cancelled, then cuts every connection.
+    /// Serves until its task is cancelled, and then closes every connection.
     ///
-    /// - Parameter onServing: Called with the port once it is bound.
+    /// - Parameter onServing: Called with the port when the server listens.
     /// - Throws: ``CommandFailure`` if the address can't be used.
     func run(onServing: @escaping @Sendable (_ port: Int) -> Void) async throws {
         let connections = OpenConnections()
@@ -47,7 +47,7 @@ struct ProxyServer: Sendable {
                 try await forwarder.respond(to: request, writer, channel)
             },
             onServerRunning: { channel in
-                // The listening socket is one of them: a server that is cancelled waits for it to be closed.
+                // The listening socket is included: a cancelled server waits until it is closed.
                 connections.add(channel)
                 onServing(channel.localAddress?.port ?? address.port)
             })
@@ -59,7 +59,7 @@ struct ProxyServer: Sendable {
                 (error as? IOError).map { String(cString: strerror($0.errnoCode)) } ?? error.redactedDescription
             throw CommandFailure("The proxy can't listen at \(address.authority(port: address.port)): \(reason).")
         } catch {}
-        // In a task of its own, since this task is cancelled.
+        // This task is cancelled, so another one ends the session.
         await Task { await session.end() }.value
     }
 }

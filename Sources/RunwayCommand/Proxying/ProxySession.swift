@@ -3,29 +3,29 @@ import HTTPTypes
 import Runway
 import RunwayTransport
 
-/// The server behind a proxy, any server: a response is judged only by its status.
+/// Any server behind a proxy. Only the status decides whether a response is a success.
 enum ProxiedServer: APIService {
     static let name = "proxy"
-    // Every request is absolute.
+    // A base URL is not needed, since every request is absolute.
     static let environments: [ServiceEnvironment: String] = [:]
-    // A user who enters a URL without TLS accepts that.
+    // A user who enters an `http` URL accepts plain text.
     static let allowsPlainHTTP = true
 
-    /// Returns the verdict of the status; a redirect is returned to the client.
+    /// Judges a response by its status. A redirect is a success, and is forwarded to the client.
     static func judge(_ head: HTTPResponse, rawData: RawData?) -> Verdict {
         let verdict = Verdict(status: head.status, headerFields: head.headerFields)
         return verdict == .redirected ? .fine : verdict
     }
 }
 
-/// The layer that a proxy's requests pass.
+/// The network layer through which a proxy forwards requests.
 struct ProxySession: Sendable {
-    /// The most bytes of a response that is cached.
+    /// The maximum size of a cached response.
     static let maximumStoredByteCount = 16 << 20
-    /// The most bytes of all cached responses.
+    /// The maximum size of all cached responses together.
     static let maximumCacheByteCount = 64 << 20
 
-    /// The one server; `nil` for a forward proxy.
+    /// The server of a reverse proxy; `nil` for a forward proxy.
     let origin: CallTarget?
     private let isCaching: Bool
     private let options: CallOptions
@@ -33,13 +33,13 @@ struct ProxySession: Sendable {
     private let network: NetworkLayer
     private let transport: NIOTransport
 
-    /// Settings for the treatment of requests by a proxy.
+    /// The settings for the requests that a proxy forwards.
     struct Options: Sendable {
         var cache: ProxyCache
-        /// The names of request fields that separate clients, in addition to fields with secret names.
+        /// The names of request fields that identify a client, in addition to fields with secret names.
         var authenticatingFields: Set<String> = []
-        /// Whether requests are refused and retried like an app's. Otherwise clients receive the servers' responses
-        /// unchanged.
+        /// Whether the layer's rules for failures and retries apply, as in an app. Otherwise clients receive the
+        /// servers' responses unchanged.
         var appliesPolicies: Bool
         var timeout: Duration
         var isHTTP1Only: Bool
@@ -50,8 +50,8 @@ struct ProxySession: Sendable {
     /// Creates the layer.
     ///
     /// - Parameters:
-    ///   - origin: The one server; `nil` for a forward proxy.
-    ///   - targets: The servers of a forward proxy.
+    ///   - origin: The server of a reverse proxy; `nil` for a forward proxy.
+    ///   - targets: The servers that a forward proxy may connect to.
     /// - Throws: ``CommandFailure`` if certificates can't be read.
     init(
         to origin: CallTarget?, among targets: ForwardTargets?, _ settings: Options, printer: RecordPrinter
@@ -59,7 +59,7 @@ struct ProxySession: Sendable {
         self.origin = origin
         redaction = settings.redaction
         isCaching = settings.cache == .http
-        // All clients share the cache, and a cookie is for the client that it was set for.
+        // All clients share the cache, but a cookie belongs to one client.
         var policy = CachePolicy.http()
         policy.storesSetCookie = false
         options = CallOptions(cache: isCaching ? policy : .off, retry: settings.appliesPolicies ? .standard : .off)
@@ -72,7 +72,7 @@ struct ProxySession: Sendable {
         var pipeline = RequestPipeline()
         pipeline.remove(.redirecting)
         if let captures = printer.captures { pipeline.insert(BodyCaptureStage(captures: captures), before: .deadline) }
-        // Above the other, whose bodies may have to be read: every request is noted before.
+        // This stage is above the one that may read bodies, so that every request is recorded first.
         pipeline.insert(ProxiedRequestStage(), before: .deadline)
         if let targets { pipeline.insert(CheckedTargetStage(targets: targets), after: .judging) }
         network = NetworkLayer(
@@ -89,7 +89,7 @@ struct ProxySession: Sendable {
         }
     }
 
-    /// Sends a request, and returns its response, whose body is streamed. A storable response is cached while it is
+    /// Sends a request, and returns its response with a streamed body. A storable response is cached while it is
     /// streamed.
     func send(_ head: HTTPRequest, _ body: RequestBody) async throws(NetworkError) -> Response {
         let flight = network.makeExchange(with: ProxiedServer.self, options)
@@ -101,7 +101,7 @@ struct ProxySession: Sendable {
         return response
     }
 
-    /// Cuts every connection to a server, and prints the pending records.
+    /// Closes every connection to a server, and prints the pending records.
     func end() async {
         await transport.shutdown(.cutting)
         await network.flushRecords()

@@ -5,20 +5,20 @@ import RunwayJSON
 
 /// Prints the record of every call on standard output.
 struct RecordPrinter: EventSink {
-    /// The level of detail in which records are printed.
+    /// The format in which records are printed.
     enum Style: Sendable {
-        /// One line for a person.
+        /// One line per call, for a person.
         case line
-        /// Every step, for a person.
+        /// Every step of a call, for a person.
         case full
-        /// One line of JSON.
+        /// One line of JSON per call.
         case json
     }
 
     let style: Style
-    /// The bodies of calls; `nil` if they are not printed.
+    /// The captured bodies of calls; `nil` if bodies are not printed.
     var captures: BodyCaptures?
-    /// The names of members whose values are redacted in bodies.
+    /// The names of JSON members whose values are redacted.
     var names = JSONRedaction.default
 
     func receive(_ record: FlightRecord) {
@@ -29,7 +29,7 @@ struct RecordPrinter: EventSink {
         }
     }
 
-    /// Prints how a tunnel ended.
+    /// Prints the record of a tunnel.
     func receive(_ record: TunnelRecord) {
         if style == .json { write(json: record) } else { write(record.line.oneLine) }
     }
@@ -40,12 +40,12 @@ struct RecordPrinter: EventSink {
     }
 
     private func write(_ text: String) {
-        // A reader that is gone, or a full disk, is no reason not to serve.
+        // The proxy continues if standard output is closed or the disk is full.
         try? Console.output.write(text + "\n")
     }
 
-    /// Returns the heads of the last request and response, and the start of their bodies, each on lines of its own;
-    /// empty if they are not printed.
+    /// Returns the heads of the last request and response, and the start of their bodies, each on separate lines.
+    /// Returns an empty text if bodies are not printed.
     private func bodies(of record: FlightRecord) -> String {
         guard let captures else { return "" }
         let pair = captures.take(record.id)
@@ -57,7 +57,7 @@ struct RecordPrinter: EventSink {
         return lines.map { "\n\($0)" }.joined()
     }
 
-    /// Returns the call, its outcome, and its decisions in one line.
+    /// Returns one line with the call, its outcome, and its decisions.
     static func line(_ record: FlightRecord) -> String {
         let request = record.decisions(of: ProxiedRequestDecision.self).first
         var text = "\(record.id) \(request?.method.rawValue ?? "?") \(request?.path ?? "?")"
@@ -79,17 +79,17 @@ struct RecordPrinter: EventSink {
     }
 }
 
-/// The client's request, for the record of a call that sends no request.
+/// Records the client's request, for calls that send no request to a server.
 struct ProxiedRequestDecision: StageDecision {
     var method: HTTPRequest.Method
-    /// The path without its query, which may hold secrets.
+    /// The path without the query, which may contain secrets.
     var path: String
 
     static var step: FlightStep { .customStage("proxy") }
     var entry: DecisionRecord { .init("proxied", ["method": method, "path": path], "\(method) \(path)") }
 }
 
-/// Records every request at the top of the pipeline. Bodies pass unchanged.
+/// Records every request at the top of the pipeline. Bodies are unchanged.
 struct ProxiedRequestStage: RequestStage {
     var step: FlightStep { ProxiedRequestDecision.step }
     var endsInTime: Bool { true }

@@ -3,16 +3,16 @@ import NIOHTTP1
 import Runway
 import RunwayTransport
 
-/// A response that the proxy itself sends to a request.
+/// A response that the proxy creates itself.
 struct Refusal: Error, Sendable {
     let status: HTTPResponse.Status
-    /// The kind of the error, in one word.
+    /// The kind of the error, one word.
     let kind: String
-    /// One sentence.
+    /// The explanation for the user, one sentence.
     let message: String
-    /// The type of the error by RFC 9209 §2.3.
+    /// The error type (RFC 9209 §2.3).
     let proxyError: String
-    /// The time after which the client may retry; set only for status 503.
+    /// The time after which the client may retry; `nil` unless the status is 503.
     private let retryAfter: Duration?
 
     init(_ status: HTTPResponse.Status, _ message: String) {
@@ -36,24 +36,24 @@ struct Refusal: Error, Sendable {
             case _ where error.underlying is ClientSilence: .requestTimeout
             case _ where error.underlying is ForbiddenTarget: .forbidden
             case .timedOut: .gatewayTimeout
-            // RFC 9111 §5.2.1.7.
+            // RFC 9111 §5.2.1.7 requires this status.
             case .notCached: .gatewayTimeout
             case .overloaded, .unavailable: .serviceUnavailable
-            // The host could not be reached a moment ago, and nothing was sent.
+            // The host was unreachable a moment ago, so nothing was sent.
             case .noNetwork where error.retryAfter != nil: .serviceUnavailable
-            // The body of the request broke off.
+            // The client did not send the whole body.
             case .invalidParameters: .badRequest
             default: .badGateway
             }
         kind = "\(error.kind)"
         message = error.description
         proxyError = error.proxyError
-        // If the time is unknown, a client that retries at once would only be refused again.
+        // If the time is unknown, the response asks for one second, since an immediate retry would be refused again.
         let known = error.retryAfter ?? .seconds(1)
         retryAfter = status == .serviceUnavailable ? known : nil
     }
 
-    /// The response to a request for a tunnel that could not be opened.
+    /// The response to a CONNECT request whose tunnel could not be opened.
     init(tunnelling error: any Error) {
         let isForbidden = error is ForbiddenTarget
         let isLate = error is TunnelTimeout
@@ -69,9 +69,9 @@ struct Refusal: Error, Sendable {
         retryAfter = nil
     }
 
-    /// The problem with bytes that are not a valid request.
+    /// The response to bytes that are not a valid request.
     ///
-    /// - Parameter unknownMethod: The method, if only that is invalid.
+    /// - Parameter unknownMethod: The method, if nothing else is invalid.
     init(_ error: HTTPParserError, unknownMethod: String?) {
         switch error {
         case .headerOverflow:
@@ -93,16 +93,16 @@ struct Refusal: Error, Sendable {
         }
     }
 
-    /// The fields of the error response. `Proxy-Status` states that it is not the origin's (RFC 9209).
+    /// The fields of the error response. `Proxy-Status` states that the response is not from the origin (RFC 9209).
     var headerFields: HTTPFields {
         var fields: HTTPFields = [.contentType: "application/json", .cacheControl: "no-store"]
         if let name = HTTPField.Name("Proxy-Status") { fields[name] = "runway; error=\(proxyError)" }
-        // Whole seconds, and never too few (RFC 9110 §10.2.3).
+        // The time is rounded up to whole seconds (RFC 9110 §10.2.3).
         fields[.retryAfter] = retryAfter.map { "\(max(1, ($0 + .nanoseconds(999_999_999)).components.seconds))" }
         return fields
     }
 
-    /// The whole message as HTTP/1.1, after which the connection ends.
+    /// The whole HTTP/1.1 message. The connection ends after it.
     var bytes: [UInt8] {
         var fields = headerFields
         fields[.contentLength] = "\(json.count)"
@@ -112,7 +112,6 @@ struct Refusal: Error, Sendable {
         return Array((lines.joined(separator: "\r\n") + "\r\n\r\n").utf8) + json
     }
 
-    /// The error as a JSON object.
     var json: [UInt8] {
         let object: Parameters = ["error": ["kind": .string(kind), "message": .string(message)]]
         return ((try? object.json(dates: .iso8601)) ?? []) + [UInt8(ascii: "\n")]
@@ -120,7 +119,7 @@ struct Refusal: Error, Sendable {
 }
 
 extension NetworkError {
-    /// The type of the error by RFC 9209 §2.3, if there is one.
+    /// The error type (RFC 9209 §2.3); a general one if no specific type fits.
     fileprivate var proxyError: String {
         switch kind {
         case _ where underlying is ClientSilence: "http_request_error"

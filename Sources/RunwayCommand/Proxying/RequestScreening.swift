@@ -3,20 +3,18 @@ import HTTPTypes
 import NIOHTTP1
 import Runway
 
-/// Decides which requests of clients are forwarded to the origin, and in which form (RFC 9112 §3, RFC 9110 §7).
+/// Decides which requests are forwarded to the origin, and in which form (RFC 9112 §3, RFC 9110 §7).
 struct RequestScreening: Sendable {
-    /// The only server; `nil` for a forward proxy, whose clients name a server in every request.
+    /// The server of a reverse proxy; `nil` for a forward proxy, whose clients name a server in every request.
     let origin: CallTarget?
-    /// The address at which the proxy listens.
     let address: ListeningAddress
-    /// The hosts under which the proxy may be called, besides its own.
+    /// The host names that clients may use for the proxy, in addition to its address.
     let allowedHosts: [String]
-    /// The address that the client connected to; `nil` if the system does not know it.
+    /// The local address of the client's connection; `nil` if the system does not report it.
     let localAddress: String?
-    /// The port that the system assigned to the proxy.
     let port: Int
 
-    /// The pseudonym by which the proxy recognises itself in `Via`.
+    /// The pseudonym under which the proxy appears in `Via`, and recognises its own requests.
     private var pseudonym: String { "runway-proxy-\(port)" }
 
     /// Returns the request to forward: in origin-form, with its `Host`, and with one more entry in `Via`.
@@ -50,8 +48,8 @@ struct RequestScreening: Sendable {
         return head
     }
 
-    /// Verifies that the end of the body is unambiguous, and that the body has no transfer coding that the proxy would
-    /// have to undo (RFC 9112 §6.1). The length is forwarded in normalised form.
+    /// Checks that the end of the body is unambiguous, and that the proxy does not have to decode a transfer coding
+    /// (RFC 9112 §6.1). The length is forwarded in normalised form.
     private func checkFraming(_ head: inout HTTPRequestHead) throws(Refusal) {
         let codings = head.headers[canonicalForm: "transfer-encoding"].map { $0.lowercased() }
         let lengths = head.headers["content-length"]
@@ -62,7 +60,7 @@ struct RequestScreening: Sendable {
         }
         if let length { head.headers.replaceOrAdd(name: "Content-Length", value: "\(length)") }
         if codings.isEmpty { return }
-        // Otherwise the length is unknown (RFC 9112 §6.3).
+        // If `chunked` is not the last coding, the length of the body is unknown (RFC 9112 §6.3).
         guard codings.last == "chunked" else {
             throw Refusal(.badRequest, "The end of the request's body is ambiguous.")
         }
@@ -72,7 +70,7 @@ struct RequestScreening: Sendable {
         }
     }
 
-    /// Accepts only the expectation `100-continue`, which the proxy handles itself; HTTP/1.0 has no expectations (RFC
+    /// Accepts only the expectation `100-continue`, which the proxy handles itself. HTTP/1.0 has no expectations (RFC
     /// 9110 §10.1.1).
     private func checkExpectation(_ head: inout HTTPRequestHead) throws(Refusal) {
         if !head.isHTTP11 { head.headers.remove(name: "expect") }
@@ -84,9 +82,9 @@ struct RequestScreening: Sendable {
         }
     }
 
-    /// Converts the target to origin-form; returns its authority.
+    /// Converts the target to origin-form, and returns its authority.
     ///
-    /// An invalid `Host` field is refused whatever the form of the target (RFC 9112 §3.2).
+    /// An invalid `Host` field is refused for every form of the target (RFC 9112 §3.2).
     private func resolveTarget(_ head: inout HTTPRequestHead) throws(Refusal) -> RequestAuthority? {
         let hosts = head.headers["host"]
         guard hosts.count == 1 || hosts.isEmpty && !head.isHTTP11 else {
@@ -112,7 +110,7 @@ struct RequestScreening: Sendable {
         guard origin != nil || head.uri[..<mark.lowerBound].lowercased() == "http" else {
             throw Refusal(.badRequest, "A request over TLS goes through a tunnel; this proxy forwards http alone.")
         }
-        // Absolute-form (RFC 9112 §3.2.2): its host counts, not the Host field.
+        // In absolute-form, the host of the target counts, and not the `Host` field (RFC 9112 §3.2.2).
         let rest = head.uri[mark.upperBound...]
         let authority = String(rest.prefix { $0 != "/" && $0 != "?" })
         let path = rest.dropFirst(authority.count)
@@ -121,8 +119,8 @@ struct RequestScreening: Sendable {
         return try RequestAuthority(authority)
     }
 
-    /// Whether a request is for this proxy or its origin, on any port, so that no web page can send one under a name of
-    /// its own. Web pages can't send a request without an authority.
+    /// Whether a request names this proxy or its origin, on any port. Otherwise a web page could reach the proxy under
+    /// a host name that the page's owner controls. Web pages can't send a request without an authority.
     private func isOwn(_ authority: RequestAuthority?, _ origin: CallTarget) -> Bool {
         guard let authority else { return true }
         let own = [address.host, origin.host, localAddress].compactMap(\.self) + allowedHosts
@@ -143,10 +141,11 @@ struct RequestScreening: Sendable {
 }
 
 extension String {
-    /// Whether the text may be the target of a request (RFC 9112 §3.2): characters that need escapes are escaped.
+    /// Whether the text may be a request target (RFC 9112 §3.2), which means that all other characters are
+    /// percent-encoded.
     ///
-    /// Some characters that RFC 3986 requires to be escaped are forwarded unescaped, since browsers send them so:
-    /// `[]{}|^` and the backtick, a percent sign that begins no escape, and the backslash in a query.
+    /// Some characters are allowed although RFC 3986 requires percent-encoding, since browsers send them: `[]{}|^`, the
+    /// backtick, a percent sign that begins no escape, and the backslash in a query.
     fileprivate var mayBeTarget: Bool {
         let path = utf8.prefix { $0 != UInt8(ascii: "?") }
         return !path.contains(UInt8(ascii: "\\"))
@@ -155,14 +154,14 @@ extension String {
 }
 
 extension HTTPRequestHead {
-    /// Whether the client uses HTTP/1.1, and not HTTP/1.0; the parser accepts no other version.
+    /// Whether the version is HTTP/1.1 and not HTTP/1.0. The parser accepts no other version.
     var isHTTP11: Bool { version != .http1_0 }
 }
 
-/// The length that `Content-Length` names (RFC 9110 §8.6).
+/// Parses `Content-Length` (RFC 9110 §8.6).
 enum ContentLength {
-    /// Returns the length, if all values of the field, and all elements of a list in one, are the same in digits; `nil`
-    /// otherwise (RFC 9112 §6.3).
+    /// Returns the length if all values, and all elements of a list in one value, are the same digits; otherwise `nil`
+    /// (RFC 9112 §6.3).
     static func understood(_ values: [some StringProtocol]) -> Int? {
         let lengths = Set(
             values.flatMap { $0.split(separator: ",", omittingEmptySubsequences: false) }.map { element -> Int? in
@@ -174,11 +173,11 @@ enum ContentLength {
     }
 }
 
-/// The intermediaries that a message passed, as `Via` names them (RFC 9110 §7.6.3).
+/// Parses `Via`, which names the intermediaries of a message (RFC 9110 §7.6.3).
 enum ViaField {
-    /// Returns the recipient of the message in each step: a host with its port, or a pseudonym, in lower case.
+    /// Returns the recipient of each element in lower case: a host, which may have a port, or a pseudonym.
     ///
-    /// An element of the list is a protocol, a recipient and perhaps a comment, with any blanks between them.
+    /// An element is a protocol, a recipient, and optionally a comment, with any blanks between them.
     static func recipients(of values: [String]) -> [String] {
         values.flatMap { withoutComments($0).split(separator: ",") }.compactMap { element in
             let words = element.split { $0 == " " || $0 == "\t" }
@@ -186,11 +185,11 @@ enum ViaField {
         }
     }
 
-    /// Returns the value with a blank in place of every comment, which may contain others, and escaped parentheses (RFC
-    /// 9110 §5.6.5). An unclosed parenthesis opens no comment, and hides nothing.
+    /// Returns the value with each comment replaced by a blank. Comments may be nested, and contain escaped parentheses
+    /// (RFC 9110 §5.6.5). An unclosed parenthesis does not begin a comment.
     private static func withoutComments(_ value: String) -> String {
         var outer: [UInt8] = []
-        /// The bytes since the outermost comment began.
+        /// The bytes since the start of the outermost comment.
         var comment: [UInt8] = []
         var depth = 0
         var isEscaped = false

@@ -1,25 +1,24 @@
 import NIOCore
 
-/// One of the two connections of a tunnel: forwards the bytes that it reads to the other, no faster than the other
-/// sends them.
+/// One of a tunnel's two connections. Forwards the bytes that it reads to its partner, no faster than the partner can
+/// send them.
 ///
-/// Used on one event loop.
+/// Used only on its event loop.
 final class TunnelEnd: ChannelDuplexHandler {
     typealias InboundIn = ByteBuffer
     typealias OutboundIn = ByteBuffer
     typealias OutboundOut = ByteBuffer
 
     private var context: ChannelHandlerContext?
-    /// The other connection; `nil` before the tunnel is open, and after its end.
+    /// The other connection; `nil` before the tunnel opens, and after it ends.
     private var partner: TunnelEnd?
-    /// Whether the sender has ended its half of the connection.
+    /// Whether the peer has closed its sending half of this connection.
     private var isInputClosed = false
-    /// Whether a read was postponed because the other connection has to send first.
+    /// Whether a read is postponed until the partner has sent its bytes.
     private var mustRead = false
-    /// The number of bytes that were read.
     private(set) var receivedByteCount = 0
 
-    /// Joins two connections, and starts to read both.
+    /// Connects two ends, and starts to read both.
     static func join(_ one: TunnelEnd, _ other: TunnelEnd) {
         one.partner = other
         other.partner = one
@@ -31,14 +30,14 @@ final class TunnelEnd: ChannelDuplexHandler {
 
     func handlerRemoved(context: ChannelHandlerContext) { self.context = nil }
 
-    /// Sends bytes that were read before the tunnel was open.
+    /// Sends bytes that were read before the tunnel opened.
     func send(_ bytes: ByteBuffer) {
         receivedByteCount += bytes.readableBytes
         partner?.write(bytes)
         partner?.context?.flush()
     }
 
-    /// Does nothing: the tunnel end itself decides when to read, and later handlers have nothing to read.
+    /// Does nothing, since the tunnel end itself decides when to read.
     func read(context: ChannelHandlerContext) {}
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
@@ -84,7 +83,7 @@ final class TunnelEnd: ChannelDuplexHandler {
         if !mustRead { context.read() }
     }
 
-    /// Ends the sending half after all written bytes; ends the connection if its receiving half has ended, too.
+    /// Closes the sending half after all written bytes. Closes the connection if its receiving half is closed, too.
     private func endOutput() {
         guard let context else { return }
         let mode: CloseMode = isInputClosed ? .all : .output
@@ -94,7 +93,7 @@ final class TunnelEnd: ChannelDuplexHandler {
         }
     }
 
-    /// Ends the connection after all written bytes.
+    /// Closes the connection after all written bytes.
     private func end() {
         partner = nil
         isInputClosed = true

@@ -2,33 +2,33 @@ import NIOCore
 import NIOPosix
 import Runway
 
-/// The connection is for a tunnel: no request follows.
+/// An event: the connection is for a tunnel, so that no HTTP request follows.
 struct TunnelRequested {}
 
-/// Opens the tunnels that clients of a forward proxy request; is before the HTTP parser, and passes every other
-/// connection on.
+/// Opens the tunnels that clients of a forward proxy request. The handler is before the HTTP parser, and passes the
+/// bytes of all other connections on.
 ///
-/// A tunnel is requested by the first request of a connection. The proxy does not look inside: it passes bytes on.
+/// Only the first request of a connection can open a tunnel. The proxy forwards the bytes of the tunnel without reading
+/// them.
 final class TunnelGate: ChannelInboundHandler, RemovableChannelHandler {
     typealias InboundIn = ByteBuffer
     typealias InboundOut = ByteBuffer
     typealias OutboundOut = ByteBuffer
 
     private enum State {
-        /// The bytes so far may be the start of a request for a tunnel.
+        /// The bytes so far may be the start of a CONNECT request.
         case reading
-        /// The connection is not for a tunnel.
+        /// The connection is not for a tunnel, so its bytes are passed on.
         case passing
-        /// The tunnel is being opened.
         case opening
         case open
-        /// The request was refused.
+        /// The CONNECT request was refused.
         case refused
     }
 
     private let tunnels: Tunnels
     private var state = State.reading
-    /// The bytes that were read before the connection was passed on or the tunnel opened, without the request for it.
+    /// The bytes that were read before the tunnel opened or the bytes were passed on, without the CONNECT request.
     private var early: [UInt8] = []
 
     init(_ tunnels: Tunnels) { self.tunnels = tunnels }
@@ -41,19 +41,19 @@ final class TunnelGate: ChannelInboundHandler, RemovableChannelHandler {
             let count = early.count
             early += bytes
             read(after: count, context)
-        // The client should wait for the response, and the channel reads no more.
+        // The client should wait for the response. Until then the channel stops reading.
         case .opening: early += bytes
         case .open, .refused: break
         }
     }
 
     func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
-        // Opening a tunnel has a time limit of its own.
+        // Opening a tunnel has its own time limit, so idleness is ignored meanwhile.
         if event is IdleStateHandler.IdleStateEvent, case .opening = state { return }
         context.fireUserInboundEventTriggered(event)
     }
 
-    /// Reads the received bytes, of which the first `count` were read before.
+    /// Parses the received bytes. The first `count` of them were parsed before.
     private func read(after count: Int, _ context: ChannelHandlerContext) {
         switch ConnectRequest.beginning(early) {
         case .undecided: break
@@ -103,7 +103,7 @@ final class TunnelGate: ChannelInboundHandler, RemovableChannelHandler {
         state = .open
         let (client, server) = (TunnelEnd(), TunnelEnd())
         do {
-            // A client may end its half and go on to listen; the same is true of the server.
+            // The client may close its sending half and still receive. So may the server.
             try context.channel.syncOptions?.setOption(.allowRemoteHalfClosure, value: true)
             try context.pipeline.syncOperations.addHandler(client, position: .before(self))
             try upstream.pipeline.syncOperations.addHandler(server)
@@ -127,7 +127,7 @@ final class TunnelGate: ChannelInboundHandler, RemovableChannelHandler {
         context.writeAndFlush(Self.wrapOutboundOut(ByteBuffer(bytes: refusal.bytes))).whenComplete { _ in
             channel.close(mode: .output, promise: nil)
         }
-        // Bytes that were not read would turn the close into a reset, and the client might lose the response (RFC 9112 §9.6).
+        // A close with unread bytes would become a reset, and the client might lose the response (RFC 9112 §9.6).
         try? context.channel.syncOptions?.setOption(.autoRead, value: true)
         context.eventLoop.scheduleTask(in: ClientConnection.lingering) { channel.close(promise: nil) }
     }

@@ -5,11 +5,11 @@ import NIOPosix
 import Runway
 import Synchronization
 
-/// The tunnels of a forward proxy: decides which may be opened, and limits their number.
+/// Decides which tunnels of a forward proxy may be opened, and limits their number.
 final class Tunnels: Sendable {
-    /// The most tunnels at a time.
+    /// The maximum number of open tunnels.
     static let maximumCount = 256
-    /// The longest time until a tunnel is open, with the lookup of the name and the connections to all addresses.
+    /// The maximum time to open a tunnel, including the name lookup and the connection attempts to all addresses.
     static let connectTimeout = TimeAmount.seconds(10)
 
     let targets: ForwardTargets
@@ -18,10 +18,10 @@ final class Tunnels: Sendable {
         var count = 0
         var total = 0
     }
-    /// Guards the numbers of open tunnels and of all tunnels so far.
+    /// Guards the number of open tunnels, and the number of all tunnels so far.
     private let state = Mutex(State())
 
-    /// The longest time in which neither end sends a byte.
+    /// The maximum time in which neither end sends a byte.
     private let silence: TimeAmount
 
     private let connectTimeout: TimeAmount
@@ -35,7 +35,7 @@ final class Tunnels: Sendable {
         self.printer = printer
     }
 
-    /// Admits a tunnel, which occupies a slot until ``Slot/end(failing:up:down:)``.
+    /// Admits a tunnel. It occupies a slot until ``Slot/end(failing:up:down:)``.
     ///
     /// - Throws: The response to a request whose port is not allowed, or that exceeds the limit.
     func admit(_ request: ConnectRequest) throws(Refusal) -> Slot {
@@ -54,18 +54,18 @@ final class Tunnels: Sendable {
         return Slot(tunnels: self, request: request, number: number, start: .now)
     }
 
-    /// The slot of one tunnel.
+    /// The slot that one tunnel occupies.
     struct Slot: Sendable {
         fileprivate let tunnels: Tunnels
         let request: ConnectRequest
         let number: Int
         let start: ContinuousClock.Instant
 
-        /// Connects to one of the host's addresses that are allowed, in their order.
+        /// Tries the allowed addresses of the host in their order, until a connection succeeds.
         ///
-        /// The future fails with ``TunnelTimeout`` after the tunnels' `connectTimeout`, and fails as soon as the client
-        /// has closed its connection. Work in progress is then abandoned: a lookup can't be cancelled, and a connection
-        /// that is made later is closed.
+        /// The future fails with ``TunnelTimeout`` after `connectTimeout`. It also fails as soon as the client has
+        /// closed its connection. A lookup in progress can't be cancelled, so its result is ignored. A connection that
+        /// succeeds too late is closed.
         func connect(on eventLoop: any EventLoop, until clientClosed: EventLoopFuture<Void>) -> EventLoopFuture<
             any Channel
         > {
@@ -94,7 +94,7 @@ final class Tunnels: Sendable {
             return result.futureResult
         }
 
-        /// Connects to one address after the other, each within its share of the remaining time.
+        /// Tries one address after the other. Each has its share of the remaining time.
         private func connect(on eventLoop: any EventLoop, by deadline: NIODeadline) async throws -> any Channel {
             var failure: any Error = ForbiddenTarget(host: request.host)
             let addresses = try await tunnels.targets.addresses(of: request.host)
@@ -119,7 +119,7 @@ final class Tunnels: Sendable {
             throw failure
         }
 
-        /// Ends the tunnel, and prints its record.
+        /// Releases the slot, and prints the record of the tunnel.
         func end(failing error: (any Error)?, up: Int, down: Int) {
             tunnels.state.withLock { $0.count -= 1 }
             tunnels.printer.receive(
@@ -130,24 +130,22 @@ final class Tunnels: Sendable {
     }
 }
 
-/// The time for opening a tunnel has passed.
 struct TunnelTimeout: DescribedError {
     let host: String
 
     var description: String { "The host \(host) was not looked up and connected to in time." }
 }
 
-/// The record of a tunnel.
 struct TunnelRecord: Sendable, Encodable {
     let number: Int
-    /// Host and port.
+    /// The host and port of the server.
     let authority: String
     /// The number of bytes that the client sent.
     let sentByteCount: Int
     /// The number of bytes that the server sent.
     let receivedByteCount: Int
     let duration: Duration
-    /// The reason why the tunnel was not opened; `nil` if it was.
+    /// The reason why the tunnel was not opened; `nil` if it was opened.
     let failure: String?
 
     private enum CodingKeys: String, CodingKey {
@@ -164,7 +162,6 @@ struct TunnelRecord: Sendable, Encodable {
         try fields.encodeIfPresent(failure, forKey: .failure)
     }
 
-    /// The record as one line for a person.
     var line: String {
         if let failure { return "tunnel \(number) CONNECT \(authority) failed in \(duration.text): \(failure)" }
         let bytes = "\(sentByteCount) bytes sent, \(receivedByteCount) bytes received"

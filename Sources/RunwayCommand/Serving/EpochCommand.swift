@@ -6,7 +6,7 @@ import RunwayServerStorage
     import RunwayPostgreSQL
 #endif
 
-/// `runway epoch`: the step after the restore of a backup of events or conversations.
+/// `runway epoch`: starts a new numbering after a backup of events or conversations was restored.
 struct EpochCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "epoch", abstract: "Begin a new epoch in stores that were restored from a backup.",
@@ -50,7 +50,7 @@ struct EpochCommand: AsyncParsableCommand {
         }
     }
 
-    /// - Throws: ``CommandFailure``.
+    /// - Throws: ``CommandFailure`` if the place can't be opened or written.
     private func begin(_ place: LogPlace) async throws(CommandFailure) -> [(content: String, epoch: String)] {
         switch place {
         case .file(let path):

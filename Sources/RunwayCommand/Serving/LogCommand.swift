@@ -3,7 +3,7 @@ import Foundation
 import Runway
 import RunwayServer
 
-/// `runway log`: counts the records in a sink of action logs.
+/// `runway log`: counts the records in a store of action logs.
 struct LogCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "log", abstract: "Count the records of action logs by installation and name.",
@@ -30,7 +30,7 @@ struct LogCommand: AsyncParsableCommand {
 
     @OptionGroup var colour: ColourOption
 
-    /// The facts of an installation that are printed.
+    /// The printed counts of an installation.
     private struct Installation: Encodable {
         let installation: String
         let records: Int
@@ -58,7 +58,7 @@ struct LogCommand: AsyncParsableCommand {
         try Console.output.write(Self.table(of: groups, for: .output))
     }
 
-    /// Returns a line for each name of each installation, with aligned numbers.
+    /// Returns one line per installation and name, with aligned numbers.
     private static func table(
         of groups: [(key: UUID, value: [ActionLogCount])], for console: Console
     ) -> ConsoleText {

@@ -6,21 +6,21 @@ import RunwayServerStorage
     import RunwayPostgreSQL
 #endif
 
-/// The place where `runway serve --log` stores action logs, and `runway log` finds them: a SQLite file, or a PostgreSQL
-/// database.
+/// The place where `runway serve --log` stores action logs, and where `runway log` reads them: a SQLite file, or a
+/// PostgreSQL database.
 enum LogPlace: Equatable {
     case file(String)
     case postgres(String)
 
-    /// Reads a path or a URL.
+    /// Parses a path or a URL.
     init(_ text: String) {
         let isURL = text.hasPrefix("postgres://") || text.hasPrefix("postgresql://")
         self = isURL ? .postgres(text) : .file(text)
     }
 
-    /// Opens a sink that writes there; `close` stores the waiting batches, and closes the sink.
+    /// Opens a sink for the place. `close` stores the waiting batches, and closes the sink.
     ///
-    /// - Throws: ``CommandFailure``.
+    /// - Throws: ``CommandFailure`` if the sink can't be opened.
     func open() async throws(CommandFailure) -> (sink: any ActionLogErasing, close: @Sendable () async throws -> Void) {
         switch self {
         case .file(let path):
@@ -44,9 +44,9 @@ enum LogPlace: Equatable {
         }
     }
 
-    /// Returns the number of records by installation and name.
+    /// Returns the number of records per installation and name.
     ///
-    /// - Throws: ``CommandFailure``.
+    /// - Throws: ``CommandFailure`` if the place can't be read.
     func counts() async throws(CommandFailure) -> [ActionLogCount] {
         switch self {
         case .file(let path):
@@ -70,7 +70,7 @@ enum LogPlace: Equatable {
         }
     }
 
-    /// The URL itself may hold a password.
+    /// The error does not show the URL, which may contain a password.
     static func withoutPostgreSQL(_ url: String) -> CommandFailure {
         CommandFailure("This program was built without PostgreSQL: build it with the package trait PostgreSQL.")
     }

@@ -6,7 +6,7 @@ import Runway
 import RunwayDemo
 import RunwayServer
 
-/// `runway serve`: the demo's backend by itself.
+/// `runway serve`: runs the demo's backend.
 struct ServeCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "serve", abstract: "Serve property listings, or receive action logs, on this machine.",
@@ -135,7 +135,7 @@ struct ServeCommand: AsyncParsableCommand {
         let authorityFile = try backend.certificate.map { try write(authority: $0.authorityPEM) }
         do {
             try await backend.run(port: port ?? 0, rules: rules) { serving in
-                // A reader that is gone, or a full disk, is no reason not to serve.
+                // The server continues if standard output is closed or the disk is full.
                 try? Console.output.write(greeting(serving.baseURL, authorityFile: authorityFile))
             }
         } catch  where !Task.isCancelled {
@@ -143,8 +143,8 @@ struct ServeCommand: AsyncParsableCommand {
         }
     }
 
-    /// The hosts and origins whose requests are accepted. An address that the server listens at is safe to accept: no
-    /// web page can use it as a name to reach the server.
+    /// The hosts and origins whose requests are accepted. The server's own IP address is safe, since no web page can
+    /// use it as its host name.
     private var rules: HostRules {
         var rules = HostRules.loopback
         rules.hosts = Set(allowHost)
@@ -156,22 +156,22 @@ struct ServeCommand: AsyncParsableCommand {
         return rules
     }
 
-    /// Receives action logs and stores them at `place`.
+    /// Serves a route that receives action logs, and stores them at `place`.
     private func receive(_ place: LogPlace) async throws {
-        // Room for 32 batches of the largest size at a time, for the memory of a small machine.
+        // Memory for 32 batches of the maximum size, so that a small machine suffices.
         BodyCollector.shared.maximumTotalByteCount = 32 << 20
         let (sink, close) = try await place.open()
         try await receive(in: sink, endingBy: close)
     }
 
-    /// Receives action logs in an open sink, and closes it in the end.
+    /// Serves the route with an open sink, and closes the sink at the end.
     private func receive(
         in sink: some ActionLogErasing, endingBy close: @escaping @Sendable () async throws -> Void
     ) async throws {
         let certificate = plain ? nil : try DemoCertificate()
         let authorityFile = try certificate.map { try write(authority: $0.authorityPEM) }
-        // The context has the address of the client, since each client's share of the log is limited. The server can't
-        // verify accounts, and so has no route that erases an account's records.
+        // The request context contains the client's address, since each client's share of the log is limited. The
+        // server can't verify accounts, so it has no route that erases an account's records.
         let router = Router(context: BasicSignedRequestContext.self)
         let route = ActionLogRoute(to: sink)
         route.add(to: router)
@@ -186,13 +186,13 @@ struct ServeCommand: AsyncParsableCommand {
                     text.append("\(url)/log", .bold)
                     if let authorityFile { text.append("\nCertificate authority: \(authorityFile)") }
                     text.append("\nCtrl-C stops it.\n")
-                    // A reader that is gone, or a full disk, is no reason not to serve.
+                    // The server continues if standard output is closed or the disk is full.
                     try? Console.output.write(text)
                 })
         } catch {
             result = .failure(failure(to: error))
         }
-        // In a task of its own, since this one may be cancelled: `close` stores the waiting batches.
+        // `close` stores the waiting batches. It runs in another task, since this one may be cancelled.
         try? await Task { try await close() }.value
         try result.get()
     }
@@ -204,7 +204,7 @@ struct ServeCommand: AsyncParsableCommand {
         return CommandFailure("The server can't listen on port \(port ?? 0) of \(host ?? "127.0.0.1"): \(reason).")
     }
 
-    /// Writes the certificate authority to a file that only the user can read; returns its path.
+    /// Writes the certificate authority to a file that only the user can read. Returns the file's path.
     private func write(authority pem: String) throws(CommandFailure) -> String {
         let path = if let ca { ca } else { "\(try Self.makePrivateFolder())/ca.pem" }
         return try OutputFile.replacePrivately(path, with: Array(pem.utf8))
@@ -242,7 +242,8 @@ struct ServeCommand: AsyncParsableCommand {
 }
 
 extension SystemError {
-    /// Explains in the system's words why a port of the loopback interface can't be used; `nil` if it can.
+    /// Creates the error for a loopback port that can't be bound, with the system's message. Returns `nil` if the port
+    /// can be bound.
     fileprivate init?(bindingTo port: Int) {
         #if canImport(Glibc)
             let kind = Int32(SOCK_STREAM.rawValue)

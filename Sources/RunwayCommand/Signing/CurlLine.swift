@@ -4,8 +4,8 @@ import Runway
 
 /// The request of a curl command line.
 ///
-/// Options that affect the request are read like curl 8 reads them, options for the connection and the output are
-/// skipped, and all others are refused, so that only a request is signed that curl would send. The header fields that
+/// Options that affect the request are interpreted as in curl 8. Options for the connection and the output are skipped.
+/// All other options are refused, so that the command only signs a request that curl would send. Header fields that
 /// curl adds by itself, such as `User-Agent`, are not added.
 struct CurlLine {
     let request: RequestInput
@@ -19,7 +19,7 @@ struct CurlLine {
     }
 }
 
-/// Reads the options of a curl command line one after another.
+/// Parses the options of a curl command line.
 private struct CurlReader {
     var words: ArraySlice<String>
     private var method: HTTPRequest.Method?
@@ -32,7 +32,7 @@ private struct CurlReader {
     private var isPathAsIs = false
     private var user: String?
 
-    /// Short options with a long form of the same meaning.
+    /// Short options, and the long options with the same meaning.
     private static let longForms: [Character: String] = [
         "X": "request", "H": "header", "d": "data", "G": "get", "I": "head", "u": "user", "A": "user-agent",
         "e": "referer", "b": "cookie", "s": "silent", "S": "show-error", "v": "verbose", "k": "insecure",
@@ -66,7 +66,8 @@ private struct CurlReader {
         }
     }
 
-    /// Several short flags may stand in one word, the last of them with its value: `-sXPOST`.
+    /// Applies a word of short options. It may contain several flags, and the last option may be followed by its value:
+    /// `-sXPOST`.
     private mutating func applyShort(_ letters: Substring) throws(CommandFailure) {
         var letters = letters
         while let letter = letters.popFirst() {
@@ -115,7 +116,7 @@ private struct CurlReader {
         case "data-urlencode": append(try Self.encoded(value))
         case "json":
             isJSON = true
-            // Unlike other data, several are joined without a separator.
+            // curl joins the values of this option without a separator, unlike other data.
             data = (data ?? []) + (try Self.content(of: value, isText: false))
         case "form", "form-string":
             throw Self.unsupported("--form, whose boundary is another each time; write the request to a file")
@@ -132,7 +133,7 @@ private struct CurlReader {
         data = data.map { $0 + [UInt8(ascii: "&")] + part } ?? part
     }
 
-    /// `Name: value`; `Name;` for an empty value, and `Name:` for no field.
+    /// Adds a header field: `Name: value`. `Name;` adds an empty value, and `Name:` no field.
     private mutating func addField(_ text: String) throws(CommandFailure) {
         if text.hasPrefix("@") { throw Self.unsupported("--header with a file") }
         if let colon = text.firstIndex(of: ":") {
@@ -149,7 +150,7 @@ private struct CurlReader {
 
     func request() throws(CommandFailure) -> RequestInput {
         guard let url else { throw CommandFailure("The curl command has no URL.") }
-        // Without a scheme, curl takes http.
+        // curl uses `http` for a URL without a scheme.
         var target = try url.beginsWithScheme ? CallTarget(url) : CallTarget(url, scheme: "http")
         try check(url, target)
         if isQuery, let data {
@@ -167,7 +168,7 @@ private struct CurlReader {
         return RequestInput(head: head, body: body ?? [])
     }
 
-    /// Refuses a URL that curl, or some version of it, would change.
+    /// Throws if curl, or some version of it, would change the URL before it sends it.
     private func check(_ url: String, _ target: CallTarget) throws(CommandFailure) {
         let authorityAndTarget = url.firstRange(of: "://").map { url[$0.upperBound...] } ?? url[...]
         let written = authorityAndTarget.prefix { $0 != "#" }.drop { $0 != "/" && $0 != "?" }
@@ -205,7 +206,7 @@ private struct CurlReader {
 
     // MARK: - Data
 
-    /// Returns the text, or the content of the file that follows `@`, from which text loses its line ends.
+    /// Returns the value itself, or the content of the file that follows `@`. Line ends are removed from a text file.
     private static func content(of value: String, isText: Bool) throws(CommandFailure) -> [UInt8] {
         guard value.hasPrefix("@") else { return Array(value.utf8) }
         if value == "@-" { throw unsupported("standard input as a body; name a file") }
@@ -213,7 +214,8 @@ private struct CurlReader {
         return isText ? bytes.filter { $0 != 0x0A && $0 != 0x0D && $0 != 0 } : bytes
     }
 
-    /// `content`, `=content`, `name=content`, `@file` or `name@file`. What would be encoded is refused.
+    /// Returns the value of `content`, `=content`, `name=content`, `@file` or `name@file`. Throws if curl would have to
+    /// encode it.
     private static func encoded(_ value: String) throws(CommandFailure) -> [UInt8] {
         guard let sign = value.firstIndex(where: { $0 == "=" || $0 == "@" }) else {
             return try encoded(Array(value.utf8))

@@ -1,18 +1,18 @@
 import Foundation
 import RunwaySignatures
 
-/// The keys of a file: one of `runway keys`, a PEM file, or a secret in Base64.
+/// The keys of a file: a file of `runway keys`, a PEM file, or a secret in Base64.
 struct KeySource: Sendable {
     let path: String
     private let entries: [KeyEntry]
-    /// Whether the file holds one key without an identifier.
+    /// Whether the file contains one key without an identifier.
     private let isBare: Bool
 
     /// Reads the file.
     ///
-    /// - Parameter algorithm: The algorithm of a PEM file or a secret. `nil` for the algorithm that the PEM determines,
-    ///   `rsa-pss-sha512` for RSA, and `hmac-sha256` for a secret.
-    /// - Throws: ``CommandFailure`` if it can't be used.
+    /// - Parameter algorithm: The algorithm of a PEM file or a secret. `nil` selects the algorithm that the PEM
+    ///   determines, `rsa-pss-sha512` for RSA, and `hmac-sha256` for a secret.
+    /// - Throws: ``CommandFailure`` if the file can't be used.
     init(path: String, algorithm: SignatureAlgorithm?) throws(CommandFailure) {
         self.path = path
         do throws(KeyFileError) {
@@ -47,15 +47,14 @@ struct KeySource: Sendable {
         }
     }
 
-    /// A key that signs.
     struct Signer: Sendable {
         let id: String
         let key: SigningKey
-        /// The key as text, for a caller of a sealed key.
+        /// The text form of the key, which a sealed key contains.
         let text: String
     }
 
-    /// Returns the signing key with an identifier, or without one the key that became active last.
+    /// Returns the signing key with an identifier. If `id` is `nil`, returns the key that became active last.
     ///
     /// - Throws: ``CommandFailure`` if there is no such key.
     func signer(id: String?, at now: UnixTime) throws(CommandFailure) -> Signer {
@@ -93,8 +92,8 @@ struct KeySource: Sendable {
         return entry
     }
 
-    /// Returns the keys that verify. The key of a PEM file or a secret has the identifier `id`, or stands for every
-    /// one.
+    /// Returns the keys that verify. The key of a PEM file or a secret has the identifier `id`. If `id` is `nil`, it
+    /// matches every identifier.
     func directory(id: String?) throws(CommandFailure) -> any KeyDirectory {
         do throws(KeyFileError) {
             var records: [KeyRecord] = []
@@ -107,7 +106,7 @@ struct KeySource: Sendable {
     }
 }
 
-/// A directory of one key, whose identifier may be unknown.
+/// A directory with one key. If its identifier is unknown, it matches every identifier.
 private struct BareKey: KeyDirectory {
     let id: String?
     let key: VerificationKey
@@ -118,7 +117,7 @@ private struct BareKey: KeyDirectory {
 }
 
 extension KeyEntry {
-    /// A key in PEM, private or public, or a secret in Base64.
+    /// Parses a private or public key in PEM, or a secret in Base64.
     fileprivate init(bare text: String, algorithm: SignatureAlgorithm?) throws(KeyFileError) {
         let isPEM = text.hasPrefix("-----BEGIN ")
         let possible: [SignatureAlgorithm] =
@@ -140,6 +139,5 @@ extension KeyEntry {
 }
 
 extension String {
-    /// The text without blanks and line feeds at its ends.
     fileprivate var trimmed: String { trimmingCharacters(in: .whitespacesAndNewlines) }
 }

@@ -3,18 +3,18 @@ import Foundation
 import HTTPTypes
 import RunwaySignatures
 
-/// A request that is read from a file, from standard input, or from a curl command line.
+/// A request read from a file, from standard input, or from a curl command line.
 struct RequestInput: Sendable {
     var head: HTTPRequest
     var body: [UInt8]
-    /// A sentence about omitted parts of the request; `nil` if none were omitted.
+    /// A sentence about the parts of the request that were left out; `nil` if none were.
     var remark: String?
 
     init(head: HTTPRequest, body: [UInt8]) { (self.head, self.body) = (head, body) }
 
-    /// Reads a message in the form of HTTP/1.1, or a curl command line, which begins with `curl`.
+    /// Parses an HTTP/1.1 message, or a curl command line, which begins with `curl`.
     ///
-    /// - Parameter scheme: The scheme of the request, which a message in the form of HTTP/1.1 does not contain.
+    /// - Parameter scheme: The scheme of the request, which an HTTP/1.1 message does not contain.
     /// - Throws: ``CommandFailure`` if the bytes are not a request.
     init(_ bytes: [UInt8], scheme: String) throws(CommandFailure) {
         guard !bytes.isEmpty else { throw CommandFailure("The input is empty; it must be an HTTP request.") }
@@ -40,7 +40,7 @@ struct RequestInput: Sendable {
         try cutBody()
     }
 
-    /// Truncates the body to `Content-Length`, since editors and tools add a line feed at the end.
+    /// Truncates the body to `Content-Length`, since editors and tools append a line feed.
     private mutating func cutBody() throws(CommandFailure) {
         guard head.headerFields[.transferEncoding] == nil else {
             throw CommandFailure("The request has a transfer coding; undo it, and remove the field Transfer-Encoding.")
@@ -58,21 +58,21 @@ struct RequestInput: Sendable {
         body.removeSubrange(count...)
     }
 
-    /// Returns the bytes of a file, or of standard input for `-`.
+    /// Reads a file, or standard input if the path is `-`.
     static func read(_ path: String) async throws -> [UInt8] {
         path == "-" ? try await BodyFile.readStandardInput() : try WholeFile.bytes(path)
     }
 }
 
 extension CallAuthorization {
-    /// Returns the value of the field for a name and password, both of which are required.
+    /// Returns the `Authorization` value. Throws if there is no password.
     func fieldValueWithPassword() throws(CommandFailure) -> String {
         guard let password else { throw CommandFailure("The option --user of the curl command has no password.") }
         return "Basic " + Data("\(name):\(password)".utf8).base64EncodedString()
     }
 }
 
-/// The place from which a command reads its request.
+/// The options that name the source of a request.
 struct RequestSource: ParsableArguments {
     @Argument(
         help: "A file with the request, or with a curl command. Without it, or for \"-\", standard input.",
@@ -96,7 +96,6 @@ struct RequestSource: ParsableArguments {
         }
     }
 
-    /// Reads the request.
     func request() async throws -> RequestInput {
         if !command.isEmpty { return try CurlLine(Array(command.dropFirst())).request }
         let input = try RequestInput(try await RequestInput.read(file ?? "-"), scheme: scheme)

@@ -5,27 +5,26 @@ import RunwaySignatures
 /// Signs a request without sending it.
 struct RequestSigner: Sendable {
     let signer: KeySource.Signer
-    /// The components that a signature covers; `nil` for the default.
+    /// The components that a signature covers; `nil` for the default components.
     var components: CoveredComponents?
     var tag: String
     var label: String?
     var created: UnixTime
     var expires: UnixTime?
     var nonce: String?
-    /// Whether the signature names its algorithm.
+    /// Whether the signature has the `alg` parameter.
     var namesAlgorithm = false
 
-    /// The result of signing.
     struct Result: Sendable {
-        /// The fields to add to the request.
+        /// The header fields to add to the request.
         var fields: [HTTPField]
-        /// The bytes that are signed: the signature base, or the lines of a digest.
+        /// The signed bytes: the signature base, or the input of a salted digest.
         var base: [UInt8]
-        /// The label of the signature; `nil` for a digest.
+        /// The label of the signature; `nil` for a salted digest.
         var label: String?
     }
 
-    /// Adds a signature (RFC 9421), and `Content-Digest` if the request has a body and no such field.
+    /// Adds a signature (RFC 9421). Also adds `Content-Digest` if the request has a body and no such field.
     func signature(of input: RequestInput) async throws -> Result {
         var head = input.head
         var fields: [HTTPField] = []
@@ -62,7 +61,7 @@ struct RequestSigner: Sendable {
             fields: [HTTPField(name: .runwayDigest, value: digest.fieldValue)], base: lines.bytes, label: nil)
     }
 
-    /// Adds a salted digest and its secret, sealed to a server's key.
+    /// Adds a salted digest, and its secret encrypted with a server's public key.
     func sealedKey(of input: RequestInput, to serverKey: String, id: String) async throws -> Result {
         let lines = try canonicalRequest(of: input)
         let digest = try await SaltedDigest(lines, keyID: signer.id, by: signer.key)
@@ -84,7 +83,7 @@ struct RequestSigner: Sendable {
         return try CanonicalRequest(input.head, body: input.body, time: created, nonce: bytes)
     }
 
-    /// Returns the label of `--label`, or else one that the request does not use.
+    /// Returns the label of `--label`. Without the option, returns a label that the request does not use yet.
     private func label(in fields: HTTPFields) throws -> String {
         let labels = Set(try fields.signatures().map(\.label))
         if let label {
@@ -96,7 +95,7 @@ struct RequestSigner: Sendable {
         return (1...).lazy.map { "sig\($0)" }.first { !labels.contains($0) } ?? "sig"
     }
 
-    /// Returns the 16 bytes of a nonce in base64url.
+    /// Decodes a nonce of 16 bytes from base64url.
     private static func nonceBytes(_ text: String) throws(CommandFailure) -> [UInt8] {
         let base64 = text.replacing("-", with: "+").replacing("_", with: "/")
         guard let data = Data(base64Encoded: base64 + "=="), data.count == 16,
@@ -112,7 +111,6 @@ struct RequestSigner: Sendable {
 }
 
 extension [UInt8] {
-    /// The bytes as hexadecimal text, two digits for each.
     fileprivate var hexadecimal: String {
         map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
     }

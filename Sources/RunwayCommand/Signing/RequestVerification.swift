@@ -3,40 +3,40 @@ import HTTPTypes
 import RunwayServer
 import RunwaySignatures
 
-/// Verifies the signatures of a request in a file, one by one.
+/// Verifies each signature of a request.
 struct RequestVerification: Sendable {
     let input: RequestInput
     let keys: any KeyDirectory
-    /// The tag that signatures must have; `nil` to accept each signature's own tag.
+    /// The tag that signatures must have; `nil` to accept any tag.
     var tag: String?
-    /// The label of the only signature to verify; `nil` to verify all.
+    /// The label of the signature to verify; `nil` to verify all signatures.
     var label: String?
-    /// Whether only the signature and the digest of the body are verified.
+    /// Whether only the signature and the body's digest are verified, and not the other requirements of a server.
     var isLoose = false
-    /// The identifier of the key for a message that does not name its key.
+    /// The identifier of the key, for a message that does not name its key.
     var keyID: String?
-    /// The server's private key, and its identifier, for sealed keys.
+    /// The server's private key and its identifier, for sealed keys.
     var serverKey: (text: String, id: String)?
     var now: UnixTime
 
-    /// The verdict on one signature.
+    /// The result for one signature.
     struct Finding: Sendable, Encodable {
-        /// The label, or `runway-digest`.
+        /// The label of the signature, or `runway-digest` for a salted digest.
         var label: String
         var keyID: String?
         var algorithm: String?
         var owner: String?
         var tag: String?
-        /// The time of the signature in seconds since 1970.
+        /// The creation time of the signature, in seconds since 1970.
         var created: Int64?
         var components: String?
-        /// The reason of the refusal in one word; `nil` if the signature is accepted.
+        /// The reason for the refusal, one word; `nil` if the signature is accepted.
         var refusal: String?
-        /// The reason of the refusal as a sentence.
+        /// The reason for the refusal, one sentence; `nil` if the signature is accepted.
         var detail: String?
-        /// Whether the signature itself, or the digest, was made for this request by the key.
+        /// Whether the key created this signature or digest for this request.
         var isAuthentic = false
-        /// The bytes that are signed, as text.
+        /// The signed bytes as text.
         var base: String?
 
         mutating func refuse(_ refusal: SignatureRefusal) {
@@ -48,7 +48,7 @@ struct RequestVerification: Sendable {
         }
     }
 
-    /// Verifies each signature, and the digest of a request that has a digest.
+    /// Verifies each signature, and the salted digest if the request has one.
     ///
     /// - Throws: ``CommandFailure`` if the fields are malformed, or if there is neither a signature nor a digest.
     func findings() async throws -> [Finding] {
@@ -83,7 +83,7 @@ struct RequestVerification: Sendable {
         return finding
     }
 
-    /// Verifies only the signature and the digest.
+    /// Verifies the signature and the body's digest, and no other requirement.
     private func examine(_ signature: LabelledSignature, _ finding: inout Finding) async {
         do {
             let base = try SignatureContext(input.head).signatureBase(for: signature.parameters)
@@ -114,22 +114,22 @@ struct RequestVerification: Sendable {
         }
     }
 
-    /// Checks the further requirements of a server. A refusal here replaces the earlier finding, since a server would
-    /// respond with it.
+    /// Checks the other requirements of a server. A refusal replaces an earlier one, since a server would respond with
+    /// this one.
     private func judge(_ signature: LabelledSignature, _ finding: inout Finding) async {
         guard let own = signature.parameters.tag else { return finding.refuse(.noSignatureWithTag, "it has no tag") }
         guard tag == nil || tag == own else { return finding.refuse(.noSignatureWithTag, "its tag is \(own)") }
         await judge(input.head, tag: own, &finding)
     }
 
-    /// Lets the middleware of a server for the request's authority judge the signature.
+    /// Passes the request to the middleware of a server, which judges the signature.
     private func judge(_ head: HTTPRequest, tag: String, _ finding: inout Finding) async {
         let scheme = head.scheme ?? "https"
         guard let authority = head.authority.flatMap({ Authority.normalized($0, scheme: scheme) }) else {
             return finding.refuse(.malformed, "no Host names the server of the request")
         }
         var rules = SignatureRules(tag: tag, origin: PublicOrigin(authority, scheme: scheme))
-        // Servers have limits of their own.
+        // The limit on bodies depends on the server, so no limit applies here.
         rules.maximumBodyByteCount = input.body.count
         var digests = DigestRules()
         digests.algorithms = [.saltedSHA256, .saltedMD5]
@@ -161,7 +161,7 @@ struct RequestVerification: Sendable {
             finding.owner = record.owner.isEmpty ? nil : record.owner
             verify(digest, lines, record, &finding)
             guard finding.isAuthentic, !isLoose else { return finding }
-            // A server that finds its signature does not look at the digest.
+            // A server that finds its signature ignores the salted digest.
             var head = input.head
             (head.headerFields[.signature], head.headerFields[.signatureInput]) = (nil, nil)
             await judge(head, tag: tag ?? "", &finding)

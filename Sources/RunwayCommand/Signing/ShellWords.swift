@@ -1,9 +1,9 @@
-/// Divides a command line into words as a POSIX shell does, without replacing anything in them.
+/// Splits a command line into words like a POSIX shell, but without expansions.
 ///
-/// Quotes, backslashes and `$'…'`, which browsers write, are undone. Variables and commands, which a shell would
-/// replace, are refused: the words would differ from those that were sent.
+/// Quotes, backslashes and `$'…'`, which browsers write, are resolved. Variables and command substitutions are errors:
+/// a shell would replace them, so the request would differ from the one that was sent.
 enum ShellWords {
-    /// - Throws: ``CommandFailure`` for a quotation mark that is not closed, and for a text that a shell would replace.
+    /// - Throws: ``CommandFailure`` if a quotation mark is not closed, or a shell would expand a part of the text.
     static func split(_ line: String) throws(CommandFailure) -> [String] {
         var scanner = Scanner(rest: line.unicodeScalars[...])
         return try scanner.words()
@@ -28,7 +28,7 @@ enum ShellWords {
                     rest.removeFirst()
                     try readANSIQuotes()
                 case "\\":
-                    // A backslash at the end of a line continues it.
+                    // A backslash before a line end continues the line.
                     if rest.first == "\r" { rest.removeFirst() }
                     guard let next = rest.popFirst(), next != "\n" else { continue }
                     append([next])
@@ -69,7 +69,7 @@ enum ShellWords {
             throw Self.open
         }
 
-        /// `$'…'` of POSIX.1-2024 §2.2.4.
+        /// Reads `$'…'` (POSIX.1-2024 §2.2.4).
         private mutating func readANSIQuotes() throws(CommandFailure) {
             append([])
             while let scalar = rest.popFirst() {
@@ -95,7 +95,7 @@ enum ShellWords {
 
         private mutating func hexadecimal(_ count: Int) throws(CommandFailure) -> Unicode.Scalar {
             let digits = rest.prefix(count).prefix { $0.properties.isASCIIHexDigit }
-            // Above 7F, \x is a byte, and not a character.
+            // Above 7F, `\x` denotes a byte and not a character.
             guard let value = UInt32(String(String.UnicodeScalarView(digits)), radix: 16), count != 2 || value < 0x80,
                 let scalar = Unicode.Scalar(value)
             else { throw CommandFailure("The command line has a number in $'…' that is no character.") }

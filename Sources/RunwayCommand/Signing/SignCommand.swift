@@ -3,7 +3,7 @@ import Foundation
 import HTTPTypes
 import RunwaySignatures
 
-/// `runway sign`: the header fields that sign a request.
+/// `runway sign`: prints the header fields that sign a request.
 struct SignCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "sign", abstract: "Print the header fields that sign a request, or what is signed.",
@@ -134,7 +134,7 @@ struct SignCommand: AsyncParsableCommand {
     }
 }
 
-/// A signed request for programs.
+/// The output of `--json`.
 private struct SignedReport: Encodable {
     let way: String
     let label: String?
@@ -154,7 +154,7 @@ private struct SignedReport: Encodable {
 }
 
 extension RequestInput {
-    /// Returns the message in the text form of HTTP/1.1, with further fields.
+    /// Returns the message in HTTP/1.1 form with additional fields.
     func text(adding fields: [HTTPField]) -> [UInt8] {
         var text = Array("\(head.method.rawValue) \(head.path ?? head.authority ?? "*") HTTP/1.1\r\n".utf8)
         if let authority = head.authority { text += "Host: \(authority)\r\n".utf8 }

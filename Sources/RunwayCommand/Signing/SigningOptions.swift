@@ -2,13 +2,13 @@ public import ArgumentParser
 import Foundation
 public import RunwaySignatures
 
-/// The three ways to sign, as `--way` names them.
+/// The three signature schemes of `--way`.
 enum WayName: String, ExpressibleByArgument, CaseIterable, Sendable {
     /// An HTTP Message Signature (RFC 9421).
     case rfc9421
-    /// The field `Runway-Digest`.
+    /// A salted digest in the field `Runway-Digest`.
     case digest
-    /// The same, with the field `Runway-Sealed-Key`.
+    /// A salted digest with its encrypted key in the field `Runway-Sealed-Key`.
     case sealed
 }
 
@@ -48,15 +48,13 @@ struct SigningOptions: ParsableArguments {
         }
     }
 
-    /// Whether one of the options is not the default.
+    /// Whether an option differs from its default.
     var isUsed: Bool {
         way != .rfc9421 || keyID != nil || alg != nil || tag != nil || components != nil || serverKey != nil
     }
 
-    /// The tag of the signature.
     var signatureTag: String { tag ?? "app" }
 
-    /// Returns the key that signs.
     func signer(of path: String, at now: UnixTime) throws(CommandFailure) -> KeySource.Signer {
         let mayBeSecret = alg == nil && way != .rfc9421
         let isSecretOfDigest = mayBeSecret ? try KeySource.isBareSecret(path) : false
@@ -70,39 +68,39 @@ struct SigningOptions: ParsableArguments {
         return signer
     }
 
-    /// Returns the text of the server's key of `--server-key`.
     func serverKeyText() throws(CommandFailure) -> String {
         try WholeFile.text(serverKey ?? "", of: "--server-key").trimmingCharacters(in: .whitespacesAndNewlines)
     }
 }
 
 extension UnixTime {
-    /// The seconds since 1970 that options take: 12 digits.
+    /// The seconds since 1970 that options accept: up to 12 digits.
     private static let optionRange: ClosedRange<Int64> = 0...999_999_999_999
 
-    /// Refuses seconds since 1970 that no signature can state.
+    /// Throws if a signature can't represent this number of seconds since 1970.
     static func check(_ seconds: Int64?, of option: String) throws {
         guard let seconds, !optionRange.contains(seconds) else { return }
         throw ValidationError("\(option) needs seconds since 1970, and not \(seconds).")
     }
 
-    /// The time of this machine.
+    /// The current time of this machine.
     static var current: UnixTime { UnixTime(seconds: Int64(Date.now.timeIntervalSince1970)) }
 }
 
 extension SignatureAlgorithm: ExpressibleByArgument {
-    /// Reads a registered name, or that of a salted digest, for `--alg`.
+    /// Parses a value of `--alg`: the registered name of an algorithm, or the name of a salted digest. Returns `nil` if
+    /// the name is unknown.
     public init?(argument: String) { self.init(name: argument) }
 
-    /// The names for shells.
+    /// The names of all algorithms, for shell completion.
     public static var allValueStrings: [String] { (all + [.saltedSHA256, .saltedMD5]).map(\.name) }
 }
 
 extension CoveredComponents: ExpressibleByArgument {
-    /// Reads the components of `--components` and `--covers`.
+    /// Parses a value of `--components` or `--covers`. Returns `nil` if it is malformed.
     ///
-    /// Names are separated by blanks or commas, with or without their quotation marks: `@method,@path,content-digest`,
-    /// or as in `Signature-Input`: `("@method" "@query-param";name="id")`.
+    /// Names are separated by blanks or commas, with or without quotation marks: `@method,@path,content-digest`. The
+    /// form of `Signature-Input` is accepted, too: `("@method" "@query-param";name="id")`.
     public init?(argument: String) {
         let isList = argument.hasPrefix("(") && argument.hasSuffix(")")
         var items = [""]

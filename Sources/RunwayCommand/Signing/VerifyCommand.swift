@@ -3,7 +3,7 @@ import Foundation
 import HTTPTypes
 import RunwaySignatures
 
-/// `runway verify`: which signatures of a request are valid, and why one is not.
+/// `runway verify`: prints which signatures of a request are valid, and why others are not.
 struct VerifyCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "verify", abstract: "Verify the signatures of a request, and say why one is refused.",
@@ -111,7 +111,7 @@ struct VerifyCommand: AsyncParsableCommand {
 
     private func directory(for input: RequestInput) async throws -> any KeyDirectory {
         var algorithm = alg
-        // A bare secret can belong to either way; the digest states its algorithm.
+        // A bare secret may belong to a signature or a salted digest. A salted digest names its algorithm.
         if algorithm == nil, let digest = try? SaltedDigest(input.head.headerFields), try KeySource.isBareSecret(key) {
             algorithm = digest.algorithm
         }

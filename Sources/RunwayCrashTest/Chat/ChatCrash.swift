@@ -7,11 +7,12 @@ import RunwayStreams
 import RunwayTesting
 import RunwayTransport
 
-/// Kills two servers of a conversation at random instants while two members write, each through another server, and
-/// checks that both see every message once and in the same order. Then kills one server for good, and checks which of
-/// its members stay present.
+/// Kills two servers of a conversation at random moments while two members write, each through another server. Checks
+/// that both members see every message once, and in the same order.
+///
+/// Then kills one server for good, and checks which of its members stay present.
 struct ChatCrash: AsyncParsableCommand {
-    // No option shares its name with an option of the tool itself, which would consume it.
+    // An option must not share its name with an option of the test tool, which would consume it.
     static let configuration = CommandConfiguration(
         commandName: "chat",
         abstract: "Kill two servers of a conversation at random, and check that both members see every message once.",
@@ -64,7 +65,7 @@ struct ChatCrash: AsyncParsableCommand {
         var kills = 0
         while ContinuousClock.now < end {
             for writer in writers { writer.write() }
-            // At least once, however short the run is.
+            // A short run has at least one kill.
             if kills == 0 || Int.random(in: 0..<3, using: &random) == 0 {
                 let index = Int.random(in: 0..<servers.count, using: &random)
                 try await servers[index].process.kill()
@@ -73,7 +74,7 @@ struct ChatCrash: AsyncParsableCommand {
             }
             try await Task.sleep(for: .milliseconds(Int.random(in: 10...500, using: &random)))
         }
-        // A message that a bug loses never arrives.
+        // With a planted bug, lost messages never arrive, so the wait is short.
         try? await waitUntil("all messages", within: .seconds(bug == .forgottenMessages ? 5 : 300)) {
             writers.allSatisfy { $0.findings(of: writers).isEmpty }
         }
@@ -92,12 +93,12 @@ struct ChatCrash: AsyncParsableCommand {
 
     private typealias ChatServer = (process: ChildProcess, port: Int)
 
-    /// The longest time for which the members of a killed server stay present: the grace period, up to 20 s until their
+    /// The maximum time for which the members of a killed server stay present. It is the grace period, 20 s until their
     /// lease has ended and is removed, and 10 s for a busy machine.
     private static let maximumPresence = ChatServerProcess.presenceGrace + .seconds(30)
 
-    /// Kills a server with two members. The first writer moves to the server of the second; eve does not connect again.
-    /// Returns the deviations.
+    /// Kills a server with two members: the first writer, who moves to the other server, and eve, who does not connect
+    /// again. Returns the differences.
     @MainActor private static func presenceFindings(
         of writers: [ChatWriter], losing killed: ChatServer, for server: ChatServer, over transport: NIOTransport
     ) async throws -> [String] {
@@ -109,7 +110,7 @@ struct ChatCrash: AsyncParsableCommand {
         try await killed.process.kill()
         eve.stop()
         writers[0].connect(to: server.port)
-        // A member that stays present is a finding below.
+        // The check below reports a member that stays present.
         try? await waitUntil("eve has left", within: maximumPresence) {
             writers.allSatisfy { $0.present == ["ada", "bob"] }
         }
@@ -154,7 +155,7 @@ private struct ChatEvents: EventStreamEndpoint {
     private let client: ChatClient<ChatEvents>
     private let conversation: ChatConversation
     private var count = 0
-    /// The present members after every change.
+    /// The present members, recorded after every change.
     private(set) var seen: [[String]] = []
 
     init(_ name: String, over transport: NIOTransport, port: Int) {
@@ -162,7 +163,7 @@ private struct ChatEvents: EventStreamEndpoint {
         network = NetworkLayer(transport: transport, limits: LayerLimits(admission: .none, retrying: .none))
         network.configure(Chats.self) { $0.commonHeaders = ["Member": name] }
         var (options, reconnection) = (ChatOptions(), StreamOptions())
-        // The screen has all written messages.
+        // The limit is high enough for all messages of the test.
         options.maximumMessageCount = 1_000_000
         reconnection.backoff = .milliseconds(50)
         reconnection.maximumBackoff = .milliseconds(500)
@@ -178,22 +179,21 @@ private struct ChatEvents: EventStreamEndpoint {
         if present != seen.last { seen.append(present) }
     }
 
-    /// Uses the server at a port from the next connection on.
+    /// Connects to the server at a port from the next connection on.
     func connect(to port: Int) {
         network.configure(Chats.self) { $0.baseURLs = [.release: "http://127.0.0.1:\(port)"] }
     }
 
-    /// The present members, as the screen shows them.
     var present: [String] { conversation.present }
     var isLive: Bool { conversation.isLive }
-    /// The ids of the messages on the screen.
+    /// The ids of the shown messages.
     var ids: [ChatEntry.ID] { conversation.entries.map { $0.id } }
 
     func write() { if conversation.send("\(name) \(count + 1)") != nil { count += 1 } }
 
     func stop() { client.stop() }
 
-    /// Returns the deviations on the screen, each in one sentence.
+    /// Returns the differences on the screen, one sentence each.
     func findings(of writers: [ChatWriter]) -> [String] {
         let entries = conversation.entries
         var findings: [String] = []

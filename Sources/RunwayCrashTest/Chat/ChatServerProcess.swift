@@ -8,18 +8,18 @@ import RunwayServer
     import RunwayPostgreSQL
 #endif
 
-/// Serves conversations in a database, which several processes share, until it is killed, and prints its port.
+/// A chat server that prints its port, and runs until it is killed. Several of these processes may share a database.
 struct ChatServerProcess: AsyncParsableCommand {
     static let configuration = CommandConfiguration(commandName: "chat-server", shouldDisplay: false)
 
     @Option var port = 0
     @Option var database: String
-    /// The name under which this run of the test stores its data.
+    /// The name under which this test run stores its data.
     @Option var tenant: String
     @Option var bug: ChatBug?
 
-    /// The time for which a member stays present after its last connection. Servers over one database need the same
-    /// value.
+    /// The time for which a member stays present after its last connection. Servers that share a database need equal
+    /// values.
     static let presenceGrace = Duration.seconds(2)
 
     func run() async throws {
@@ -53,10 +53,10 @@ struct ChatServerProcess: AsyncParsableCommand {
     }
 }
 
-/// A bug that this program adds to the servers of a conversation, so that the check is known to find it.
+/// A bug that the test adds to the chat servers, to prove that its check finds the bug.
 enum ChatBug: String, CaseIterable, ExpressibleByArgument {
-    /// The messages are stored only in the memory of each process.
+    /// Messages are stored only in the memory of each process.
     case forgottenMessages
-    /// The members of a server that was killed stay present for more than an hour.
+    /// The members of a killed server stay present for more than an hour.
     case lastingMembers
 }

@@ -8,14 +8,16 @@ import RunwayServerStorage
     import RunwayPostgreSQL
 #endif
 
-/// Publishes numbers as events until it is killed, and prints its port and the last number that was stored before it
-/// started. Over a database, which several processes may share, the events have names that are never used again.
+/// Publishes numbers as events until it is killed. Prints its port, and the last number that was stored before the
+/// start.
+///
+/// With a database, which several processes may share, the events are random texts that never repeat.
 struct EventServerProcess: AsyncParsableCommand {
     static let configuration = CommandConfiguration(commandName: "event-server", shouldDisplay: false)
 
     @Option var file: String
     @Option var port = 0
-    /// The time between two events in milliseconds; 0 publishes nothing.
+    /// The time between two events in milliseconds; 0 publishes no events.
     @Option var pace = 0
     @Option var bug: EventStreamBug?
     @Option var database: String?
@@ -47,15 +49,15 @@ struct EventServerProcess: AsyncParsableCommand {
             return bug == .forgottenEvents ? MemoryEventLog() : try SQLiteEventLog(file: URL(filePath: file))
         }
         #if PostgreSQL
-            // The file of this run names its stored data.
+            // The file name is unique to this run, so it separates the run's data.
             return try await PostgreSQLEventLog(at: database, name: "numbers", tenant: file)
         #else
             throw CrashFailure("this program was built without PostgreSQL, so that it can't use \(database)")
         #endif
     }
 
-    /// Publishes random texts. Other processes may publish to the same log, so that the offsets of these events need
-    /// not be consecutive.
+    /// Publishes random texts. Other processes may publish to the same log, so the offsets of these events may have
+    /// gaps.
     private static func publish(to hub: EventHub, every pace: Duration) async throws {
         while true {
             try await hub.publish(PublishedEvent(topic: "numbers", data: UUID().uuidString))
@@ -63,7 +65,7 @@ struct EventServerProcess: AsyncParsableCommand {
         }
     }
 
-    /// Publishes numbers: the data of each event is its own offset.
+    /// Publishes numbers. The data of each event is the event's offset.
     private static func publish(to hub: EventHub, after last: Int64, every pace: Duration) async throws {
         var number = last
         while true {
@@ -75,15 +77,15 @@ struct EventServerProcess: AsyncParsableCommand {
     }
 }
 
-/// A bug that this program adds to the server of events, so that the check is known to find it.
+/// A bug that the test adds to the event server, to prove that its check finds the bug.
 enum EventStreamBug: String, CaseIterable, ExpressibleByArgument {
-    /// The events are stored only in memory.
+    /// Events are stored only in memory.
     case forgottenEvents
-    /// Every tenth event is delivered before it is stored, and something else is stored.
+    /// Every tenth event is delivered before it is stored, and is stored with other data.
     case earlyDelivery
 }
 
-/// Reports events as stored that it forgets.
+/// An event log that reports events as stored, but does not store them.
 private final class ForgetfulLog: EventLog {
     private let base: any EventLog
 

@@ -8,10 +8,10 @@ import RunwayTesting
 import RunwayTransport
 import Synchronization
 
-/// Kills the server of an event stream at random instants while it publishes, and checks that each client saw every
+/// Kills the server of an event stream at random moments while it publishes. Checks that each client receives every
 /// event once.
 struct EventStreamCrash: AsyncParsableCommand {
-    // No option shares its name with an option of the tool itself, which would consume it.
+    // An option must not share its name with an option of the test tool, which would consume it.
     static let configuration = CommandConfiguration(
         commandName: "streams",
         abstract: "Kill the server of an event stream at random, and check that each client saw every event once.",
@@ -79,7 +79,7 @@ struct EventStreamCrash: AsyncParsableCommand {
         var kills = 0
         while ContinuousClock.now < end {
             let index = Int.random(in: 0..<hubs, using: &random)
-            // The server's clients come back to it, or continue at another.
+            // The clients of the killed server reconnect to it, or continue at another server.
             lead(index, to: Int.random(in: 0..<hubs, using: &random))
             try await servers[index].process.kill()
             kills += 1
@@ -92,7 +92,7 @@ struct EventStreamCrash: AsyncParsableCommand {
             lead(index, to: index)
         }
         let last = servers.map { $0.last }.max() ?? 0
-        // An event that a bug loses never arrives.
+        // With a planted bug, a lost event never arrives.
         if last > 0 {
             try? await waitUntil("every client has the last number", within: .seconds(300)) {
                 clients.allSatisfy { $0.numbers.last == last || $0.numbers.count >= last }
@@ -109,7 +109,7 @@ struct EventStreamCrash: AsyncParsableCommand {
         return last == 0 ? ["nothing was published"] + findings : findings
     }
 
-    /// A server, its port, and the last number that was stored before it started.
+    /// A server process, its port, and the last number that was stored before it started.
     private typealias EventServer = (process: ChildProcess, port: Int, last: Int)
 
     private func serve(_ file: URL, port: Int, pace: Int) async throws -> EventServer {
@@ -133,15 +133,15 @@ private struct NumberEvents: EventStreamEndpoint {
     func encode(to encoder: any Encoder) {}
 }
 
-/// A client, and the events that it received.
+/// A client that records the events it receives.
 private final class NumberReader: Sendable {
     let index: Int
-    /// Whether an event's number is its position in the log, and not its text.
+    /// Whether the number of an event is its offset in the log. Otherwise its data is the number.
     private let hasPlaces: Bool
     private let events: EventSequence
-    /// Guards the numbers and texts, the number of connections, and the faults of the connections after the first.
+    /// Guards the received numbers and texts, the number of connections, and the errors of all connections after the
+    /// first.
     private let received = Mutex<(numbers: [Int], texts: [String], connections: Int, faults: [String])>(([], [], 0, []))
-    /// Guards the task that reads the events.
     private let task = Mutex<Task<Void, Never>?>(nil)
 
     init(_ index: Int, on network: NetworkLayer, hasPlaces: Bool) {
@@ -166,7 +166,7 @@ private final class NumberReader: Sendable {
 
     func stop() { task.withLock { $0 }?.cancel() }
 
-    /// Returns the deviations, each in one sentence.
+    /// Returns the differences, one sentence each.
     func findings(last: Int) -> [String] {
         let (numbers, _, _, faults) = received.withLock { $0 }
         var findings = faults.map { "client \(index): \($0)" }

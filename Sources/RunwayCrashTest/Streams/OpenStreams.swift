@@ -8,8 +8,8 @@ import RunwayServer
 import RunwayStreams
 import RunwayTransport
 
-/// Opens many streams on one server process from other processes, and measures the memory of a stream, the time of an
-/// event to all streams, and the processor time of quiet streams. Linux only.
+/// Opens many streams to one server from other processes. Measures the memory per stream, the time until an event
+/// reaches all streams, and the processor time of idle streams. Linux only.
 struct OpenStreams: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "open-streams",
@@ -82,11 +82,11 @@ struct OpenStreams: AsyncParsableCommand {
     }
 }
 
-/// The resources that a process has used, as Linux reports them.
+/// The resource usage of a process, as Linux reports it.
 private struct ProcessUsage {
     let process: Int
 
-    /// The memory that is in use, in bytes.
+    /// The resident memory in bytes.
     var memory: Int {
         get throws {
             let status = try String(contentsOfFile: "/proc/\(process)/status", encoding: .utf8)
@@ -98,7 +98,7 @@ private struct ProcessUsage {
         }
     }
 
-    /// The time for which the threads of the process have run.
+    /// The processor time of all threads of the process.
     var processorTime: Duration {
         get throws {
             let line = try String(contentsOfFile: "/proc/\(process)/stat", encoding: .utf8)
@@ -116,10 +116,10 @@ private enum ManyStreams: APIService {
     static let environments: [ServiceEnvironment: String] = [:]
     static let deadline = Duration.seconds(120)
     static let perConnection = 100
-    /// The end of the report of clients that lost neither a connection nor an event.
+    /// The last words of a client report without lost connections and events.
     static let success = ", 0 reconnections, 0 events lost"
 
-    /// Returns a layer with a connection of its own.
+    /// Returns a layer with its own connection.
     static func network(port: String, authority: String) throws -> (NetworkLayer, NIOTransport) {
         let pem = String(decoding: Data(base64Encoded: authority) ?? Data(), as: UTF8.self)
         var configuration = TransportConfiguration(trust: .certificates(pem: [pem]))
@@ -144,7 +144,7 @@ private struct Publishing: Runway.Endpoint {
     func encode(to encoder: any Encoder) {}
 }
 
-/// Serves streams until it is killed, and prints its port, its authority and its process number.
+/// A stream server that prints its port, its certificate authority and its process id, and runs until it is killed.
 struct OpenServerProcess: AsyncParsableCommand {
     static let configuration = CommandConfiguration(commandName: "open-server", shouldDisplay: false)
 
@@ -155,7 +155,7 @@ struct OpenServerProcess: AsyncParsableCommand {
         let router = Router()
         EventStreamRoute(hub) { _, _ in EventPermission() }.add(to: router)
         router.post("publish") { _, _ in
-            // The processes of one machine share this clock.
+            // All processes of one machine share this clock.
             try await hub.publish(PublishedEvent(topic: "times", data: "\(DispatchTime.now().uptimeNanoseconds)"))
             return "published"
         }
@@ -167,7 +167,7 @@ struct OpenServerProcess: AsyncParsableCommand {
     }
 }
 
-/// Follows many streams; prints `open` when all are connected, and the times of the events when all events have
+/// Follows many streams, and prints `open` when all are connected. Prints the times of the events when all events have
 /// arrived, or some seconds later.
 struct OpenClientsProcess: AsyncParsableCommand {
     static let configuration = CommandConfiguration(commandName: "open-clients", shouldDisplay: false)
@@ -176,7 +176,7 @@ struct OpenClientsProcess: AsyncParsableCommand {
     @Option var authority: String
     @Option var connections: Int
     @Option var events: Int
-    /// The seconds after the opening within which the last event has to arrive.
+    /// The seconds after the opening until which the last event has to arrive.
     @Option var limit: Double
 
     func run() async throws {

@@ -1,13 +1,12 @@
 #if Command
     import Runway
 
-    /// A controller of one screen: it shows the responses that land, and the errors of calls that failed.
+    /// The controller of one screen. Shows the responses that land, and the errors of failed calls.
     @MainActor
     protocol ScreenController: APIManagerDelegate {
-        /// The screen of the controller.
         var screen: Screen { get }
 
-        /// Shows the response that landed.
+        /// Shows the manager's response.
         func show(_ manager: any APIManaging) throws(NetworkError)
     }
 
@@ -27,7 +26,7 @@
         }
     }
 
-    /// A screen of lists: managers of three teams, one delegate, one reformer, one row view.
+    /// A screen with lists of three teams. One delegate, one reformer and one row view serve all three managers.
     @MainActor
     final class ListController: ScreenController {
         let screen: Screen
@@ -36,7 +35,7 @@
         private(set) lazy var rentals = APIManager<RentalList>(on: network, delegate: self)
         private(set) lazy var newHomes = APIManager<NewHomesList>(on: network, delegate: self)
         private(set) lazy var detail = APIManager<SecondHandDetail>(on: network, delegate: self)
-        /// A list that is extended as the user scrolls.
+        /// The list that loads more pages as the user scrolls.
         private(set) lazy var pages = PagedAPIManager<SecondHandPages>(on: network, delegate: self)
 
         init(network: NetworkLayer, screen: Screen) { (self.network, self.screen) = (network, screen) }
@@ -46,7 +45,7 @@
         }
     }
 
-    /// A screen with a list and a map of the same homes: one response through two reformers.
+    /// A screen that shows the same homes in a list and on a map. Two reformers convert one response.
     @MainActor
     final class MapController: ScreenController {
         let screen: Screen
@@ -61,8 +60,8 @@
         }
     }
 
-    /// A screen with several parts: the folders of a user, or a showroom of chosen homes. Each part is loaded by
-    /// itself; they are shown in their order, whichever arrives first.
+    /// A screen with several parts: the folders of a user, or the homes of a showroom. The parts load independently,
+    /// and appear in a fixed order.
     @MainActor
     final class PartsController<Part: Endpoint>: ScreenController {
         let screen: Screen
@@ -70,7 +69,7 @@
         private let place: (Part) -> Int
         private var rows: [Int: [ViewData]] = [:]
 
-        /// - Parameter place: Returns the place of a part among the others.
+        /// - Parameter place: Returns the position of a part on the screen.
         init(network: NetworkLayer, screen: Screen, place: @escaping (Part) -> Int) {
             (self.screen, self.place) = (screen, place)
             parts = APIManager(on: network, overlap: .concurrent)
@@ -84,7 +83,7 @@
         }
     }
 
-    /// A screen whose services are in trouble, each in its own way.
+    /// A screen whose calls fail in different ways.
     @MainActor
     final class TroubleController: ScreenController {
         let screen: Screen

@@ -3,7 +3,7 @@
     import Runway
     import RunwayJSON
 
-    /// Second-hand homes of a city, a page at a time. A second refresh while one is in flight is ignored.
+    /// A page of the second-hand homes of a city. A refresh is ignored while another one is in flight.
     struct SecondHandList: Endpoint {
         static let service = SecondHandService.self
         var path: EndpointPath { "esf/list" }
@@ -18,7 +18,7 @@
         }
     }
 
-    /// Rentals by the user's filter. Only the newest filter counts.
+    /// Rentals that match the user's filter. A new filter replaces the call with the previous one.
     struct RentalList: Endpoint {
         static let service = RentalService.self
         static let overlap = OverlapPolicy.cancelRunning
@@ -50,20 +50,19 @@
             case delay = "delay_ms"
         }
 
-        /// Normalises the user's words for the team.
+        /// Converts the user's words to the team's format.
         mutating func complete() {
             city = city.lowercased()
         }
     }
 
-    /// One new home.
     struct NewHomeDetail: Endpoint {
         static let service = NewHomesService.self
         @Unencoded var id: String
         var path: EndpointPath { "xinfang/detail/\(id)" }
     }
 
-    /// Second-hand homes of a district, loaded page after page as the user scrolls.
+    /// Second-hand homes of a district. More pages are loaded as the user scrolls.
     struct SecondHandPages: PagedEndpoint {
         static let service = SecondHandService.self
         static let paging = PageStyle.number()
@@ -84,7 +83,8 @@
         }
     }
 
-    /// One second-hand home. A user opens it repeatedly, also without a network, and it changes seldom.
+    /// One second-hand home. It is cached, since it seldom changes and a user opens it repeatedly, also without a
+    /// network.
     struct SecondHandDetail: Endpoint {
         static let service = SecondHandService.self
         static let cache = CachePolicy.timeToLive(diskLifetime: .seconds(86_400))
@@ -92,7 +92,7 @@
         var path: EndpointPath { "esf/detail/\(id)" }
     }
 
-    /// A price that the user offers for a home. Without a network it is stored and sent later.
+    /// A user's offer for a home. It is stored while there is no network, and sent later.
     struct SecondHandOffer: Endpoint {
         static let service = SecondHandService.self
         static let method = HTTPRequest.Method.post
@@ -100,11 +100,11 @@
         var path: EndpointPath { "esf/offer/\(id)" }
         var offlineSubjects: [String] { ["home \(id)"] }
         @Unencoded var id: String
-        /// 万, ten thousand yuan.
+        /// The price in 万, units of ten thousand yuan.
         var price: Int
     }
 
-    /// A list that takes its time; a user does not wait that long.
+    /// A slow list. The call times out before the response arrives.
     struct SlowList: Endpoint {
         static let service = SecondHandService.self
         static let patience = Duration.milliseconds(300)
@@ -113,20 +113,20 @@
         var delay_ms: Int
     }
 
-    /// An API that responds with the requested status.
+    /// A route that responds with the requested status.
     struct FailingList: Endpoint {
         static let service = RentalService.self
         var path: EndpointPath { "failing/list" }
         var status: Int
     }
 
-    /// An API whose JSON ends in its middle.
+    /// A route whose JSON is truncated.
     struct TruncatedList: Endpoint {
         static let service = SecondHandService.self
         var path: EndpointPath { "failing/truncated" }
     }
 
-    /// An API that responds with status 200 and an error inside.
+    /// A route that responds with status 200 and an error in the envelope.
     struct FailingEnvelope: Endpoint {
         static let service = RentalService.self
         var path: EndpointPath { "failing/envelope" }

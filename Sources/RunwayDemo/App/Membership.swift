@@ -4,7 +4,7 @@
     import Runway
     import RunwayJSON
 
-    /// Returns an access token for a user.
+    /// Gets an access token for a user.
     struct MemberLogin: Endpoint {
         static let service = MemberService.self
         static let method = HTTPRequest.Method.post
@@ -13,7 +13,7 @@
         var name: String
     }
 
-    /// Returns an access token for a refresh token.
+    /// Gets an access token for a refresh token.
     struct MemberToken: Endpoint {
         static let service = MemberService.self
         static let method = HTTPRequest.Method.post
@@ -22,7 +22,6 @@
         var refresh_token: String
     }
 
-    /// The rentals in a user's folder.
     struct Favourites: Endpoint {
         static let service = MemberService.self
         var path: EndpointPath { "member/favourites" }
@@ -35,7 +34,7 @@
         }
     }
 
-    /// The credentials by which calls of ``MemberService`` prove the account that they belong to.
+    /// The access token of an account, for the calls of ``MemberService``.
     struct MemberCredentials: Credentials {
         func refresh(_ token: AccessToken, on network: NetworkLayer) async throws -> AccessToken {
             let response = try await network.call(MemberToken(refresh_token: token.refreshToken ?? ""))
@@ -44,7 +43,7 @@
     }
 
     extension AccessToken {
-        /// The token in the response to a login or a renewal.
+        /// Decodes the token from the response to a login or a renewal.
         init(_ response: RawData, account: String, on network: NetworkLayer) throws {
             let result = response["result"]
             self.init(

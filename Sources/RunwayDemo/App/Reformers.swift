@@ -2,7 +2,7 @@
     import Runway
     import RunwayJSON
 
-    /// The values that a row of a property list shows.
+    /// The keys of the values in a row of a property list.
     enum PropertyListKeys {
         static let id = ViewKey<String>("id", in: Self.self)
         static let title = ViewKey<String>("title", in: Self.self)
@@ -11,7 +11,7 @@
         static let place = ViewKey<String>("place", in: Self.self)
     }
 
-    /// Rows from the lists of all three teams: whatever they call things, one view shows them.
+    /// Converts the lists of all three teams to rows with equal keys, so that one view can show them.
     struct PropertyListReformer: Reformer, Sendable {
         func reform(_ rawData: RawData, from endpoint: any Endpoint) throws -> [ViewData] {
             switch endpoint {
@@ -58,14 +58,13 @@
         }
     }
 
-    /// A pin on a map.
     struct MapPin: Sendable, Equatable {
         var latitude: Double
         var longitude: Double
         var label: String
     }
 
-    /// Converts the list of second-hand homes to pins: the same response as for the rows, for another view.
+    /// Converts the list of second-hand homes to map pins. ``PropertyListReformer`` converts the same response to rows.
     struct MapPinReformer: Reformer, Sendable {
         func reform(_ rawData: RawData, from endpoint: any Endpoint) throws -> [MapPin] {
             try rawData["data"]["list"].require([JSONValue].self).map { item in

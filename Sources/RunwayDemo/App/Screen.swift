@@ -2,22 +2,22 @@
     import HTTPTypes
     package import Runway
 
-    /// The lines that the user sees.
+    /// The screen of the demo app: the lines that the user sees.
     @MainActor
     final class Screen {
         private(set) var lines: [String] = []
-        /// The error on the screen; `nil` if it shows rows.
+        /// The error that the screen shows; `nil` if it shows rows.
         private(set) var error: NetworkError?
         private let onLanding: (FlightID) -> Void
 
         /// Creates an empty screen.
         ///
-        /// - Parameter onLanding: Called with each call that landed on the screen, after its rows are shown.
+        /// - Parameter onLanding: Called for each call that landed on the screen, after its rows are shown.
         init(onLanding: @escaping (FlightID) -> Void) {
             self.onLanding = onLanding
         }
 
-        /// Shows rows, rendered by the row view that every list uses.
+        /// Shows rows, formatted by the row view that all lists share.
         func show(_ rows: [ViewData]) {
             error = nil
             lines = rows.map { row in
@@ -30,25 +30,24 @@
             }
         }
 
-        /// Adds pins to the screen, as a map would.
+        /// Shows pins, one line each.
         func add(_ pins: [MapPin]) {
             lines += pins.map { "📍 \($0.latitude), \($0.longitude)  \($0.label)" }
         }
 
-        /// Shows an error as a sentence for the user.
         func show(_ error: NetworkError) {
             self.error = error
             lines = ["⚠︎ \(error.sentence)"]
         }
 
-        /// Records that a call landed.
+        /// Notifies `onLanding` that a call landed.
         func landed(_ flight: FlightID?) {
             if let flight { onLanding(flight) }
         }
     }
 
     extension NetworkError {
-        /// The sentence that the user reads.
+        /// The error as a sentence for the user.
         fileprivate var sentence: String {
             switch kind {
             case .invalidParameters: detail
@@ -64,7 +63,7 @@
     }
 
     extension NetworkLayer {
-        /// Makes a call; returns its error, or `nil` if it succeeds.
+        /// Makes a call. Returns its error, or `nil` if it succeeds.
         package func failure(of endpoint: some Endpoint) async -> NetworkError? {
             do throws(NetworkError) {
                 _ = try await call(endpoint)

@@ -3,7 +3,7 @@
     import Runway
     import RunwayJSON
 
-    /// The second-hand team's service. Its envelope has an error object beside `"status":"error"`.
+    /// The second-hand team's service. Its envelope has an error object in addition to `"status":"error"`.
     enum SecondHandService: APIService {
         static let name = "second-hand"
         static let environments: [ServiceEnvironment: String] = [:]
@@ -18,7 +18,7 @@
         }
     }
 
-    /// The rental team's service. `code` in its envelope is 0 or the number of an error.
+    /// The rental team's service. `code` in its envelope is 0 or an error number.
     enum RentalService: APIService {
         static let name = "rental"
         static let environments: [ServiceEnvironment: String] = [:]
@@ -29,7 +29,7 @@
         }
     }
 
-    /// The service for members' data: its envelope is the rental team's, and its calls have an access token.
+    /// The service for members' data. It uses the rental team's envelope, and its calls have an access token.
     enum MemberService: APIService {
         static let name = "member"
         static let environments: [ServiceEnvironment: String] = [:]
@@ -40,15 +40,14 @@
         }
     }
 
-    /// The new-homes team's service. `error` in its envelope is null, or has a name. Its server accepts several
-    /// requests in one.
+    /// The new-homes team's service. `error` in its envelope is null or the name of an error. Its server accepts
+    /// several requests merged into one.
     enum NewHomesService: APIService {
         static let name = "new-homes"
         static let environments: [ServiceEnvironment: String] = [:]
-        /// Merging is not needed over HTTP/2; the demo uses it to show it. The requests of a showroom are sent as one.
+        /// HTTP/2 makes merging unnecessary. The demo shows it by merging the requests of a showroom.
         static let merging: MergePolicy? = MergePolicy(
             maximumCount: showroomCount, wait: .seconds(1), mergesOverHTTP2: true)
-        /// The number of homes in a showroom.
         static let showroomCount = 9
 
         static func judge(_ head: HTTPResponse, rawData: RawData?) -> Verdict {
@@ -63,15 +62,15 @@
     }
 
     extension Verdict {
-        /// Creates the verdict on a response without an envelope: the verdict on its status, or if the status is a
-        /// success, that the envelope is missing.
+        /// Creates the verdict on a response without an envelope. A status that is not a success decides. Otherwise the
+        /// response is invalid, since the envelope is missing.
         fileprivate init(status: HTTPResponse.Status, headerFields: HTTPFields, malformed rawData: RawData?) {
             self.init(status: status, headerFields: headerFields)
             guard self == .fine, let rawData else { return }
             self = .malformed(rawData.json.invalidDocumentError.map { "\($0)" } ?? "it has another shape.")
         }
 
-        /// Creates the verdict on a response with `code`, which is 0 or the number of an error.
+        /// Creates the verdict on a response whose envelope has `code`, which is 0 or an error number.
         fileprivate init(coded head: HTTPResponse, _ rawData: RawData?) {
             if let rawData, let code = rawData["code"].int {
                 self = code == 0 ? .fine : Verdict(teamError: code, rawData["message"].string)
@@ -80,7 +79,7 @@
             }
         }
 
-        /// Creates the verdict for an error number that the first two teams share.
+        /// Creates the verdict for an error number of the second-hand and rental teams.
         fileprivate init(teamError code: Int, _ message: String?) {
             self =
                 switch code {

@@ -1,37 +1,39 @@
 #if Command
     import Synchronization
 
-    /// The requests that the backend has received since it was created, to be compared with the records of its callers.
+    /// The counts of requests that the backend has received since its creation. The demo compares them with the records
+    /// of the callers.
     package struct BackendStatistics: Sendable, Equatable, Codable {
-        /// The requests to one route.
+        /// The counts of one route.
         package struct Route: Sendable, Equatable, Codable {
-            /// Requests that arrived.
+            /// The number of received requests.
             package var requests = 0
-            /// Requests for which a whole response was made.
+            /// The number of requests whose response was sent completely.
             package var responses = 0
-            /// Requests abandoned because their connection or stream was closed, or because the backend stopped.
+            /// The number of requests that ended early: their connection or stream was closed, or the backend stopped.
             package var abandoned = 0
-            /// The bytes of the bodies of all ``responses``, without heads and framing.
+            /// The total size of the bodies of all ``responses`` in bytes, without heads and framing.
             package var bodyBytes = 0
 
-            /// Requests that are neither completed nor abandoned yet.
+            /// The number of requests in progress.
             package var inFlight: Int { requests - responses - abandoned }
         }
 
-        /// TCP connections that were accepted.
+        /// The number of accepted TCP connections.
         package internal(set) var connections = 0
 
-        /// The numbers of each route, by its pattern, such as `/esf/detail/{id}`. All paths that the backend does not
-        /// have are under ``unknownRoute``.
+        /// The counts of each route, by its pattern, such as `/esf/detail/{id}`. All unknown paths are counted under
+        /// ``unknownRoute``.
         package internal(set) var routes: [String: Route] = [:]
 
-        /// The key of ``routes`` for paths that the backend does not have.
+        /// The key of ``routes`` for unknown paths.
         package static let unknownRoute = "unknown"
 
-        /// Requests in envelopes. They are in none of the ``routes``: the request on the wire is the envelope.
+        /// The number of requests that arrived in a merged request. They do not count in ``routes``, which counts the
+        /// merged request.
         package internal(set) var mergedRequests = 0
 
-        /// All routes together.
+        /// The sum of all routes.
         package var total: Route {
             routes.values.reduce(into: Route()) { sum, route in
                 sum.requests += route.requests
@@ -42,9 +44,8 @@
         }
     }
 
-    /// The statistics while they are being counted.
+    /// Counts the statistics.
     final class StatisticsCounter: Sendable {
-        /// Guards the counts.
         private let counts = Mutex(BackendStatistics())
 
         var current: BackendStatistics {

@@ -7,8 +7,8 @@
     package import NIOSSL
     package import RunwayServer
 
-    /// A server that limits its connections, and closes them at once when it stops: over HTTP/2 and HTTP/1.1 with TLS,
-    /// over HTTP/1.1 without.
+    /// A server that limits its connections, and closes all of them at once when it stops. With TLS it serves HTTP/2
+    /// and HTTP/1.1, and otherwise HTTP/1.1.
     package struct BoundedServer<Responder: HTTPResponder>: Sendable
     where Responder.Context: InitializableFromSource<ApplicationRequestContextSource> {
         private let responder: Responder
@@ -17,14 +17,14 @@
         private let certificate: DemoCertificate?
         private let onAccepting: @Sendable () -> Void
 
-        /// Describes a server.
+        /// Creates a server that is not running yet.
         ///
         /// - Parameters:
         ///   - routes: The router.
         ///   - host: The address to bind to. The default is the loopback address.
-        ///   - port: The port to bind to. The default, 0, is any free port.
-        ///   - certificate: The certificate for TLS; `nil`, the default, for plain HTTP/1.1.
-        ///   - onAccepting: Called with every connection.
+        ///   - port: The port to bind to. The default, 0, lets the system choose a free port.
+        ///   - certificate: The certificate for TLS. The default, `nil`, means HTTP/1.1 without TLS.
+        ///   - onAccepting: Called for every connection.
         package init<Routes: HTTPResponderBuilder>(
             _ routes: Routes, host: String = "127.0.0.1", port: Int = 0,
             certificate: DemoCertificate? = nil,
@@ -36,7 +36,7 @@
 
         /// Serves until its task is cancelled or its service group shuts down.
         ///
-        /// - Parameter onServing: Called once with the base URL and the port, when the port is bound.
+        /// - Parameter onServing: Called once with the base URL and the port, when the server listens.
         /// - Throws: The system's error if the address can't be bound.
         package func run(onServing: @escaping @Sendable (_ baseURL: String, _ port: Int) -> Void) async throws {
             let connections = OpenConnections()
@@ -48,7 +48,7 @@
                 onServerRunning: { channel in
                     connections.add(channel)
                     let port = channel.localAddress?.port ?? port
-                    // RFC 3986 §3.2.2: an IPv6 address is in brackets.
+                    // RFC 3986 §3.2.2 requires brackets around an IPv6 address.
                     let authority = host.contains(":") ? "[\(host)]" : host
                     onServing("\(certificate == nil ? "http" : "https")://\(authority):\(port)", port)
                 },
@@ -56,14 +56,14 @@
             do {
                 try await connections.run { try await application.run() }
             } catch {
-                // A server ends by cancellation; the errors of its parts during the teardown are not relevant.
+                // The server ends by cancellation. Errors of its parts during the shutdown do not matter.
                 guard Task.isCancelled else { throw error }
             }
         }
     }
 
     extension BoundedServer {
-        /// Serves while `body` runs with the base URL and the port.
+        /// Serves while `body` runs. Passes the base URL and the port to `body`.
         func serve<Value>(while body: (_ baseURL: String, _ port: Int) async throws -> Value) async throws -> Value {
             try await whileServing({ onServing in try await run { onServing(($0, $1)) } }) {
                 try await body($0.0, $0.1)
@@ -71,7 +71,7 @@
         }
     }
 
-    /// Runs `serve` while `body` runs, which begins when `serve` reports that it serves.
+    /// Runs `serve` and `body` at the same time. `body` starts when `serve` reports that it is ready.
     func whileServing<Serving: Sendable, Value>(
         _ serve: @escaping @Sendable (_ onServing: @escaping @Sendable (Serving) -> Void) async throws -> Void,
         _ body: (Serving) async throws -> Value
@@ -97,9 +97,9 @@
     }
 
     extension HTTPServerBuilder {
-        /// Bounds a server's connections, and has them closed at once when it stops.
+        /// Limits the connections of a server, and closes all of them at once when it stops.
         ///
-        /// - Parameter onAccepting: Called with every connection.
+        /// - Parameter onAccepting: Called for every connection.
         package static func bounded(
             _ limits: ConnectionLimits = ConnectionLimits(), tls: TLSConfiguration?,
             cuttingIn connections: OpenConnections, onAccepting: @escaping @Sendable () -> Void = {}

@@ -1,26 +1,26 @@
 #if Command
-    /// A city in which the catalogue has listings.
+    /// A city of the catalogue.
     struct City: Sendable, Equatable {
-        /// The name that requests use, such as `hangzhou`.
+        /// The name of the city in requests, such as `hangzhou`.
         let code: String
         let name: Listing.Text
         let latitude: Double
         let longitude: Double
         let districts: [District]
 
-        /// Returns the city with a code; `nil` if the catalogue has none.
+        /// Returns the city with a code; `nil` if the catalogue has no such city.
         static func named(_ code: String) -> City? { all.first { $0.code == code } }
 
-        /// Returns the district with a code; `nil` if the city has none.
+        /// Returns the district with a code; `nil` if the city has no such district.
         func district(named code: String) -> District? { districts.first { $0.code == code } }
     }
 
     /// A district of a ``City``.
     struct District: Sendable, Equatable {
-        /// The name that requests use, such as `xihu`.
+        /// The name of the district in requests, such as `xihu`.
         let code: String
         let name: Listing.Text
-        /// The average price of a square metre of a flat.
+        /// The average price of a flat per square metre, in yuan.
         let yuanPerSquareMetre: Int
 
         init(_ code: String, _ name: Listing.Text, _ yuanPerSquareMetre: Int) {

@@ -6,13 +6,13 @@
     import SwiftASN1
     import X509
 
-    /// A certificate for the loopback interface, and the authority that signed it, both created with P-256 keys.
+    /// A certificate for the loopback interface, and the authority that signed it. Both have new P-256 keys.
     ///
     /// The authority's key is discarded after signing, so a client that trusts the authority trusts only this server.
-    /// The certificate is valid for `localhost`, `127.0.0.1` and `::1`, for 24 hours, and from an hour ago, so that
-    /// clients whose clock is slow accept it.
+    /// The certificate is valid for `localhost`, `127.0.0.1` and `::1`, for 24 hours. Its validity starts an hour ago,
+    /// so that clients with a slow clock accept it.
     package struct DemoCertificate: Sendable {
-        /// The authority's certificate as PEM, the only one that a client has to trust.
+        /// The authority's certificate as PEM. A client has to trust only this certificate.
         package let authorityPEM: String
 
         /// The authority's certificate as DER.
@@ -21,12 +21,12 @@
         /// The server's certificate as DER.
         let serverDER: [UInt8]
 
-        /// The server's key as clients pin it: `sha256/` and the SHA-256 of its `SubjectPublicKeyInfo` in Base64.
+        /// The pin of the server's key: `sha256/` and the SHA-256 of its `SubjectPublicKeyInfo` in Base64.
         package let serverPin: String
 
         private let serverKeyPEM: String
 
-        /// Creates an authority and a certificate that are valid around `now`.
+        /// Creates an authority and a certificate that are valid at `now`.
         ///
         /// - Throws: The certificate library's error.
         package init(now: Date = Date()) throws {
@@ -45,8 +45,8 @@
             self.serverKeyPEM = serverKey.pemRepresentation
         }
 
-        /// Returns the TLS configuration of a server with the certificate: TLS 1.2 or later, without client
-        /// certificates.
+        /// Returns the TLS configuration of a server with this certificate. It requires TLS 1.2 or later, and no client
+        /// certificate.
         ///
         /// - Throws: The TLS library's error if it does not accept the certificate or its key.
         package func serverConfiguration() throws -> TLSConfiguration {

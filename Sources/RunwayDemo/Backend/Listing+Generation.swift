@@ -2,9 +2,9 @@
     import RunwayTesting
 
     extension Listing {
-        /// Generates the next listing. Listings with higher numbers are older.
+        /// Generates the next listing. A higher number means an older listing.
         ///
-        /// - Parameter place: The place of the listing. By default it is random, too.
+        /// - Parameter place: The place of the listing. By default it is random.
         init(
             kind: Kind, number: Int, in place: (city: City, district: District)? = nil,
             using generator: inout SeededGenerator
@@ -51,7 +51,7 @@
             self.imageURLs = (1...generator.integer(in: 3...5)).map { image in
                 "https://images.listings.example/\(city.code)/\(district.code)/\(kind)/\(number)-\(image).jpg"
             }
-            // 2026-01-01T00:00:00Z, and from there 7 to 33 minutes back from listing to listing.
+            // Listing 0 has the date 2026-01-01T00:00:00Z. Each further listing is 7 to 33 minutes older.
             self.publishedAt = 1_767_225_600 - number * 1200 + generator.integer(in: 0...780)
             self.isVerified = generator.chance(percent: 80)
             self.hasVideo = generator.chance(percent: 40)
@@ -65,7 +65,8 @@
                 english: "\(beginning.english) \(ending.english)")
         }
 
-        /// Returns a position within some 15 km of `centre`, to the sixth decimal, which is a tenth of a metre.
+        /// Returns a coordinate within about 15 km of `centre`. Its six decimals have a resolution of a tenth of a
+        /// metre.
         private static func degrees(around centre: Double, using generator: inout SeededGenerator) -> Double {
             ((centre + generator.number(in: -0.14...0.14)) * 1_000_000).rounded() / 1_000_000
         }
@@ -75,9 +76,9 @@
         ) -> Int {
             let yuanPerSquareMetre = Double(district.yuanPerSquareMetre) * generator.number(in: 0.75...1.3)
             return switch kind {
-            // Asking prices are whole thousands of yuan.
+            // Asking prices are multiples of a thousand yuan.
             case .secondHand: Int((yuanPerSquareMetre * squareMetres / 1000).rounded()) * 1000
-            // A month's rent is some 1/650 of the price, in whole tens of yuan.
+            // A month's rent is about 1/650 of the price, rounded to ten yuan.
             case .rental: Int((yuanPerSquareMetre * squareMetres / 6500).rounded()) * 10
             case .newHome: Int((yuanPerSquareMetre / 100).rounded()) * 100
             }

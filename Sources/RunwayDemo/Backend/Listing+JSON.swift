@@ -3,7 +3,7 @@
     import Runway
 
     extension Listing.Kind {
-        /// The start of the team's ids.
+        /// The prefix of the team's ids.
         var idPrefix: String {
             switch self {
             case .secondHand: "E"
@@ -12,7 +12,7 @@
             }
         }
 
-        /// The number in the team's ids that stands for the listing 0.
+        /// The number of listing 0 in the team's ids.
         var firstNumber: Int {
             switch self {
             case .secondHand: 100_000
@@ -32,14 +32,14 @@
             }
         }
 
-        /// The second-hand team's format: most values are at the top level.
+        /// The second-hand team's format. Most values are at the top level.
         private var secondHand: Parameters {
             var item: Parameters = [
                 "esf_id": "E\(Kind.secondHand.firstNumber + number)",
                 "esf_title": .string(title.chinese), "esf_title_en": .string(title.english),
                 "esf_description": .string(description.chinese),
                 "esf_image_url": .string(imageURLs[0]), "esf_images": .array(imageURLs.map { .string($0) }),
-                // 万, so that 523.4 is 5 234 000 yuan.
+                // The unit is 万: 523.4 means 5,234,000 yuan.
                 "esf_total_price": .double(Double(price / 1000) / 10),
                 "esf_unit_price": .integer(Int64((Double(price) / squareMetres).rounded())),
                 "esf_area": .double(squareMetres), "esf_rooms": .count(rooms), "esf_halls": .count(halls),
@@ -62,7 +62,7 @@
             return item
         }
 
-        /// The rental team's format: numbers for ids and times, text for coordinates, objects within objects.
+        /// The rental team's format: numbers for ids and times, text for coordinates, and nested objects.
         private var rental: Parameters {
             var item: Parameters = [
                 "zf_id": .count(Kind.rental.firstNumber + number), "zf_name": .string(title.chinese),
@@ -71,7 +71,7 @@
                 "zf_deposit_months": .count(1 + number % 3), "zf_cover": .string(imageURLs[0]),
                 "zf_photos": .array(imageURLs.map { ["url": .string($0), "width": 1280, "height": 960] }),
                 "zf_size_sqm": .double(squareMetres), "zf_layout": "\(rooms)室\(halls)厅\(baths)卫",
-                // The whole flat, or a room of it.
+                // The values mean one room of the flat, and the whole flat.
                 "zf_mode": rooms > 3 ? "合租" : "整租",
                 "zf_floor": "\(level)/\(totalLevels)层", "zf_direction": .string(orientation.english),
                 "zf_region": [
@@ -99,7 +99,7 @@
             return item
         }
 
-        /// The new-homes team's format: prices as text, coordinates as `[longitude, latitude]`, arrays within arrays.
+        /// The new-homes team's format: prices as text, coordinates as `[longitude, latitude]`, and nested arrays.
         private var newHome: Parameters {
             let areas: ParameterValue = [.double(squareMetres), .double((squareMetres * 14).rounded() / 10)]
             let images = imageURLs.map { ParameterValue.string($0) }

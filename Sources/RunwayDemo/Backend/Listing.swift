@@ -1,15 +1,15 @@
 #if Command
-    /// One property in the backend, before a team names its fields and formats its prices.
+    /// One property in the backend, before it is converted to a team's format.
     struct Listing: Sendable, Equatable {
-        /// The market that a listing belongs to.
-        /// The raw value is the first component of the team's paths, and the prefix of its keys.
+        /// The market of a listing. The raw value is the first component of the team's paths, and the prefix of its
+        /// keys.
         enum Kind: String, CaseIterable, Sendable {
             case secondHand = "esf"
             case rental = "zf"
             case newHome = "xinfang"
         }
 
-        /// A word or sentence in both languages of the catalogue; in a literal with a vertical line between.
+        /// A text in the two languages of the catalogue. In a literal, a vertical line separates them.
         struct Text: Sendable, Equatable, ExpressibleByStringLiteral {
             let chinese: String
             let english: String
@@ -26,7 +26,7 @@
             let name: Text
             let agency: Text
             let phone: String
-            /// Stars, from 3.0 to 5.0 in tenths.
+            /// The rating in stars: 3.0 to 5.0, in steps of 0.1.
             let rating: Double
         }
 
@@ -37,14 +37,13 @@
         }
 
         let kind: Kind
-        /// The listing's number within its kind, from 1.
+        /// The number of the listing within its kind, from 1.
         let number: Int
         let title: Text
         let description: Text
         let city: City
         let district: District
         let community: Text
-        /// Street and house number.
         let address: String
         let latitude: Double
         let longitude: Double
@@ -56,14 +55,14 @@
         let totalLevels: Int
         let orientation: Text
         let yearBuilt: Int
-        /// The price in yuan: of a second-hand home in total, of a rental for a month, of a new home for a square
-        /// metre.
+        /// The price in yuan: the total price of a second-hand home, the monthly rent of a rental, or the price of a
+        /// new home per square metre.
         let price: Int
         let agent: Agent
         let metro: MetroStation?
         let tags: [Text]
         let imageURLs: [String]
-        /// Seconds since 1970-01-01T00:00:00Z.
+        /// The publication time, in seconds since 1970-01-01T00:00:00Z.
         let publishedAt: Int
         let isVerified: Bool
         let hasVideo: Bool

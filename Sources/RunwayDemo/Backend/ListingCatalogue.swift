@@ -1,18 +1,15 @@
 #if Command
     import RunwayTesting
 
-    /// All listings of the backend, generated from a seed: equal seeds and sizes produce equal listings until they are
-    /// edited.
+    /// All listings of the backend, generated from a seed. Equal seeds and sizes produce equal listings.
     struct ListingCatalogue: Sendable {
-        /// The most listings of a kind.
         static let maximumListingsPerKind = 50_000
 
         private var listings: [Listing.Kind: [Listing]] = [:]
 
-        /// Makes `listingsPerKind` listings of each kind, between 1 and ``maximumListingsPerKind``.
+        /// Generates `listingsPerKind` listings of each kind, between 1 and ``maximumListingsPerKind``.
         ///
-        /// The kinds draw from generators of their own, so that a listing depends on the seed, its kind and its number
-        /// only.
+        /// Each kind has its own generator, so a listing depends only on the seed, its kind and its number.
         init(seed: UInt64, listingsPerKind: Int) {
             let count = min(max(listingsPerKind, 1), Self.maximumListingsPerKind)
             for (index, kind) in Listing.Kind.allCases.enumerated() {
@@ -21,23 +18,22 @@
             }
         }
 
-        /// The listings of a kind, the newest first.
+        /// The listings of a kind, newest first.
         subscript(kind: Listing.Kind) -> [Listing] { listings[kind, default: []] }
 
-        /// Returns the listing with a number; `nil` if there is none.
+        /// Returns the listing with a number; `nil` if it does not exist.
         func listing(_ kind: Listing.Kind, number: Int) -> Listing? { self[kind].first { $0.number == number } }
 
-        /// One thing that a team does to its list.
+        /// A change that a team makes to its list.
         enum Edit: Sendable {
-            /// Moves a listing to the start of its list, as the newest.
+            /// Adds a listing at the start of its list, as the newest, or moves it there.
             case publish(Listing)
-            /// Takes a listing out of its list.
+            /// Removes a listing from its list.
             case withdraw(Listing)
             /// Replaces the listing that has the same number.
             case correct(Listing)
         }
 
-        /// Does something to a list.
         mutating func apply(_ edit: Edit) {
             switch edit {
             case .publish(let listing):
@@ -49,11 +45,11 @@
         }
     }
 
-    /// The listings that a request selects. `nil` means any.
+    /// The criteria of a request for listings. `nil` matches every listing.
     struct ListingFilter: Sendable {
         var city: City?
         var district: District?
-        /// The largest price, in the unit of ``Listing/price``.
+        /// The maximum price, in the unit of ``Listing/price``.
         var maximumPrice: Int?
 
         func accepts(_ listing: Listing) -> Bool {

@@ -1,5 +1,5 @@
 #if Command
-    /// The words from which titles, names and tags are put together. Every name is made up.
+    /// The words from which titles, names and tags are composed. All names are invented.
     enum ListingVocabulary {
         typealias Text = Listing.Text
 
@@ -33,7 +33,7 @@
             "阳台|balcony",
         ]
 
-        /// Texts of sellers. Some contain characters that a JSON writer must escape.
+        /// Sellers' texts. Some contain characters that JSON has to escape.
         static let praises: [Text] = [
             "\"采光之王\"，南北通透|\"King of light\", windows on both sides",
             "业主急售，价格可谈|Owner must sell, price open",
@@ -44,7 +44,7 @@
             "推窗见湖|Lake outside the window, the owner's favourite",
         ]
 
-        /// Descriptions. One has a line break and a tab.
+        /// Descriptions. One of them contains a line break and a tab.
         static let descriptions: [Text] = [
             "房屋保养良好，家具家电齐全，\n拎包入住。\t欢迎预约看房。|Well cared for and furnished;\nmove in today.\tCall ahead.",
             "小区绿化率高，物业二十四小时值班。|Leafy grounds with staff on duty day and night.",

@@ -6,13 +6,13 @@
     import RunwayServer
 
     extension ListingsBackend {
-        /// Returns a router with every route of the backend, in the order of its documentation.
+        /// Returns a router with all routes, in the order of the table at ``ListingsBackend``.
         func router() -> MergingRouter<ListingsRequestContext> {
             typealias Context = ListingsRequestContext
             let router = Router(context: Context.self)
             router.add(middleware: CountingMiddleware(backend: self))
 
-            /// Adds a route that waits for the delay of the request, and has its failures in a team's envelope.
+            /// Adds a route that applies the request's delay, and returns failures in a team's envelope.
             func get(
                 _ path: RouterPath, as team: Listing.Kind, delayedByDefault milliseconds: Int = 0,
                 _ respond: @escaping @Sendable (QueryParameters, Request, Context) throws -> Response
@@ -37,7 +37,7 @@
             let members = MemberAPI(tokens: tokens)
             router.post("member/login") { request, _ in try await members.logIn(request) }
             router.post("member/token") { request, _ in try await members.renew(request) }
-            // The token is looked at when the response is made: one may expire while its call is in flight.
+            // The token is checked after the delay, so that it can expire while the call is in flight.
             get("member/favourites", as: .rental) { [self] query, request, _ in
                 try members.favourites(query, of: catalogue, authorization: request.headers[.authorization])
             }
@@ -54,14 +54,15 @@
             }
         }
 
-        /// Returns the status of `status=`, from 400 to 599; without it 500 and 503 by turns, 500 first.
+        /// Returns the status of the parameter `status`, from 400 to 599. Without the parameter, 500 and 503 alternate,
+        /// starting with 500.
         private static func failure(_ query: QueryParameters, _ failures: ReceivedCount) throws -> Response {
             let code = try query.integer("status", in: 400...599) ?? (failures.add(1) % 2 == 1 ? 500 : 503)
             return try .json(
                 ["error": "this API fails on purpose with \(code)"], status: HTTPResponse.Status(code: code))
         }
 
-        /// A list of second-hand homes, complete as HTTP, whose JSON is truncated.
+        /// A complete HTTP response whose JSON, a list of second-hand homes, is truncated.
         private static var truncated: Response {
             .json(
                 bytes: ByteBuffer(
@@ -72,8 +73,8 @@
                         """))
         }
 
-        /// Returns the failure of `error=` (a ``BackendFailure/name``, by default `token_expired`) as `team=` (`esf`,
-        /// `zf` or `xinfang`, by default `zf`) writes it.
+        /// Returns an error in a team's envelope. `error` is a ``BackendFailure/name``, by default `token_expired`.
+        /// `team` is `esf`, `zf` or `xinfang`, by default `zf`.
         private static func envelope(_ query: QueryParameters) throws -> Response {
             func choice<Value>(_ name: String, default value: String, among values: [(String, Value)]) throws -> Value {
                 let found = query.string(name) ?? value
@@ -88,15 +89,15 @@
         }
     }
 
-    /// The context of a route, which also has the connection on which the request was received.
+    /// The context of a route, with the connection of the request.
     struct ListingsRequestContext: RequestContext {
         var coreContext: CoreRequestContextStorage
 
-        /// The stream of the request over HTTP/2, its connection over HTTP/1.1; for a merged request, the one of its
-        /// envelope.
+        /// The channel of the request: its HTTP/2 stream, or its HTTP/1.1 connection. A merged part has the channel of
+        /// the whole request.
         let channel: any Channel
 
-        /// Whether the request was received in an envelope of merged requests.
+        /// Whether the request arrived as a part of a merged request.
         var isMerged = false
 
         init(source: ApplicationRequestContextSource) {
@@ -104,11 +105,11 @@
             self.channel = source.channel
         }
 
-        /// Waits for `duration`; throws `CancellationError` as soon as the response is not needed any more: the stream
-        /// or connection is closed, or the task is cancelled.
+        /// Waits for `duration`. Throws `CancellationError` as soon as nobody waits for the response: the stream or
+        /// connection is closed, or the task is cancelled.
         func delay(_ duration: Duration, on clock: any Clock<Duration>) async throws {
             guard duration > .zero else { return }
-            // The task is unstructured because a closed channel calls a callback, and does not cancel a task.
+            // The task is unstructured, since the channel reports its end to a callback.
             let wait = Task { try await clock.sleep(for: duration) }
             channel.closeFuture.whenComplete { _ in wait.cancel() }
             try await withTaskCancellationHandler {
@@ -119,8 +120,8 @@
         }
     }
 
-    /// Counts requests and responses, turns every error outside of a team's envelope into a JSON response, and responds
-    /// with 503 while the backend is down.
+    /// Counts requests and responses. Converts errors without a team's envelope to JSON responses. Responds with 503
+    /// while the backend is down.
     private struct CountingMiddleware: RouterMiddleware {
         typealias Context = ListingsRequestContext
 
@@ -134,7 +135,7 @@
                 counter.mergedRequestArrived()
                 return try await respond(to: request, context: context, next: next)
             }
-            // The router has set the pattern already, except for paths that it does not have.
+            // The router has set the pattern, except for unknown paths.
             let route = context.endpointPath ?? BackendStatistics.unknownRoute
             counter.requestArrived(at: route)
             do {

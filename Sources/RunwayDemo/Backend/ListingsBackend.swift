@@ -3,47 +3,44 @@
     package import RunwayServer
     import Synchronization
 
-    /// The demo's server: property listings from a seed, through the APIs of three teams with different formats.
+    /// The server of the demo. Serves generated property listings through the APIs of three teams with different
+    /// formats.
     ///
-    /// | route | response |
-    /// |---|---|
-    /// | `GET /esf/list?city&district&price_max&page&page_size` | second-hand homes; `price_max` in 万 |
-    /// | `GET /zf/list?city&district&rent_max&page&page_size` | rentals; `rent_max` in yuan a month |
-    /// | `GET /xinfang/list?city&district&average_price_max&offset&limit` | new homes; the price in yuan per m² |
-    /// | `GET /esf/detail/{id}`, `/zf/detail/{id}`, `/xinfang/detail/{id}` | one listing; 404 if it does not exist |
-    /// | `POST /member/login`, `POST /member/token` | an access token: for a name, or for a refresh token |
-    /// | `GET /member/favourites?folder` | three rentals in a member's folder; needs an access token |
-    /// | `POST /_batch` | several of these requests in one |
-    /// | `GET /slow/list` | as `/esf/list`, a second late |
-    /// | `GET /failing/list?status` | that status, or 500 and 503 by turns |
-    /// | `GET /failing/truncated` | JSON that ends in its middle |
-    /// | `GET /failing/envelope?team&error` | status 200 with an error inside |
+    /// | route | response | |---|---| | `GET /esf/list?city&district&price_max&page&page_size` | second-hand homes;
+    /// `price_max` in 万 | | `GET /zf/list?city&district&rent_max&page&page_size` | rentals; `rent_max` in yuan a month
+    /// | | `GET /xinfang/list?city&district&average_price_max&offset&limit` | new homes; the price in yuan per m² | |
+    /// `GET /esf/detail/{id}`, `/zf/detail/{id}`, `/xinfang/detail/{id}` | one listing; 404 if it does not exist | |
+    /// `POST /member/login`, `POST /member/token` | an access token: for a name, or for a refresh token | | `GET
+    /// /member/favourites?folder` | three rentals in a member's folder; needs an access token | | `POST /_batch` |
+    /// several of these requests in one | | `GET /slow/list` | as `/esf/list`, a second late | | `GET
+    /// /failing/list?status` | that status, or 500 and 503 by turns | | `GET /failing/truncated` | JSON that ends in
+    /// its middle | | `GET /failing/envelope?team&error` | status 200 with an error inside |
     ///
-    /// Lists, details, favourites and `/slow/list` have the parameter `delay_ms`, at most 5000, which delays their
-    /// response; the delay ends when the caller disconnects. Pages have 30 listings by default and at most 100.
+    /// Lists, details, favourites and `/slow/list` accept the parameter `delay_ms`, at most 5000. It delays the
+    /// response until the caller disconnects at the latest. Pages have 30 listings by default and at most 100.
     package final class ListingsBackend: Sendable {
-        /// The number of listings of each kind by default.
+        /// The default number of listings per kind.
         package static let defaultListingsPerKind = 1200
 
-        /// The certificate that clients must trust; `nil` without TLS.
+        /// The certificate that clients have to trust; `nil` without TLS.
         package let certificate: DemoCertificate?
 
         let tokens = TokenDesk()
         let counter = StatisticsCounter()
         let clock: any Clock<Duration>
-        /// Guards the listings, which may be edited while they are served.
+        /// Guards the listings, which may change while they are served.
         private let listings: Mutex<ListingCatalogue>
         private let outage = Atomic(false)
 
-        /// Creates the listings and the certificate; the server starts with ``run(host:port:rules:onServing:)``.
+        /// Creates the listings and the certificate. Call ``run(host:port:rules:onServing:)`` to start the server.
         ///
         /// - Parameters:
-        ///   - seed: The seed of every listing. The default is 1.
-        ///   - listingsPerKind: The number of listings of each kind: second-hand homes, rentals and new homes. The
-        ///     default is 1200, at least 1 and at most 50,000.
+        ///   - seed: The seed of all listings. The default is 1.
+        ///   - listingsPerKind: The number of second-hand homes, of rentals, and of new homes. The default is 1200, the
+        ///     minimum 1, and the maximum 50,000.
         ///   - usesTLS: Whether connections use TLS 1.2 or later with a ``DemoCertificate``, and HTTP/2 or HTTP/1.1 as
-        ///     the client likes. Otherwise they use HTTP/1.1 without TLS. The default is `true`.
-        ///   - clock: The clock of delays. The default is the continuous clock.
+        ///     the client chooses. If `false`, they use HTTP/1.1 without TLS. The default is `true`.
+        ///   - clock: The clock for delays. The default is the continuous clock.
         /// - Throws: The certificate library's error.
         package init(
             seed: UInt64 = 1, listingsPerKind: Int = defaultListingsPerKind, usesTLS: Bool = true,
@@ -54,30 +51,29 @@
             self.clock = clock
         }
 
-        /// The requests that the backend has received so far.
+        /// The counts of the requests that the backend has received so far.
         package var statistics: BackendStatistics { counter.current }
 
-        /// The listings as they are now. Every response is made from one such state.
+        /// The current listings. Each response is made from one such snapshot.
         var catalogue: ListingCatalogue { listings.withLock { $0 } }
 
         func apply(_ edit: ListingCatalogue.Edit) { listings.withLock { $0.apply(edit) } }
 
-        /// Whether every request gets status 503.
+        /// Whether the backend responds to every request with status 503.
         var isDown: Bool {
             get { outage.load(ordering: .acquiring) }
             set { outage.store(newValue, ordering: .releasing) }
         }
 
-        /// Serves until its task is cancelled or its service group shuts down, then closes every connection at once and
+        /// Serves until its task is cancelled or its service group shuts down. Then closes every connection at once and
         /// returns.
         ///
         /// - Parameters:
         ///   - host: The address to bind to. The default is the loopback address, which no other machine can reach.
-        ///   - port: The port to bind to. The default, 0, is any free port.
-        ///   - rules: The hosts and web pages whose requests are accepted. The default is the loopback address, and no
-        ///     web page.
-        ///   - onServing: Called once, when the port is bound. The function must return immediately: requests wait for
-        ///     it.
+        ///   - port: The port to bind to. The default, 0, lets the system choose a free port.
+        ///   - rules: The hosts and web pages whose requests are accepted. The default accepts the loopback address,
+        ///     and no web page.
+        ///   - onServing: Called once, when the server listens. It must return immediately, since requests wait for it.
         /// - Throws: The system's error if the address can't be bound.
         package func run(
             host: String = "127.0.0.1", port: Int = 0, rules: HostRules = .loopback,
@@ -93,7 +89,7 @@
         }
     }
 
-    /// A ``ListingsBackend`` that accepts requests.
+    /// A running ``ListingsBackend``.
     package struct ServingBackend: Sendable {
         /// The address that the backend is bound to, such as `127.0.0.1`.
         package let host: String
@@ -101,15 +97,15 @@
         /// The port that the backend is bound to, never 0.
         package let port: Int
 
-        /// The base of all URLs, such as `https://127.0.0.1:40123`, without a trailing slash.
+        /// The base of all URLs, such as `https://127.0.0.1:40123`, without a slash at the end.
         package let baseURL: String
 
-        /// The certificate that clients must trust; `nil` for a backend without TLS.
+        /// The certificate that clients have to trust; `nil` without TLS.
         package let certificate: DemoCertificate?
 
         let counter: StatisticsCounter
 
-        /// The requests that the backend has received so far.
+        /// The counts of the requests that the backend has received so far.
         package var statistics: BackendStatistics { counter.current }
     }
 

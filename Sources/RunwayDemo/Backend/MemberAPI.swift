@@ -6,18 +6,16 @@
     import RunwayJSON
     import RunwayServer
 
-    /// The API of a user's data, `member/*`: access tokens and favourites, in the envelope of the rental team.
+    /// The routes for a user's data, `member/*`: access tokens and favourites. They use the rental team's envelope.
     struct MemberAPI: Sendable {
-        /// The largest body that is read.
+        /// The maximum size of a request body in bytes.
         static let maximumBodyByteCount = 4096
-        /// The numbers of a member's folders.
         static let folders = 1...10
-        /// The number of rentals in a folder.
         static let folderSize = 3
 
         let tokens: TokenDesk
 
-        /// Responds to `POST /member/login` with a token for the named user.
+        /// Responds to `POST /member/login` with a token for the user that the body names.
         func logIn(_ request: Request) async throws -> Response {
             try await Listing.Kind.rental.responding {
                 _ = try await text("name", in: request)
@@ -25,7 +23,7 @@
             }
         }
 
-        /// Responds to `POST /member/token` with a token for a refresh token.
+        /// Responds to `POST /member/token` with a token for the refresh token in the body.
         func renew(_ request: Request) async throws -> Response {
             try await Listing.Kind.rental.responding {
                 guard let grant = tokens.renew(try await text("refresh_token", in: request)) else {
@@ -35,8 +33,8 @@
             }
         }
 
-        /// Responds to `GET /member/favourites`, if the token is valid: with the first rentals whose number ends in the
-        /// folder's number.
+        /// Responds to `GET /member/favourites` if the access token is valid. A folder contains the first rentals whose
+        /// number ends in the folder's number.
         func favourites(
             _ query: QueryParameters, of catalogue: ListingCatalogue, authorization: String?
         ) throws -> Response {
@@ -61,7 +59,7 @@
             ])
         }
 
-        /// Returns the member of the object in a request's body.
+        /// Returns a string member of the JSON object in a request's body.
         private func text(_ name: String, in request: Request) async throws -> String {
             let buffer: ByteBuffer
             do {
@@ -70,7 +68,7 @@
                 throw HTTPError(.contentTooLarge)
             }
             guard let text = RawData(Array(buffer.readableBytesView))[name].string, !text.isEmpty else {
-                // The sent text may be a secret, and is not repeated.
+                // The error does not repeat the received text, which may be a secret.
                 throw BackendFailure.badParameter(name: "body", found: "…", expected: "an object with a \"\(name)\"")
             }
             return text

@@ -1,9 +1,8 @@
 #if Command
     import HummingbirdCore
 
-    /// A request's query, read parameter by parameter; an invalid value fails as ``BackendFailure/badParameter``.
+    /// Reads the query parameters of a request. An invalid value throws ``BackendFailure/badParameter``.
     struct QueryParameters {
-        /// The longest delay of a response.
         static let maximumDelayMilliseconds = 5000
 
         private let uri: URI
@@ -12,13 +11,13 @@
             self.uri = uri
         }
 
-        /// Returns the value of `name`; nil when it is missing or empty.
+        /// Returns the value of a parameter; `nil` if it is missing or empty.
         func string(_ name: String) -> String? {
             guard let value = uri.queryParameters[name[...]], !value.isEmpty else { return nil }
             return String(value)
         }
 
-        /// Returns the value of `name` as an integer of `range`; nil when it is missing or empty.
+        /// Returns the value of a parameter as an integer within `range`; `nil` if it is missing or empty.
         func integer(_ name: String, in range: ClosedRange<Int>) throws(BackendFailure) -> Int? {
             guard let text = string(name) else { return nil }
             guard let value = Int(text), range.contains(value) else {
@@ -28,14 +27,15 @@
             return value
         }
 
-        /// Returns the value of `delay_ms`, the delay of the response, at most ``maximumDelayMilliseconds``.
+        /// Returns the delay of the response, `delay_ms`, at most ``maximumDelayMilliseconds``.
         func delay(default milliseconds: Int) throws(BackendFailure) -> Duration {
             .milliseconds(try integer("delay_ms", in: 0...Self.maximumDelayMilliseconds) ?? milliseconds)
         }
 
-        /// Returns the filter of `city`, `district`, and a price limit called `maximumPrice` in units of `yuanPerUnit`.
+        /// Returns the filter of `city`, `district` and the price limit, a parameter named `maximumPrice` in units of
+        /// `yuanPerUnit`.
         ///
-        /// A district needs its city, since two cities may have districts of one name.
+        /// A district needs its city, since two cities may have districts with the same name.
         func filter(maximumPrice: String, yuanPerUnit: Int) throws(BackendFailure) -> ListingFilter {
             var filter = ListingFilter()
             if let code = string("city") {

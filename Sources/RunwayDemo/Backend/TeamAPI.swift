@@ -4,13 +4,12 @@
     import NIOCore
     import Runway
 
-    /// The APIs of the three teams: one catalogue behind them, other names, prices, paging and envelopes.
+    /// The APIs of the three teams. They serve one catalogue with different names, prices, paging and envelopes.
     ///
-    /// | path | prices | pages | errors |
-    /// |---|---|---|---|
-    /// | `esf` | 万 (10,000 yuan), as numbers | `page` and `page_size` | by number; status 400 for a bad parameter |
-    /// | `zf` | yuan a month, as numbers | `page` and `page_size` | by number; status 200 for a bad parameter |
-    /// | `xinfang` | yuan a square metre, as text | `offset` and `limit` | by name; status 400 for a bad parameter |
+    /// | path | prices | pages | errors | |---|---|---|---| | `esf` | 万 (10,000 yuan), as numbers | `page` and
+    /// `page_size` | by number; status 400 for a bad parameter | | `zf` | yuan a month, as numbers | `page` and
+    /// `page_size` | by number; status 200 for a bad parameter | | `xinfang` | yuan a square metre, as text | `offset`
+    /// and `limit` | by name; status 400 for a bad parameter |
     ///
     /// An unknown id has status 404, any other error of a service status 200.
     extension Listing.Kind {
@@ -53,12 +52,12 @@
             }
         }
 
-        /// Responds by `body`, or with its failure in the team's envelope.
+        /// Returns the response of `body`. If it throws, returns the error in the team's envelope.
         func responding(_ body: () async throws -> Response) async throws -> Response {
             do { return try await body() } catch let failure as BackendFailure { return try refusal(failure) }
         }
 
-        /// Puts a failure into the team's envelope, with the status that the team uses for it.
+        /// Creates the response for a failure: the team's envelope, with the status that the team uses.
         func refusal(_ failure: BackendFailure) throws -> Response {
             let status: HTTPResponse.Status =
                 switch failure {
@@ -81,25 +80,25 @@
         }
     }
 
-    /// The reasons for which the backend refuses requests. Each team uses an envelope and a status of its own.
+    /// The reasons for which the backend refuses requests. Each team has its own envelope and status for them.
     enum BackendFailure: Error, Equatable {
-        /// A parameter that can't be read or is out of bounds.
+        /// A parameter is malformed or out of bounds.
         case badParameter(name: String, found: String, expected: String)
-        /// A city, or a district of a city, that the catalogue does not have.
+        /// The catalogue does not have this city, or the city does not have this district.
         case unknownPlace(String)
         case noSuchListing(String)
-        /// The caller should get a new token, without involving the user.
+        /// The access token has expired. The caller should get a new one without involving the user.
         case tokenExpired
-        /// The caller's user must log in again.
+        /// The user must log in again.
         case loginRequired
-        /// A remark of the service team to its client team, which does not concern business code.
+        /// A notice that only the client's infrastructure should process, and not its business code.
         case housekeeping
 
-        /// The number that teams with numeric codes use.
+        /// The error number, for teams with numeric codes.
         var number: Int64 { facts.number }
-        /// The word that teams without numeric codes use.
+        /// The error name, for teams without numeric codes.
         var name: String { facts.name }
-        /// A sentence in English for developers.
+        /// A sentence for developers.
         var message: String { facts.message }
 
         private var facts: (number: Int64, name: String, message: String) {
@@ -116,12 +115,12 @@
     }
 
     extension Response {
-        /// A JSON object whose names are sorted, so that equal objects make equal bytes.
+        /// Creates a response with a JSON object. Its names are sorted, so that equal objects have equal bytes.
         static func json(_ object: Runway.Parameters, status: HTTPResponse.Status = .ok) throws -> Response {
             .json(bytes: ByteBuffer(bytes: try object.json(dates: .iso8601)), status: status)
         }
 
-        /// A response that is declared to be JSON, whatever `bytes` are.
+        /// Creates a response with the media type of JSON. The bytes need not be valid JSON.
         static func json(bytes: ByteBuffer, status: HTTPResponse.Status = .ok) -> Response {
             Response(
                 status: status, headers: [.contentType: "application/json; charset=utf-8"],

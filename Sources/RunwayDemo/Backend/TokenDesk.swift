@@ -1,12 +1,11 @@
 #if Command
     import Synchronization
 
-    /// Issues access tokens and verifies them. Both kinds of tokens are 128 random bits.
+    /// Issues and verifies access tokens. Access tokens and refresh tokens have 128 random bits.
     ///
-    /// At most ``maximumTokens`` are stored; beyond that the oldest are removed, and count as unknown.
+    /// At most ``maximumTokens`` are stored. Beyond that, the oldest are removed and become unknown.
     final class TokenDesk: Sendable {
         static let maximumTokens = 1000
-        /// The lifetime of a token in seconds.
         static let lifetimeSeconds: Int64 = 3600
 
         struct Grant: Sendable, Equatable {
@@ -25,10 +24,9 @@
             var isRenewed = false
         }
 
-        /// Guards the issued tokens, the oldest first.
+        /// Guards the issued tokens, oldest first.
         private let entries = Mutex<[Entry]>([])
 
-        /// Issues a token.
         func grant() -> Grant {
             let grant = Grant(accessToken: Self.makeSecret(), refreshToken: Self.makeSecret())
             entries.withLock { entries in
@@ -38,8 +36,8 @@
             return grant
         }
 
-        /// Issues a token for a refresh token, which can be used once; `nil` for one that is unknown or used. The old
-        /// access token ends.
+        /// Issues a token for a refresh token, and ends the old access token. A refresh token can be used once. Returns
+        /// `nil` if it is unknown or was used.
         func renew(_ refreshToken: String) -> Grant? {
             let isGood = entries.withLock { entries in
                 guard let index = entries.firstIndex(where: { $0.grant.refreshToken == refreshToken }),
@@ -52,7 +50,6 @@
             return isGood ? grant() : nil
         }
 
-        /// Returns the state of an access token.
         func standing(of accessToken: String) -> Standing {
             entries.withLock { entries in
                 guard let entry = entries.first(where: { $0.grant.accessToken == accessToken }) else { return .unknown }
@@ -60,7 +57,7 @@
             }
         }
 
-        /// Ends every access token that was issued so far. Refresh tokens stay valid.
+        /// Ends every access token issued so far. Refresh tokens stay valid.
         func expireAll() {
             entries.withLock { entries in
                 for index in entries.indices { entries[index].isExpired = true }

@@ -7,7 +7,7 @@
     import RunwayTesting
     import RunwayTransport
 
-    /// The service of a ``ChatTour``. Who signs in is the member.
+    /// The service of a ``ChatTour``. The signed-in account is the member.
     enum ViewingService: APIService {
         static let name = "viewing"
         static let environments: [ServiceEnvironment: String] = [:]
@@ -19,7 +19,7 @@
         func refresh(_ token: AccessToken, on network: NetworkLayer) async throws -> AccessToken { token }
     }
 
-    /// The stream that brings the messages of ``ViewingService``.
+    /// The stream that delivers the messages of ``ViewingService``.
     struct ViewingEvents: EventStreamEndpoint {
         static let service = ViewingService.self
         var path: EndpointPath { "events" }
@@ -35,10 +35,10 @@
         private let queue: OfflineQueue
         private let transport: NIOTransport
 
-        /// Signs in and opens a conversation.
+        /// Signs in, and opens a conversation.
         ///
         /// - Parameters:
-        ///   - member: The member.
+        ///   - member: The name of the member.
         ///   - conversation: The name of the conversation.
         ///   - url: The base URL of the server.
         ///   - folder: The folder of the app's files.
@@ -61,12 +61,12 @@
             client.start()
         }
 
-        /// The messages that the server has stored, as the screen shows them.
+        /// The shown messages that the server has stored, one line each.
         var lines: [String] {
             conversation.entries.filter { $0.number != nil }.map { "\($0.sender): \($0.text)" }
         }
 
-        /// The number of messages that wait in the offline queue.
+        /// The number of messages in the offline queue.
         var queuedCount: Int { conversation.entries.count { $0.state == .queued } }
 
         /// Closes the conversation and its connections.

@@ -10,18 +10,17 @@
     import RunwayTestServer
     import RunwayTesting
 
-    /// Plays two members of a conversation; one of them loses the network, writes without it, and returns.
+    /// Plays a conversation of two members. One of them loses the network, writes without it, and returns.
     ///
-    /// The server, the sockets and the files are real; a relay in this process cuts the connections of the member
-    /// without a network.
+    /// The server, the sockets and the files are real. A relay in this process cuts the connections of the member who
+    /// loses the network.
     @MainActor
     package enum ChatTour {
         private nonisolated static let conversation = "viewing"
 
         /// Plays the tour.
         ///
-        /// - Throws: The error of a server or a relay that can't start, and `CancellationError` when the task is
-        ///   cancelled.
+        /// - Throws: The error of a server or relay that can't start, and `CancellationError` if the task is cancelled.
         package static func play() async throws -> ChatTourReport {
             let folder = FileManager.default.temporaryDirectory.appending(path: "runway-demo-\(UUID().uuidString)")
             defer { try? FileManager.default.removeItem(at: folder) }
@@ -115,22 +114,22 @@
         }
     }
 
-    /// The results of a ``ChatTour``: the counts of both sides.
+    /// The results of a ``ChatTour``, counted by the apps and the server.
     package struct ChatTourReport: TourReport {
         /// The conversation as both screens show it.
         package var screen: [String]
-        /// Messages that the two members wrote.
+        /// The number of messages that both members wrote.
         package var written: Int
         /// The number of messages that were written without a network.
         package var offline: Int
-        /// Messages that were written by the other member meanwhile.
+        /// The number of messages that the other member wrote meanwhile.
         package var missed: Int
-        /// Messages that the server has.
+        /// The number of messages that the server has stored.
         package var stored: Int
-        /// Deviations from the expected results; empty if there are none.
+        /// Differences from the expected results; empty if there are none.
         package var problems: [String] = []
 
-        /// The counts, as a person reads them.
+        /// The counts in sentences.
         package var description: String {
             "\(written) written, \(offline) offline, \(stored) on each screen"
         }

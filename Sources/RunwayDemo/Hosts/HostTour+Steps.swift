@@ -4,7 +4,6 @@
     import RunwayTesting
     import RunwayTransport
 
-    /// Steps of the tour, one function each.
     extension HostTour {
         func meetTheHost() async throws {
             try await step("The first call: no address was measured", shouldWin: .near) {
@@ -17,7 +16,7 @@
         func measureAll() async throws {
             let report = try await HostProbe(configuration: configuration, timeout: probeTimeout)
                 .run(NearbyService.host, port: port)
-            // The name's lookup adds its addresses to those of the list.
+            // The lookup of the name adds its addresses to the listed ones.
             let listed = report.entries.filter { $0.source == .listed }
             let texts = listed.map { "\($0.address) \($0.failure ?? $0.total?.text ?? "")" }
             rows.append(
@@ -56,8 +55,8 @@
             try await step("The nearest refuses every connection", shouldWin: .middle) {
                 try await call(NearbyHomes(city: "shenzhen"))
             } why: { [self] wire in
-                // A new connection may have been needed while the address was silent: then the address is in doubt
-                // already, and is not dialled.
+                // While the address was silent, a new connection may have been needed. Then the transport suspects the
+                // address already, and does not dial it.
                 guard wire.dialed.contains(where: { $0.address == near }) else {
                     return "\(near) was silent, and comes after the others; the next nearest has taken its place"
                 }
@@ -72,8 +71,8 @@
             let warmed = path(.near).totalConnectionCount
             try await step("On another network the nearest is back", shouldWin: .near) {
                 status.set(.cellular)
-                // All addresses are measured, and the transport connects to the best one: the dead address takes the
-                // longest to be found so.
+                // The transport measures all addresses, and then connects to the best one. Finding the dead address
+                // takes longest.
                 try? await waitUntil(within: .seconds(10)) { self.path(.near).totalConnectionCount >= warmed + 2 }
                 return try await call(NearbyHomes(city: "chengdu"))
             } why: {
@@ -82,7 +81,7 @@
             }
         }
 
-        /// An interceptor between the app and the backend shows a certificate of an authority that the device trusts.
+        /// An interceptor between the app and the backend presents a certificate whose authority the device trusts.
         func meetAnInterceptor() async throws {
             guard let certificate = serving.certificate else { return }
             try await withListingsBackend(ListingsBackend(seed: 1, listingsPerKind: 1)) { interceptor in
@@ -121,14 +120,14 @@
             }
         }
 
-        /// Plays one step, and adds it to the table.
         private func step(
             _ title: String, shouldWin route: Route, _ play: () async throws -> (wire: WireRecord?, time: Duration),
             why: (WireRecord) -> String
         ) async throws {
             let before = paths.map(\.totalConnectionCount)
             let (wire, time) = try await play()
-            // Silent and refusing addresses count no connections: the record of a new connection shows whether they were dialled.
+            // Silent and refusing addresses accept no connections that could be counted. The record of a new connection
+            // lists the dialled addresses.
             let tried = wire?.isReused == true ? [] : (wire?.dialed ?? []).map(\.address)
             let dialled = Route.allCases.filter { route in
                 paths[route.rawValue].totalConnectionCount > before[route.rawValue]
@@ -144,7 +143,7 @@
             }
         }
 
-        /// Makes a call; returns the wire record of its attempt, and the duration of the call.
+        /// Makes a call. Returns the wire record of its attempt, and the duration of the call.
         private func call(_ endpoint: some Endpoint) async throws -> (wire: WireRecord?, time: Duration) {
             let count = records.records.count
             let failure = await layer.failure(of: endpoint)

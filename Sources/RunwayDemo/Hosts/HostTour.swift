@@ -5,20 +5,18 @@
     import RunwayTesting
     import RunwayTransport
 
-    /// Plays calls to a host that has four addresses, near and far; one address is dead, and one fails during the tour.
+    /// Plays calls to a host with four addresses, near and far. One address is dead, and one fails during the tour.
     ///
-    /// The backend, sockets, TLS and the transport, which chooses an address, are real; a relay in this process delays
-    /// the addresses of the loopback. The expected outcome of each call is known; deviations are in
-    /// ``HostTourReport/problems``.
+    /// The backend, sockets, TLS and the transport are real. A relay in this process delays the loopback addresses. The
+    /// expected outcome of each call is known, and differences are in ``HostTourReport/problems``.
     ///
-    /// The nearest address is measured in real time, and a machine that stands still for a second distorts the
-    /// measurement. A tour with problems is therefore played again, at most six times in all; the report is that of the
-    /// last play.
+    /// The tour measures the nearest address in real time, so a pause of the machine distorts the result. A tour with
+    /// problems is therefore repeated, with at most six runs in total. The report is of the last run.
     package final class HostTour {
-        /// The most plays of a tour with problems.
+        /// The maximum number of runs.
         static let maximumPlays = 6
 
-        /// The routes to the host: one for each address.
+        /// The routes to the host, one per address.
         enum Route: Int, CaseIterable {
             case far, near, dead, middle
 
@@ -39,7 +37,7 @@
         let selector: HostSelector
         let status: SettableNetworkStatus
         let configuration: TransportConfiguration
-        /// The longest time that the probe waits for an address.
+        /// The maximum time that the probe waits for an address.
         let probeTimeout: Duration
         let records: RecordCollector
         var rows: [HostTourReport.Row] = []
@@ -48,7 +46,7 @@
         /// Plays the whole tour.
         ///
         /// - Parameter seed: The seed of the backend's listings. The default is 1.
-        /// - Throws: The error of a backend or address that is not available, and `CancellationError` when the task is
+        /// - Throws: The error of a backend or address that is not available, and `CancellationError` if the task is
         ///   cancelled.
         @concurrent package static func play(seed: UInt64 = 1) async throws -> HostTourReport {
             var probeTimeout = Duration.milliseconds(450)
@@ -122,21 +120,19 @@
         }
     }
 
-    /// The service whose host has several addresses.
     enum NearbyService: APIService {
         static let name = "nearby"
         static let environments: [ServiceEnvironment: String] = [:]
         static let host = "localhost"
     }
 
-    /// Homes near the user.
     struct NearbyHomes: Endpoint {
         static let service = NearbyService.self
         var path: EndpointPath { "zf/list" }
         var city = "beijing"
     }
 
-    /// Homes near the user, for a screen that must not wait: the call is hedged.
+    /// Homes near the user. The screen must not wait, so the call is hedged.
     struct UrgentHomes: Endpoint {
         static let service = NearbyService.self
         static let hedging = HedgingPolicy.after(.milliseconds(150))
@@ -144,29 +140,29 @@
         var city = "shanghai"
     }
 
-    /// The results of a ``HostTour``: the addresses that were dialled, the winner of each step, and the reason.
+    /// The results of a ``HostTour``: the dialled addresses, the winner of each step, and the reason.
     package struct HostTourReport: TourReport {
-        /// One event of the tour.
+        /// One step of the tour.
         package struct Row: Sendable, Encodable {
-            /// The name of the event.
+            /// The name of the step.
             package var title: String
-            /// The addresses that were dialled for the event; empty if it used an existing connection.
+            /// The addresses that the transport dialled; empty if it used an existing connection.
             package var dialled: [String]
-            /// The address of the response; `nil` if there was none.
+            /// The address that the response came from; `nil` if no response arrived.
             package var won: String?
-            /// The duration in milliseconds.
+            /// The duration of the call in milliseconds.
             package var milliseconds: Int
             /// The reason why the address won.
             package var why: String
         }
 
-        /// A description of each address, by its number.
+        /// A description of each address.
         package var addresses: [String: String]
-        /// The events in order.
+        /// The steps, in order.
         package var rows: [Row]
-        /// The records of the calls, in the order of their ends.
+        /// The records of the calls, in the order in which the calls ended.
         package var flights: [FlightRecord]
-        /// Deviations from the expected results; empty if there are none.
+        /// Differences from the expected results; empty if there are none.
         package var problems: [String]
 
         /// The table and the records as text.

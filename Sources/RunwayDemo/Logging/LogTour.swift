@@ -8,15 +8,15 @@
     import RunwayTesting
     import RunwayTransport
 
-    /// Lets an app record actions in a process that is killed while a batch is in flight, and started again.
+    /// An app records actions in a process that is killed while a batch is in flight, and then restarted.
     ///
-    /// The process, `kill -9`, the sockets and the files of both sides are real.
+    /// The process, `kill -9`, the sockets and the files of app and server are real.
     package enum LogTour {
-        /// The name of the command by which a program runs ``record(_:in:sendingTo:untilKilled:)``.
+        /// The name of the command that runs ``record(_:in:sendingTo:untilKilled:)``.
         package static let commandName = "demo-log"
 
-        /// The numbers of actions that the two runs record. The first batch of 30 arrives, the second is in flight when
-        /// the first run ends.
+        /// The number of actions in each run. The first batch of 30 arrives. The second is in flight when the first run
+        /// is killed.
         private static let counts = (first: 70, second: 20)
 
         private enum Logging: APIService {
@@ -27,7 +27,7 @@
 
         /// Plays the tour.
         ///
-        /// - Throws: The error of a server or a process that can't start, and `CancellationError` when the task is
+        /// - Throws: The error of a server or process that can't start, and `CancellationError` if the task is
         ///   cancelled.
         @concurrent package static func play() async throws -> LogTourReport {
             let folder = FileManager.default.temporaryDirectory.appending(path: "runway-demo-\(UUID().uuidString)")
@@ -40,7 +40,7 @@
                 let arguments = [commandName, folder.appending(path: "app/actions.sqlite").path, url]
                 let first = try ChildProcess(arguments + ["\(counts.first)", "--until-killed"])
                 guard await first.nextLine() != nil else { throw CancellationError() }
-                // The server has stored the batch, and its response is not sent.
+                // The server has stored the batch, but not responded yet.
                 try await sink.gate.waitForArrivals()
                 try await first.kill()
                 sink.gate.open()
@@ -66,10 +66,10 @@
         ///   - count: The number of actions.
         ///   - file: The file of the log.
         ///   - url: The base URL of the server.
-        ///   - isKilled: Whether the process records the actions, reports that and waits to be killed; otherwise it
-        ///     sends the whole log.
-        /// - Throws: `StorageError`, or the error of the transport. A log that could not be sent within a minute throws
-        ///   `CancellationError`.
+        ///   - isKilled: If `true`, the process reports when the actions are recorded, and waits to be killed. If
+        ///     `false`, it sends the whole log.
+        /// - Throws: `StorageError`, or the error of the transport. `CancellationError` if the log could not be sent
+        ///   within a minute.
         @concurrent package static func record(
             _ count: Int, in file: URL, sendingTo url: String, untilKilled isKilled: Bool
         ) async throws {
@@ -90,17 +90,16 @@
         }
     }
 
-    /// Holds the response to the second batch until that batch arrives again.
+    /// A sink that delays the response to the second batch until the batch arrives again.
     final class LogTourSink: ActionLogSink {
         let base: SQLiteActionLogSink
-        /// Opens when the app was killed.
+        /// Opens after the app was killed.
         let gate = ScriptedGate()
         private let received = ReceivedCount()
         private let requests = ReceivedCount()
 
-        /// The number of received requests.
         var requestCount: Int { requests.value }
-        /// The number of received actions, including repeated ones.
+        /// The number of received actions, with repetitions.
         var receivedCount: Int { received.value }
 
         init(_ base: SQLiteActionLogSink) { self.base = base }
@@ -114,20 +113,20 @@
         }
     }
 
-    /// The results of a ``LogTour``: the counts of both sides.
+    /// The results of a ``LogTour``, counted by the app and the server.
     package struct LogTourReport: TourReport {
-        /// Actions that the app recorded in both of its runs.
+        /// The number of actions that the app recorded in both runs.
         package var recorded: Int
-        /// Actions that the server has.
+        /// The number of actions that the server has stored.
         package var stored: Int
-        /// Requests that the server received, each with a batch of actions.
+        /// The number of requests that the server received, each with a batch of actions.
         package var requests: Int
-        /// Actions that the server received again, and did not store again.
+        /// The number of actions that the server received again, and did not store twice.
         package var repeated: Int
-        /// Deviations from the expected results; empty if there are none.
+        /// Differences from the expected results; empty if there are none.
         package var problems: [String] = []
 
-        /// The counts, as a person reads them.
+        /// The counts in sentences.
         package var description: String {
             "\(recorded) recorded, \(stored) at the server; \(repeated) were sent twice"
         }

@@ -3,11 +3,11 @@
     import RunwayTestServer
     import Synchronization
 
-    /// A process that this one starts, and that is killed with its owner.
+    /// A child process that is killed when its owner ends.
     package final class ChildProcess {
-        /// A process that was to be killed had ended by itself.
+        /// The error of a process that ended by itself before it was killed.
         package struct EndedByItself: Error, CustomStringConvertible {
-            /// The exit code, or the negated signal.
+            /// The exit code, or the negative signal number.
             package let status: Int32
             package var description: String { "A process had ended by itself, with \(status)." }
         }
@@ -34,7 +34,7 @@
                 ending.finish()
             }
             let reader = try process.startWithPipe()
-            // A thread of its own: a read waits for as long as the process likes.
+            // A read blocks for an unknown time, so it has its own thread.
             Thread.detachNewThread {
                 var rest: [UInt8] = []
                 while case let bytes = reader.availableData, !bytes.isEmpty {
@@ -50,12 +50,12 @@
 
         deinit { if process.isRunning { Foundation.kill(process.processIdentifier, SIGKILL) } }
 
-        /// Waits for the next line of its output; returns `nil` if it ends without one.
+        /// Returns the next line of the process's output; `nil` at the end of the output.
         package func nextLine() async -> String? { await lines.first { _ in true } }
 
-        /// Kills it, as `kill -9` does, and returns when it has ended.
+        /// Kills the process with SIGKILL, and returns when it has ended.
         ///
-        /// - Throws: ``EndedByItself`` if it had ended before.
+        /// - Throws: ``EndedByItself`` if the process had ended before.
         package func kill() async throws {
             if process.isRunning { Foundation.kill(process.processIdentifier, SIGKILL) }
             let status = await end()
@@ -64,12 +64,12 @@
 
         var isRunning: Bool { process.isRunning }
 
-        /// Waits for its end; returns the exit code, or the negated signal. It can be called once.
+        /// Waits for the end of the process. Returns the exit code, or the negative signal number. Call it only once.
         package func end() async -> Int32 { await endings.first { _ in true } ?? -1 }
 
-        /// Writes a line for the process that started this one, and waits to be killed.
+        /// Writes a line for the parent process, and waits to be killed.
         ///
-        /// - Throws: `CancellationError` if that does not happen within ten minutes.
+        /// - Throws: `CancellationError` if the process is not killed within ten minutes.
         package static func waitForKill(saying line: String) async throws {
             FileHandle.standardOutput.write(Data("\(line)\n".utf8))
             try await Task.sleep(for: .seconds(600))
@@ -77,7 +77,7 @@
         }
     }
 
-    /// A number that is counted up.
+    /// A counter.
     final class ReceivedCount: Sendable {
         private let count = Atomic(0)
 

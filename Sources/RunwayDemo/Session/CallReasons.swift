@@ -1,38 +1,39 @@
 #if Command
     package import Runway
 
-    /// The reason why a call made no request of its own.
+    /// The reason why a call did not send its own request.
     package enum UnsentReason: String, Sendable, Hashable, CaseIterable, Codable, CodingKeyRepresentable {
-        /// The call used a cached response.
+        /// A cached response answered the call.
         case fromCache
-        /// The call used the response to another call's request, or joined an identical call of its manager.
+        /// The call shared the request of another call, or joined an identical call of its manager.
         case joined
-        /// The call's request was sent together with those of other calls.
+        /// The call's request was merged with the requests of other calls.
         case merged
-        /// Another call of its manager was in flight already.
+        /// The manager ignored the call, since another one was in flight.
         case ignored
-        /// The call's host or endpoint fails repeatedly, and the circuit is open.
+        /// The circuit of the call's host or endpoint is open after repeated failures.
         case circuitOpen
-        /// The call was not admitted for another reason: no network, a flood, too many calls.
+        /// The call was not admitted for another reason, such as no network, a flood of calls, or too many waiting
+        /// calls.
         case notAdmitted
         /// The call's parameters can't be sent.
         case badParameters
-        /// The call needed an access token, and there was none.
+        /// The call needed an access token, and none was available.
         case withoutToken
-        /// An interceptor was against it.
+        /// An interceptor refused the call.
         case vetoed
         /// The call was cancelled or replaced before its request was sent.
         case ended
         /// The call's record has no reason.
         case unexplained
 
-        /// Reads from the decisions of a call why it made no request; `nil` for one that made one.
+        /// Finds the reason in the decisions of a call. Returns `nil` if the call sent its own request.
         package init?(_ record: FlightRecord) {
             if !record.attempts.isEmpty { return nil }
             self = Self.byOutcome(of: record) ?? Self.byDecision(of: record) ?? .unexplained
         }
 
-        /// The reason in a few words, as a list of calls has it.
+        /// A short text for a list of calls.
         package var reason: String {
             switch self {
             case .fromCache: "used a cached response"
@@ -85,14 +86,14 @@
 
     /// The reason why a call made more than one request.
     package enum Repetition: String, Sendable, Hashable, CaseIterable, Codable, CodingKeyRepresentable {
-        /// The request before it failed temporarily.
+        /// The previous request failed temporarily.
         case retried
-        /// The access token of the request before it was refused.
+        /// The server refused the access token of the previous request.
         case newToken
-        /// The response to the request before it pointed to another place.
+        /// The response to the previous request was a redirect.
         case redirected
 
-        /// Reads from the decisions of a call why each of its requests after the first was made.
+        /// Returns the reason for each request of a call after the first, from the decisions of the call.
         static func all(of record: FlightRecord) -> [Repetition] {
             record.decisions.compactMap { decision in
                 switch decision.decision {
@@ -104,7 +105,7 @@
             }
         }
 
-        /// The reason in a few words, as a list of requests has it.
+        /// A short text for a list of requests.
         package var reason: String {
             switch self {
             case .retried: "retried after a failure"

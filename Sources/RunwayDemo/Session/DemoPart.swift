@@ -1,10 +1,10 @@
 #if Command
-    /// A part of the demo, which can be played by itself.
+    /// A part of the demo. Each part can be played separately.
     package enum DemoPart: String, Sendable, CaseIterable, Codable {
         case lists, map, details, cache, refresh, sharing, filter, leaving, parameters, failures, paging, merging, login
         case outage, signing, addresses, log, train, chat
 
-        /// The user's action, or the event that happens to the app.
+        /// The user's action, or an event in the app's surroundings.
         package var action: String {
             switch self {
             case .lists: "The user opens the lists of three teams"
@@ -29,7 +29,7 @@
             }
         }
 
-        /// The effect of the action in the layer.
+        /// The effect of the action in the network layer.
         package var effect: String {
             switch self {
             case .lists: "Each team has its own format; one reformer makes the same rows of all."

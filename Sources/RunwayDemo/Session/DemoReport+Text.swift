@@ -2,10 +2,10 @@
     import Runway
 
     extension DemoReport: CustomStringConvertible {
-        /// The most lines of a screen that the text shows.
+        /// The maximum number of lines per screen in the text.
         private static let maximumScreenLines = 9
 
-        /// The report as a person reads it: the screens, every call on them, their totals, then the tours.
+        /// The report as text: the screens with all calls, the totals, and the tours.
         package var description: String {
             var blocks = scenes.map { scene in
                 let hidden = scene.screen.count - Self.maximumScreenLines
@@ -30,12 +30,12 @@
             return blocks.joined(separator: "\n\n")
         }
 
-        /// Returns a title and the lines below it.
+        /// Returns a title with indented lines below it.
         private static func block(_ title: String, _ lines: [String], indent: String = "    ") -> String {
             (["— \(title)"] + lines.map { indent + $0 }).joined(separator: "\n")
         }
 
-        /// The numbers of calls and of requests, and the reasons for their difference.
+        /// The numbers of calls and requests, and the reasons why they differ.
         private var totals: [String] {
             let reasons = UnsentReason.allCases.map { (callsNotSent[$0] ?? 0, $0.reason) }
             let repetitions = Repetition.allCases.map { (requestsRepeated[$0] ?? 0, $0.reason) }
@@ -45,7 +45,7 @@
                 + ["requests on the wire: \(requestsOnTheWire)"] + parts.compactMap(Self.part) + ["bytes: \(bytes)"]
         }
 
-        /// Returns a line of a sum.
+        /// Returns one line of a total.
         private static func part(_ count: Int, _ what: String) -> String {
             let digits = String(count)
             return String(repeating: " ", count: max(0, 6 - digits.count)) + digits + "  " + what

@@ -3,13 +3,13 @@
 
     /// The results of a demo session, and the outcome of every call.
     package struct DemoReport: Sendable, Encodable {
-        /// One action of the user, and the content of the screen after it.
+        /// One action of the user, and the screen after it.
         package struct Scene: Sendable, Encodable {
-            /// The part of the demo that the scene belongs to.
+            /// The part of the demo with this scene.
             package var part: DemoPart
             /// The user's action.
             package var title: String
-            /// The screen, line by line.
+            /// The lines of the screen.
             package var screen: [String]
             /// The number of calls that the scene made.
             package var calls = 0
@@ -19,35 +19,35 @@
 
         /// The seed of the backend's listings.
         package var seed: UInt64
-        /// Calls that were made, whatever their outcome.
+        /// The number of calls, with any outcome.
         package var calls: Int
-        /// Calls that made a request of their own.
+        /// The number of calls that sent their own request.
         package var callsSent: Int
-        /// The numbers of calls that made no request, by the reason.
+        /// The number of calls that did not send their own request, by reason.
         package var callsNotSent: [UnsentReason: Int]
-        /// Requests that were passed to the transport.
+        /// The number of requests passed to the transport.
         package var requestsOnTheWire: Int
-        /// The numbers of requests that calls made after their first, by the reason.
+        /// The number of requests that followed the first request of a call, by reason.
         package var requestsRepeated: [Repetition: Int]
-        /// The bytes of the bodies of all complete responses.
+        /// The total size of the bodies of all complete responses, in bytes.
         package var bytes: Int
         /// The user's actions and the screens.
         package var scenes: [Scene]
         /// The record of every call, in the order in which the calls were made.
         package var flights: [FlightRecord]
-        /// The records of the requests that carried several calls.
+        /// The records of the requests that carried several merged calls.
         package var envelopes: [FlightRecord]
-        /// Deviations from the expected results; empty if there are none.
+        /// Differences from the expected results; empty if there are none.
         package var problems: [String]
-        /// The choice among the addresses of a host, if the session played that tour.
+        /// The report of the tour of a host's addresses; `nil` if it was not played.
         package var hosts: HostTourReport?
-        /// The log of an app that was killed, if the session played that tour.
+        /// The report of the tour with an app that is killed; `nil` if it was not played.
         package var log: LogTourReport?
-        /// The changes that an app made without a network, if the session played that tour.
+        /// The report of the tour without a network; `nil` if it was not played.
         package var train: TrainTourReport?
-        /// The messages of two users, if the session played that tour.
+        /// The report of the chat tour; `nil` if it was not played.
         package var chat: ChatTourReport?
-        /// The outcomes of signed requests, if the session played that tour.
+        /// The report of the tour with signed requests; `nil` if it was not played.
         package var signing: SigningTourReport?
 
         init(
@@ -69,14 +69,14 @@
     }
 
     extension DemoReport {
-        /// Plays a session, then its tours: signed calls, a host's addresses, and apps in processes of their own, which
-        /// are this program with the commands of ``LogTour`` and ``TrainTour``.
+        /// Plays a session, and then its tours: signed calls, a host's addresses, and apps in separate processes. These
+        /// processes run this program with the commands of ``LogTour`` and ``TrainTour``.
         ///
         /// - Parameters:
         ///   - seed: The seed of the backend's listings. The default is 1.
-        ///   - parts: The parts to play, in the order of `DemoPart.allCases`. The default is all of them.
-        ///   - onScene: Called with the title of every scene as it begins.
-        /// - Throws: The error of a server or a process that can't start, and `CancellationError` when the task is
+        ///   - parts: The parts to play, in the order of `DemoPart.allCases`. The default is all parts.
+        ///   - onScene: Called with the title of every scene when the scene begins.
+        /// - Throws: The error of a server or process that can't start, and `CancellationError` if the task is
         ///   cancelled.
         package static func play(
             seed: UInt64 = 1, parts: Set<DemoPart> = Set(DemoPart.allCases),
@@ -101,9 +101,9 @@
         }
     }
 
-    /// The results of a part of the demo that is not played on the app's screens.
+    /// The results of a part that does not use the app's screens.
     protocol TourReport: Sendable, Encodable, CustomStringConvertible {
-        /// Deviations from the expected results; empty if there are none.
+        /// Differences from the expected results; empty if there are none.
         var problems: [String] { get }
     }
 

@@ -2,7 +2,7 @@
     import Runway
 
     extension DemoSession {
-        /// Returns the report of the session, with all deviations from the expected results.
+        /// Returns the report of the session, with all differences from the expected results.
         func report() async -> DemoReport {
             await network.flushRecords()
             let (calls, envelopes) = (calls, envelopes)
@@ -11,7 +11,7 @@
             return DemoReport(seed: seed, scenes: scenes, flights: calls, envelopes: envelopes, problems: problems)
         }
 
-        /// Looks at the outcome of every call, and whether the record has its reason.
+        /// Checks the outcome of every call, and that its record states a reason.
         private func judge(_ calls: [FlightRecord]) {
             if calls.count != expected.count {
                 problems.append("\(expected.count) calls were made, \(calls.count) recorded")
@@ -39,7 +39,7 @@
             }
         }
 
-        /// Compares the requests and bytes in the layer's records with those that the backend counted.
+        /// Compares the requests and bytes in the layer's records with the backend's counts.
         private func judgeWire(_ calls: [FlightRecord], _ envelopes: [FlightRecord]) {
             for flight in calls + envelopes {
                 for attempt in flight.attempts where attempt.status != nil && attempt.httpVersion != "HTTP/2" {
@@ -61,7 +61,7 @@
             for (what, here, done, there) in comparisons where here != there {
                 problems.append("\(here) \(what), \(there) \(done)")
             }
-            // One that was cancelled may have arrived or not.
+            // A cancelled request may or may not have arrived.
             if statistics.total.requests > attempts.count {
                 problems.append("\(attempts.count) requests left, \(statistics.total.requests) arrived")
             }
@@ -69,7 +69,7 @@
     }
 
     extension FlightRecord {
-        /// The outcome, and for a failure its kind.
+        /// The outcome of the call, and the kind of its failure.
         fileprivate var verdict: String {
             outcome.error.map { "\(outcome.name): \($0.kind.name)" } ?? outcome.name
         }

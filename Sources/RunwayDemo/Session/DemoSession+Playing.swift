@@ -1,12 +1,12 @@
 #if Command
     import Runway
 
-    /// Building blocks of scenes.
+    /// The steps from which scenes are built.
     extension DemoSession {
         /// Plays parts of the demo, in their order.
         ///
-        /// - Parameter parts: The parts; ``DemoPart/signing``, ``DemoPart/addresses``, ``DemoPart/log``,
-        ///   ``DemoPart/train`` and ``DemoPart/chat`` are tours of their own.
+        /// - Parameter parts: The parts. ``DemoPart/signing``, ``DemoPart/addresses``, ``DemoPart/log``,
+        ///   ``DemoPart/train`` and ``DemoPart/chat`` are separate tours.
         func play(_ parts: [DemoPart]) async throws {
             for part in parts {
                 self.part = part
@@ -30,12 +30,12 @@
             }
         }
 
-        /// Plays one scene, waits for every call that was made in it, and stores the content of the screen after it.
+        /// Plays one scene, waits for every call of the scene, and stores the screen.
         ///
         /// - Parameters:
         ///   - title: The user's action.
-        ///   - unsent: The numbers of calls that should send no request of their own, by reason.
-        ///   - repeated: The numbers of requests that should follow the first request of a call, by reason.
+        ///   - unsent: The expected number of calls that do not send their own request, by reason.
+        ///   - repeated: The expected number of requests that follow the first request of a call, by reason.
         func scene(
             _ title: String, unsent: [UnsentReason: Int] = [:], repeated: [Repetition: Int] = [:],
             _ play: () async throws -> Void
@@ -53,29 +53,29 @@
             shouldBe(calls.flatMap(Repetition.all).counted, repeated, "repeated requests")
         }
 
-        /// Adds a call and its expected outcome.
+        /// Records a call and its expected outcome.
         ///
-        /// - Parameter verdict: The expected outcome; for a failure followed by a colon and the kind.
+        /// - Parameter verdict: The expected outcome. For a failure, a colon and the kind of the error follow.
         func call(_ flight: FlightID?, shouldBe verdict: String) {
             let lands = verdict == "succeeded" || verdict.hasPrefix("failed")
             if flight != nil { expected.append(Expectation(verdict: verdict, lands: lands)) }
         }
 
-        /// Waits for a call that should succeed, and compares the screen after it.
+        /// Waits for a call that should succeed, and checks the screen.
         func call(_ flight: FlightID?, shows listings: [Listing]) async throws {
             call(flight, shouldBe: "succeeded")
             try await landed()
             shouldShow(listings)
         }
 
-        /// Waits for a call that should fail, and compares the error on the screen after it.
+        /// Waits for a call that should fail, and checks the error on the screen.
         func call(_ flight: FlightID?, failsAs kind: String, saying words: String = "") async throws {
             call(flight, shouldBe: "failed: \(kind)")
             try await landed()
             shouldShow(error: kind, saying: words)
         }
 
-        /// Lets the backend send the responses that it delays, and waits until they have landed.
+        /// Lets the backend send its delayed responses, and waits until they have landed.
         func releaseResponses() async throws {
             gate.open()
             try await landed()
@@ -87,7 +87,7 @@
             expected.append(Expectation(verdict: verdict, lands: false))
         }
 
-        /// Waits for a load of pages, which may make several calls. All of them should succeed.
+        /// Waits until pages are loaded, which may need several calls. All of them should succeed.
         func load(_ load: FlightID?) async throws {
             guard let load else { return note("there was no page to load") }
             try await wait(for: "page \(load) to land") { landings.contains(load) }
@@ -97,7 +97,7 @@
             }
         }
 
-        /// Waits until every call so far has its record, and has landed if it should.
+        /// Waits until every call so far has a record, and has landed if it should land.
         func landed() async throws {
             let landingCount = expected.count { $0.lands }
             try await wait(for: "every call to land") { landings.count >= landingCount }
@@ -105,7 +105,7 @@
             try await wait(for: "the record of every call") { calls.count >= expected.count }
         }
 
-        /// Waits until `play` has caused `count` further requests to arrive at a route.
+        /// Runs `play`, and waits until it has caused `count` further requests to a route.
         func arrival(of count: Int = 1, at route: String, _ play: () -> Void) async throws {
             func arrivedCount() -> Int { serving.statistics.routes[route]?.requests ?? 0 }
             let awaited = arrivedCount() + count
@@ -114,24 +114,23 @@
         }
     }
 
-    /// Checks of scenes.
+    /// Checks in scenes.
     extension DemoSession {
-        /// Adds a deviation to the scene that is being played.
+        /// Adds a problem to the current scene.
         func note(_ problem: String) {
             problems.append("\(scenes.last?.title ?? ""): \(problem)")
         }
 
-        /// Compares a value with the expected one.
         func shouldBe<Value: Equatable>(_ found: Value, _ wanted: Value, _ what: String) {
             if found != wanted { note("\(what): \(found), and should be \(wanted)") }
         }
 
-        /// Compares the rows on a screen with those of listings.
+        /// Checks that a screen shows the rows of these listings.
         func shouldShow(_ listings: [Listing], on other: Screen? = nil) {
             shouldShow(lines: listings.map(\.rowText), on: other)
         }
 
-        /// Compares the lines of a screen with the expected ones.
+        /// Checks that a screen shows these lines.
         func shouldShow(lines wanted: [String], on other: Screen? = nil) {
             let found = (other ?? screen).lines
             if found == wanted { return }
@@ -140,7 +139,7 @@
             note("line \(line + 1) of the screen is \(text(found)), and should be \(text(wanted))")
         }
 
-        /// Verifies that the screen shows an error of a kind whose detail contains `words`.
+        /// Checks that the screen shows an error of a kind, whose detail contains `words`.
         func shouldShow(error kind: String, saying words: String = "") {
             let error = screen.error
             let isWanted = error?.kind.name == kind && (words.isEmpty || error?.detail.contains(words) == true)

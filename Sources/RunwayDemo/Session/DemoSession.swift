@@ -3,22 +3,22 @@
     import RunwayTesting
     import RunwayTransport
 
-    /// Plays a user of the listings app against a backend of its own on the loopback, over TLS and HTTP/2.
+    /// Plays a user of the listings app against a backend on the loopback interface, over TLS and HTTP/2.
     ///
     /// The app and the sockets are real: controllers with managers, delegates and reformers, on one `NetworkLayer`. The
-    /// expected outcome of every call, and the expected screens, are derived from the listings and not from responses;
-    /// deviations are in ``DemoReport/problems``.
+    /// expected outcomes and screens are computed from the listings, and not from responses. Differences are in
+    /// ``DemoReport/problems``.
     @MainActor
     package final class DemoSession {
-        /// The conditions under which a session is played.
+        /// The conditions of a session.
         struct Setting {
-            /// The seed of the listings, and of every choice of the user.
+            /// The seed of the listings and of every random choice of the user.
             var seed: UInt64
             var backend: ListingsBackend
-            /// The clock by which the backend delays its responses.
+            /// The clock with which the backend delays its responses.
             var gate: ResponseGate
             var httpVersions = TransportConfiguration.HTTPVersions.automatic
-            /// The longest that anything is waited for.
+            /// The maximum time to wait for a condition.
             var patience = Duration.seconds(60)
 
             init(seed: UInt64) throws {
@@ -28,10 +28,9 @@
             }
         }
 
-        /// The expected outcome of a call.
         struct Expectation {
             let verdict: String
-            /// Whether delegates are notified.
+            /// Whether the call lands, so that its delegate is notified.
             let lands: Bool
         }
 
@@ -39,33 +38,33 @@
         let backend: ListingsBackend
         let serving: ServingBackend
         let gate: ResponseGate
-        /// The clock of the layer.
+        /// The clock of the network layer.
         let clock: SessionClock
         private let records = RecordCollector()
-        /// The longest time that anything is waited for.
+        /// The maximum time to wait for a condition.
         private let patience: Duration
         let seed: UInt64
-        /// The current screen, if there is only one.
+        /// The current screen, for scenes with one screen.
         private(set) lazy var screen = makeScreen()
-        /// The backend's expected listings, stored separately.
+        /// The expected listings of the backend. This copy is independent of the backend's.
         var catalogue: ListingCatalogue
-        /// The expected outcomes of the calls, in the order of the calls.
+        /// The expected outcomes, in the order of the calls.
         var expected: [Expectation] = []
-        /// The calls that a controller was notified of, in the order of landing.
+        /// The calls that landed at a controller, in the order of landing.
         private(set) var landings: [FlightID] = []
-        /// The part that is being played.
+        /// The current part.
         var part = DemoPart.lists
         var scenes: [DemoReport.Scene] = []
         var problems: [String] = []
         let onScene: (String) -> Void
 
-        /// Plays a session and returns its report.
+        /// Plays a session, and returns its report.
         ///
         /// - Parameters:
         ///   - seed: The seed of the backend's listings. The default is 1.
         ///   - parts: The parts to play, in the order of `DemoPart.allCases`. The default is all parts.
-        ///   - onScene: Called with the title of every scene as it begins.
-        /// - Throws: The error of a backend that can't start, and `CancellationError` when the task is cancelled.
+        ///   - onScene: Called with the title of every scene when the scene begins.
+        /// - Throws: The error of a backend that can't start, and `CancellationError` if the task is cancelled.
         package static func play(
             seed: UInt64 = 1, parts: Set<DemoPart> = Set(DemoPart.allCases),
             onScene: @escaping (String) -> Void = { _ in }
@@ -122,7 +121,7 @@
             }
         }
 
-        /// Creates a screen whose landings are counted.
+        /// Creates a screen whose landings are recorded.
         func makeScreen() -> Screen {
             Screen { [weak self] flight in self?.landings.append(flight) }
         }
@@ -130,12 +129,13 @@
         /// The records of the calls, in the order in which the calls were made.
         var calls: [FlightRecord] { records.records.filter { !$0.isEnvelope }.sorted { $0.id < $1.id } }
 
-        /// The records of the flights that carried several calls.
+        /// The records of the requests that carried several merged calls.
         var envelopes: [FlightRecord] { records.records.filter(\.isEnvelope).sorted { $0.id < $1.id } }
 
-        /// Waits until a condition holds.
+        /// Waits until a condition is true.
         ///
-        /// - Throws: `ConditionTimedOut` if it does not hold in time, `CancellationError` when the task is cancelled.
+        /// - Throws: `ConditionTimedOut` if it does not become true in time, and `CancellationError` if the task is
+        ///   cancelled.
         func wait(for subject: String, until condition: () -> Bool) async throws {
             try await waitUntil(subject, within: patience) { condition() }
         }

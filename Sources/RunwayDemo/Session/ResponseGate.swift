@@ -2,20 +2,19 @@
     import RunwayTesting
     import Synchronization
 
-    /// The clock by which the demo's backend delays responses. Its time stands still: a delayed response waits until
-    /// the session opens the gate.
+    /// The clock with which the demo's backend delays responses. Its time stands still, so a delayed response waits
+    /// until the session opens the gate.
     ///
-    /// So the session decides the order of events, and not the speed of the machine.
+    /// In this way the session decides the order of events, and not the speed of the machine.
     final class ResponseGate: Clock, Sendable {
         let now = ContinuousClock.now
         let minimumResolution = Duration.zero
-        /// Guards the gate at which responses wait now.
+        /// Guards the gate of the responses.
         private let gate = Mutex(ScriptedGate())
 
-        /// Releases every delayed response, and lets later ones pass until the gate is closed.
+        /// Releases every delayed response. Later responses are not delayed until the gate is closed.
         func open() { gate.withLock { $0 }.open() }
 
-        /// Delays responses again.
         func close() { gate.withLock { $0 = ScriptedGate() } }
 
         func sleep(until deadline: ContinuousClock.Instant, tolerance: Duration?) async throws {

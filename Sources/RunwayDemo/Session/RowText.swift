@@ -1,10 +1,10 @@
 #if Command
     import Foundation
 
-    /// The expected text of the row of a listing, derived from the listing itself and from no response.
+    /// The expected text of a listing's row, computed from the listing and not from a response.
     ///
-    /// It computes independently the rows that backend, reformer and row view produce together, so that a mistake that
-    /// they have in common is found.
+    /// Backend, reformer and row view compute the same text together. This independent computation finds a mistake that
+    /// they share.
     extension Listing {
         var rowText: String {
             let (id, price) =
@@ -17,10 +17,10 @@
                 "\(id)  \(title.chinese)  \(price) · \(squareMetres) ㎡ · \(city.name.chinese)\(district.name.chinese)"
         }
 
-        /// The expected text of the pin of a second-hand home.
+        /// The expected text of a second-hand home's pin.
         var pinText: String { "📍 \(latitude), \(longitude)  \(priceText) 万" }
 
-        /// 万, to a tenth.
+        /// The price in 万, with one decimal.
         private var priceText: String { "\(Double(price) / 10_000)" }
 
         private func grouped(_ number: Int) -> String {
@@ -29,7 +29,7 @@
     }
 
     extension ListingCatalogue {
-        /// Returns the listings of a kind that should be on the first page of a list.
+        /// Returns the listings that should be on the first page of a list.
         func first(
             _ count: Int, of kind: Listing.Kind, city: String, district: String? = nil, priceAtMost maximum: Int = .max
         ) -> [Listing] {

@@ -1,21 +1,21 @@
 #if Command
     import Synchronization
 
-    /// The clock of the demo's app: it runs like the continuous clock, and a scene can hold it and advance it.
+    /// The clock of the demo's app. It runs like the continuous clock, but a scene can stop and advance it.
     ///
-    /// A scene whose outcome depends on a wait of the app holds the clock. The wait then ends when the scene decides,
+    /// A scene stops the clock if its outcome depends on a wait of the app. The wait then ends when the scene decides,
     /// even on a slow machine.
     final class SessionClock: Clock, Sendable {
         typealias Instant = ContinuousClock.Instant
 
         private struct State {
-            /// The time by which this clock is ahead of the continuous clock while it runs.
+            /// The time by which the running clock is ahead of the continuous clock.
             var lead = Duration.zero
-            /// The instant at which it is held; `nil` while it runs.
+            /// The instant at which the clock was stopped; `nil` while it runs.
             var heldAt: Instant?
             var count: UInt64 = 0
-            /// The real waits of its sleepers. Each is cancelled when the clock is held, advanced or released, and
-            /// computed anew.
+            /// The timers of the clock's sleepers. Each is cancelled and computed again when the clock is stopped,
+            /// advanced or released.
             var timers: [UInt64: Task<Void, any Error>] = [:]
 
             var now: Instant { heldAt ?? .now + lead }
@@ -27,7 +27,7 @@
         /// Guards the time and the timers.
         private let state = Mutex(State())
 
-        /// Holds the clock while `body` runs. Nothing that sleeps on it wakes unless `body` advances it.
+        /// Stops the clock while `body` runs. No sleeper wakes unless `body` advances the clock.
         func held<Value>(_ body: () async throws -> Value) async rethrows -> Value {
             change { $0.heldAt = $0.now }
             defer {
@@ -39,7 +39,7 @@
             return try await body()
         }
 
-        /// Advances the clock, and wakes the sleepers that it passes.
+        /// Advances the clock, and wakes the sleepers whose deadline has passed.
         func advance(by duration: Duration) {
             change { state in
                 if let heldAt = state.heldAt { state.heldAt = heldAt + duration } else { state.lead += duration }
@@ -59,8 +59,8 @@
             }
         }
 
-        /// Starts the real wait until `deadline`, which has no end while the clock is held; `nil` if the deadline has
-        /// passed.
+        /// Starts a timer for `deadline`, which never fires while the clock is stopped. Returns `nil` if the deadline
+        /// has passed.
         private func startTimer(until deadline: Instant) -> (id: UInt64, timer: Task<Void, any Error>)? {
             state.withLock { state in
                 let rest = state.now.duration(to: deadline)

@@ -6,13 +6,14 @@
     import RunwaySignatures
     import Synchronization
 
-    /// A server of orders on a free port of the loopback, over TLS and HTTP/2, that accepts only signed requests.
+    /// A server for orders that accepts only signed requests. It uses a free port of the loopback interface, TLS and
+    /// HTTP/2.
     struct SignedBackend: Sendable {
-        /// The authority under which clients know the server, whatever its port.
+        /// The server's name in requests, independent of its port.
         static let authority = "orders.example"
-        /// The tag of the app's signatures.
+        /// The `tag` parameter of the app's signatures.
         static let tag = "orders-app"
-        /// The session that a login has returned to the app, and its account. A real app has an access token instead.
+        /// The session and account that the app received at its login. A real app has an access token instead.
         static let (session, account) = ("a session of anna", "anna")
 
         let keys = InMemoryKeyDirectory()
@@ -21,16 +22,16 @@
 
         init() throws { certificate = try DemoCertificate() }
 
-        /// Serves while `body` runs, which receives the port.
+        /// Serves while `body` runs, and passes the port to `body`.
         func serve<Value>(_ body: (Int) async throws -> Value) async throws -> Value {
             let router = Router(context: OrderContext.self)
             EnrolmentRoutes(EnrolmentRules(origin: PublicOrigin(Self.authority)), keys: keys) { request, _ in
                 HTTPField.Name("X-Session").flatMap { request.headers[$0] } == Self.session ? Self.account : nil
             }.add(to: router)
             var rules = SignatureRules(tag: Self.tag, origin: PublicOrigin(Self.authority))
-            // This server is for development: its refusals name the precise reason.
+            // This is a development server, so its refusals name the exact reason.
             rules.explainsRefusals = true
-            // The keys are new: nothing was signed with them before, whatever the clocks say.
+            // Nothing was signed with these new keys before the start, even if clocks differ.
             let nonces = NonceMemory(startedAt: UnixTime(seconds: 0))
             router.add(middleware: SignatureMiddleware(rules, keys: keys, nonces: nonces))
             router.post("orders") { [orders] _, context in
@@ -42,9 +43,8 @@
         }
     }
 
-    /// Counts the accepted orders, by the identifier of the key that signed them.
+    /// Counts the accepted orders by the signing key's identifier.
     final class AcceptedOrders: Sendable {
-        /// Guards the counts.
         private let counts = Mutex<[String: Int]>([:])
 
         var byKey: [String: Int] { counts.withLock { $0 } }
@@ -53,7 +53,7 @@
         func add(_ keyID: String) { counts.withLock { $0[keyID, default: 0] += 1 } }
     }
 
-    /// The context of a route, which has the signer of the request.
+    /// The context of a route, with the verified signer of the request.
     private struct OrderContext: SignedRequestContext {
         var coreContext: CoreRequestContextStorage
         let remoteAddress: SocketAddress?

@@ -5,10 +5,9 @@
     import RunwayTransport
     import Synchronization
 
-    /// The way between the app and the server of orders, which somebody else controls: requests can be stored and
-    /// changed on it.
+    /// A transport that simulates an attacker on the network path, who can store and change requests.
     ///
-    /// Like a proxy that terminates TLS, it connects to the server's port, while the request is for the server's public
+    /// Like a proxy that terminates TLS, it connects to the server's port, while the request names the server's public
     /// authority.
     final class SignedWay: Transport {
         private struct State {
@@ -19,7 +18,7 @@
 
         private let wire: NIOTransport
         private let authority: String
-        /// Guards the last request, the body that replaces the next one, and the reasons of refusals.
+        /// Guards the last request, the body for the next one, and the reasons for refusals.
         private let state = Mutex(State())
 
         init(wire: NIOTransport, port: Int) {
@@ -27,14 +26,14 @@
             authority = "127.0.0.1:\(port)"
         }
 
-        /// The last request that passed, as it was signed.
+        /// The last request, as it was signed.
         var lastRequest: Request? { state.withLock { $0.last } }
 
         /// Replaces the body of the next request.
         func changeNextBody(to body: [UInt8]) { state.withLock { $0.nextBody = body } }
 
-        /// Returns the reasons for which the server has refused requests since the last use of this function: its
-        /// status, and a word.
+        /// Returns the reasons for the server's refusals since the last call of this function. Each has the status and
+        /// a word.
         func takeReasons() -> [String] {
             state.withLock { state in
                 defer { state.reasons = [] }

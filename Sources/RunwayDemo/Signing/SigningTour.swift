@@ -8,27 +8,27 @@
     import RunwayTesting
     import RunwayTransport
 
-    /// Plays signed calls to a server that verifies them, and attempts of others to pass as the app.
+    /// Plays signed calls to a server that verifies them, and attacks that imitate the app.
     ///
-    /// The server, TLS and both halves of signing are real. Which calls are accepted, and the reason of every refusal,
-    /// are known beforehand; deviations are in ``SigningTourReport/problems``.
+    /// The server, TLS, and both sides of signing are real. The expected result of each call is fixed, with the reason
+    /// for a refusal. Differences are in ``SigningTourReport/problems``.
     package final class SigningTour {
         private let backend: SignedBackend
         private let way: SignedWay
-        // An app has a FileTokenStore or a KeychainTokenStore.
+        // A real app uses a FileTokenStore or a KeychainTokenStore.
         private let device = DeviceKeys(in: MemoryTokenStore())
         private let records = RecordCollector()
-        /// The layers of the app, and of attackers that pose as it.
+        /// The layers of the app and of its attackers.
         private var layers: [NetworkLayer] = []
         private var report = SigningTourReport()
 
-        /// The number of tasks that call while the key is rotated, and the number of calls of each. The first task
-        /// rotates the key after half of its calls.
+        /// The number of tasks that make calls during the key rotation, and the number of calls per task. The first
+        /// task rotates the key after half of its calls.
         private static let (workers, callsOfEach) = (4, 10)
 
         /// Plays the whole tour.
         ///
-        /// - Throws: The error of a server that can't start, and `CancellationError` when the task is cancelled.
+        /// - Throws: The error of a server that can't start, and `CancellationError` if the task is cancelled.
         @concurrent package static func play() async throws -> SigningTourReport {
             let backend = try SignedBackend()
             return try await backend.serve { port in
@@ -59,7 +59,7 @@
             return report
         }
 
-        /// Returns a layer whose calls are signed with the keys of a store.
+        /// Returns a layer that signs its calls with the keys of a store.
         private func layer(_ name: String, _ keys: any RequestKeyStore, clock: LayerClock = .system) -> NetworkLayer {
             var pipeline = RequestPipeline()
             let policy = SigningPolicy(.signature(tag: SignedBackend.tag))
@@ -75,7 +75,7 @@
 
         // MARK: - The steps
 
-        /// The device makes a key and has the server accept it; before that, its calls are refused.
+        /// Creates a key on the device, and enrols it at the server. Calls before the enrolment are refused.
         private func enrol(_ app: NetworkLayer) async -> String? {
             let unsigned = await app.failure(of: PlaceOrder())
             if unsigned == nil || way.takeReasons() != ["401 unsigned"] {
@@ -97,7 +97,7 @@
             DeviceEnrolment(at: OrderService.self, in: app, keys: device)
         }
 
-        /// Signs with an attacker's own key under the identifier of the app's key.
+        /// Signs with an attacker's key under the identifier of the app's key.
         private func forge(_ id: String) async {
             let key = RequestKey(id: id, signer: SigningKey.p256(P256.Signing.PrivateKey()))
             let forger = layer("forger", HeldKey(key: key))
@@ -106,7 +106,7 @@
             }
         }
 
-        /// Sends a request again that was accepted, as an attacker on the network path.
+        /// Sends an accepted request again, like an attacker on the network path.
         private func replay(of app: NetworkLayer) async {
             if let error = await app.failure(of: PlaceOrder()) {
                 report.problems.append("the app's own call failed: \(error)")
@@ -124,7 +124,7 @@
             }
         }
 
-        /// Changes the body of a request, as an attacker on the network path.
+        /// Changes the body of a request, like an attacker on the network path.
         private func tamper(with app: NetworkLayer) async {
             way.changeNextBody(to: Array(#"{"item":"yacht"}"#.utf8))
             await step("A tampered call: another body", ["400 body"], accepted: 0) {
@@ -132,7 +132,8 @@
             }
         }
 
-        /// The device's clock is an hour slow: the refusal has the server's time, with which the stage signs once more.
+        /// Signs with a clock that is an hour slow. The refusal contains the server's time, and the stage signs again
+        /// with it.
         private func callWithSlowClock() async {
             let clock = LayerClock(ContinuousClock()) { Date(timeIntervalSinceNow: -3_600) }
             let device = layer("slow", device, clock: clock)
@@ -143,8 +144,8 @@
             }
         }
 
-        /// The key is replaced while calls are made: the server knows both for an overlap, and then refuses the old
-        /// one.
+        /// Replaces the key while calls are made. The server accepts both keys during an overlap, and then refuses the
+        /// old one.
         private func rotate(_ oldKey: String, under app: NetworkLayer) async {
             let enrolment = enrolment(app)
             let before = backend.orders.byKey
@@ -179,7 +180,7 @@
             }
         }
 
-        /// Plays one step, and compares its outcome with the expected one.
+        /// Plays one step, and checks its outcome.
         private func step(
             _ title: String, _ refusals: [String], accepted: Int, _ play: () async -> NetworkError?
         ) async {
@@ -201,20 +202,19 @@
         }
     }
 
-    /// One key, which signs for everybody.
+    /// A store with one key for all requests.
     private struct HeldKey: RequestKeyStore {
         let key: RequestKey
 
         func key(for owner: KeyOwner) -> RequestKey? { key }
     }
 
-    /// The service whose requests are signed.
     private enum OrderService: APIService {
         static let name = "orders"
         static let environments: [ServiceEnvironment: String] = [.release: "https://\(SignedBackend.authority)"]
     }
 
-    /// Places an order, which only the app may.
+    /// Places an order. The server accepts it only from the app.
     private struct PlaceOrder: Endpoint {
         static let service = OrderService.self
         static let method = HTTPRequest.Method.post
@@ -222,23 +222,23 @@
         var item = "bicycle"
     }
 
-    /// The results of a ``SigningTour``: which calls the server accepted, and the reasons for its refusals.
+    /// The results of a ``SigningTour``: the accepted calls, and the reasons for refusals.
     package struct SigningTourReport: TourReport {
-        /// One attempt to be accepted by the server.
+        /// One attempt to make the server accept a request.
         package struct Row: Sendable, Encodable {
-            /// The attempt in words: a short title, a colon, and details.
+            /// A description of the attempt: a short title, a colon, and details.
             package var title: String
-            /// The refusals of requests: the status, and the reason in one word.
+            /// The refusals: each has the status, and the reason in one word.
             package var refusals: [String]
-            /// The number of requests that were accepted.
+            /// The number of accepted requests.
             package var accepted: Int
-            /// The fact that the app learned, in words.
+            /// Additional information about the outcome.
             package var detail: String
 
-            /// The outcome in a few words.
+            /// A short text about the outcome.
             package var outcome: String { text(of: refusals.map { "refused: \($0)" }) }
 
-            /// The outcome in fewer words: a refusal is its status and the problem.
+            /// A shorter text about the outcome. It names the status and the problem of each refusal.
             package var briefOutcome: String { text(of: refusals.map { Self.briefTexts[$0] ?? $0 }) }
 
             private static let briefTexts = [
@@ -252,15 +252,15 @@
             }
         }
 
-        /// The attempts in order.
+        /// The attempts, in order.
         package var rows: [Row] = []
-        /// Calls that the app and others made.
+        /// The number of calls of the app and its attackers.
         package var calls = 0
-        /// Requests that these calls sent.
+        /// The number of requests that the calls sent.
         package var requests = 0
-        /// The records of the calls, in the order of their ends.
+        /// The records of the calls, in the order in which the calls ended.
         package var flights: [FlightRecord] = []
-        /// Deviations from the expected results; empty if there are none.
+        /// Differences from the expected results; empty if there are none.
         package var problems: [String] = []
 
         /// The table and the records as text.

@@ -8,7 +8,7 @@
     import RunwayTesting
     import Synchronization
 
-    /// The second-hand team's server of a ``TrainTour``: one home, and the offers for it.
+    /// The second-hand team's server in a ``TrainTour``, with one home and the offers for it.
     final class TrainServer: Sendable {
         private struct Offer: Decodable {
             var price: Int
@@ -17,16 +17,16 @@
         private let catalogue: ListingCatalogue
         private let keys: SQLiteIdempotencyStore
         private let received = ReceivedCount()
-        /// Guards the prices that were offered.
+        /// Guards the offered prices.
         private let offered = Mutex<[Int]>([])
 
-        /// Holds the response to the first offer.
+        /// The gate that delays the response to the first offer.
         let gate = ScriptedGate()
         let detailRequests = ReceivedCount()
 
-        /// Prices in the order in which they took effect.
+        /// The offered prices, in the order in which they took effect.
         var offers: [Int] { offered.withLock { $0 } }
-        /// The number of received requests with offers.
+        /// The number of received offer requests.
         var offerRequestCount: Int { received.value }
 
         init(_ catalogue: ListingCatalogue, in folder: URL) throws {
@@ -34,7 +34,6 @@
             keys = try SQLiteIdempotencyStore(at: folder.appending(path: "server/keys.sqlite"))
         }
 
-        /// Adds the routes.
         func add(to router: Router<BasicRequestContext>) {
             router.get("esf/detail/:id") { [self] _, context in
                 detailRequests.add(1)
@@ -53,7 +52,7 @@
         func close() async throws { try await keys.close() }
     }
 
-    /// Holds the response to the first request after it was stored.
+    /// Delays the response to the first request after the response was stored.
     private struct FirstResponseGate<Context: RequestContext>: RouterMiddleware {
         let received: ReceivedCount
         let gate: ScriptedGate

@@ -6,23 +6,22 @@
     import RunwayTesting
     import RunwayTransport
 
-    /// Lets an app open a home and make offers in a process without a network. The process is killed when the network
-    /// is back, and started again.
+    /// An app opens a home and makes offers in a process without a network. When the network is back, the process is
+    /// killed and restarted.
     ///
-    /// The processes, `kill -9`, the sockets and the files of both sides are real.
+    /// The processes, `kill -9`, the sockets and the files of app and server are real.
     package enum TrainTour {
-        /// A run of the app.
         package enum Run: String, Sendable {
             /// The app opens a home with a network, and is killed.
             case atHome
-            /// The app opens the home without a network and makes offers; then the network returns, and the app is
-            /// killed while an offer is in flight.
+            /// The app opens the home without a network, and makes offers. The network returns, and the app is killed
+            /// while an offer is in flight.
             case onTheTrain
             /// The app sends the remaining offers.
             case atWork
         }
 
-        /// The name of the command by which a program runs ``use(_:in:calling:)``.
+        /// The name of the command that runs ``use(_:in:calling:)``.
         package static let commandName = "demo-train"
 
         private static let home = 7
@@ -32,7 +31,7 @@
         /// Plays the tour.
         ///
         /// - Parameter seed: The seed of the listings. The default is 1.
-        /// - Throws: The error of a server or a process that can't start, and `CancellationError` when the task is
+        /// - Throws: The error of a server or process that can't start, and `CancellationError` if the task is
         ///   cancelled.
         @concurrent package static func play(seed: UInt64 = 1) async throws -> TrainTourReport {
             let folder = FileManager.default.temporaryDirectory.appending(path: "runway-demo-\(UUID().uuidString)")
@@ -50,7 +49,7 @@
                 try await first.kill()
                 let second = try start(.onTheTrain)
                 guard let stored = await second.nextLine() else { throw CancellationError() }
-                // The server has the first offer, and its response is not sent.
+                // The server has the first offer, but has not responded yet.
                 try await server.gate.waitForArrivals()
                 try await second.kill()
                 server.gate.open()
@@ -73,14 +72,14 @@
             return report
         }
 
-        /// Uses the app, as one run of it does.
+        /// Performs one run of the app.
         ///
         /// - Parameters:
-        ///   - run: The part of the tour to play.
+        ///   - run: The run to perform.
         ///   - folder: The app's folder.
         ///   - url: The base URL of the server.
-        /// - Throws: The error of a call or of the transport. Offers that could not be sent within a minute throw
-        ///   `CancellationError`.
+        /// - Throws: The error of a call or of the transport. `CancellationError` if offers could not be sent within a
+        ///   minute.
         @MainActor package static func use(_ run: Run, in folder: URL, calling url: String) async throws {
             let status = SettableNetworkStatus(run == .onTheTrain ? .none : .wifi)
             let queue = OfflineQueue(
@@ -110,21 +109,21 @@
         }
     }
 
-    /// The results of a ``TrainTour``: the counts of both sides.
+    /// The results of a ``TrainTour``, counted by the app and the server.
     package struct TrainTourReport: TourReport {
-        /// The lines of the details screen without a network.
+        /// The lines of the details screen while there is no network.
         package var screen: [String]
         /// The number of times that the app opened the details screen.
         package var openings: Int
-        /// The number of requests for the details that the server received.
+        /// The number of details requests that the server received.
         package var detailRequests: Int
-        /// Changes that the app made without a network.
+        /// The number of changes that the app made without a network.
         package var changes: Int
-        /// Changes that took effect at the server.
+        /// The number of changes that took effect on the server.
         package var effects: Int
-        /// Changes that the server received again, without a second effect.
+        /// The number of changes that the server received again, without a second effect.
         package var repeated: Int
-        /// Deviations from the expected results; empty if there are none.
+        /// Differences from the expected results; empty if there are none.
         package var problems: [String] = []
 
         /// The counts as text.

@@ -1,37 +1,38 @@
 package import Foundation
 package import RunwayJSON
 
-/// The response of a server to a batch of an action log.
+/// A server's response to a batch of an action log.
 package struct BatchResponse: Sendable {
-    /// The verdict of the server on a record.
+    /// The server's verdict on a record.
     package enum Verdict: Sendable, Hashable {
-        /// The record was stored now.
+        /// The server has stored the record now.
         case stored
-        /// The server had the record before.
+        /// The server had stored the record before.
         case duplicate
-        /// The server will never accept the record, for this reason.
+        /// The server will never accept the record, for the associated reason.
         case refused(String)
     }
 
-    /// The numbering of the batch.
+    /// The id of the numbering that the batch belongs to.
     package var stream: UUID
     /// The number of the batch.
     package var number: Int64
-    /// The number that the server expects, if numbers before the batch are missing, or its number was used; else `nil`.
+    /// The batch number that the server expects, if earlier batches are missing or the number was used before;
+    /// otherwise `nil`.
     package var expected: Int64?
-    /// The verdict on each record.
+    /// The verdict on each record of the batch.
     package var verdicts: [(id: UUID, verdict: Verdict)] = []
-    /// The number of seconds for which the server wants no batch; `nil` if it does not say.
+    /// The number of seconds for which the client should send no batch; `nil` if the server sets no pause.
     package var wait: Double?
-    /// The fraction of records that the server wants; `nil` if it does not say.
+    /// The fraction of records that the client should send; `nil` if the server names none.
     package var sampleRate: Double?
 
     /// - Parameters:
-    ///   - stream: The numbering of the batch.
+    ///   - stream: The id of the numbering that the batch belongs to.
     ///   - number: The number of the batch.
     package init(stream: UUID, number: Int64) { (self.stream, self.number) = (stream, number) }
 
-    /// Reads a response; `nil` if it is malformed. Verdicts that are not known are left out.
+    /// Decodes a response. Returns `nil` if it is malformed. Unknown verdicts are left out.
     package init?(_ json: JSONValue) {
         guard let stream = json["stream"].string.flatMap({ UUID(uuidString: $0) }), let number = json["batch"].int64
         else { return nil }
@@ -49,7 +50,6 @@ package struct BatchResponse: Sendable {
         (wait, sampleRate) = (json["pace"]["wait"].double, json["pace"]["sample"].double)
     }
 
-    /// The response as JSON.
     package var json: [UInt8] {
         JSONWriter.object { writer in
             writer.member("stream", stream.uuidString.lowercased())
@@ -65,7 +65,7 @@ package struct BatchResponse: Sendable {
             writer.object { writer in
                 writer.member("wait", Int64(wait))
                 writer.name("sample")
-                // A fraction is a number that JSON has.
+                // JSON can represent a fraction, so this never fails.
                 try? writer.double(sampleRate)
             }
         }
@@ -85,22 +85,22 @@ extension JSONWriter {
     }
 }
 
-/// A request to erase the records that an installation sent without an account. Its body has the secret of the
-/// installation, whose id is computed from the secret.
+/// A request to erase the records that an installation sent without an account. Its body contains the installation's
+/// secret, and the installation's id is computed from the secret.
 package enum ErasureRequest {
-    /// The most bytes of a body.
+    /// The maximum size of a body in bytes.
     package static let maximumByteCount = 1024
-    /// The bytes of a secret.
+    /// The size of a secret in bytes.
     package static let secretByteCount = 32
 
-    /// Returns the body with a secret, which is in Base64.
+    /// Returns the body with a secret in Base64.
     package static func json(secret: String) -> [UInt8] { JSONWriter.object { $0.member("secret", secret) } }
 
-    /// Returns the secret of a body, in Base64; `nil` if the body is malformed.
+    /// Returns the secret in a body, in Base64; `nil` if the body is malformed.
     package static func secret(in body: [UInt8]) -> String? { (try? JSONDocument(body))?.root["secret"].string }
 
-    /// Returns the id of an installation: the start of the SHA-256 of its secret, with version and variant of a UUID of
-    /// version 8 in place of six bits (RFC 9562 §5.8).
+    /// Returns the id of an installation: a UUID of version 8 (RFC 9562 §5.8), made from the start of the SHA-256 of
+    /// its secret.
     package static func installation(ofDigest digest: [UInt8]) -> UUID {
         var digest = digest
         digest[6] = digest[6] & 0x0F | 0x80

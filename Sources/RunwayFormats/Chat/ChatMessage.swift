@@ -5,25 +5,25 @@ package import RunwayJSON
 public struct ChatMessage: Sendable, Hashable {
     /// The name of the conversation.
     public var conversation: String
-    /// The number of the message in the conversation, from 1 and without a gap.
+    /// The number of the message in the conversation. Numbers start at 1 and have no gaps.
     public var number: Int64
-    /// The member who sent the message.
+    /// The name of the member who sent the message.
     public var sender: String
-    /// The id that the client assigned to the message. Together with the sender it identifies the message.
+    /// The id that the sender's client assigned to the message. Sender and id together identify the message.
     public var id: UUID
-    /// The text.
+    /// The text of the message.
     public var text: String
     /// The time at which the message was stored, in milliseconds since 1970.
     public var time: Int64
 
-    /// Creates a message with the number and the time that a store has assigned.
+    /// Creates a message whose number and time a store has assigned.
     ///
     /// - Parameters:
     ///   - conversation: The name of the conversation.
-    ///   - number: The number in the conversation.
-    ///   - sender: The member who sent the message.
-    ///   - id: The id that the client assigned to the message.
-    ///   - text: The text.
+    ///   - number: The number of the message in the conversation.
+    ///   - sender: The name of the member who sent the message.
+    ///   - id: The id that the sender's client assigned to the message.
+    ///   - text: The text of the message.
     ///   - time: The time at which the message was stored, in milliseconds since 1970.
     public init(conversation: String, number: Int64, sender: String, id: UUID, text: String, time: Int64) {
         (self.conversation, self.number, self.sender) = (conversation, number, sender)
@@ -33,14 +33,14 @@ public struct ChatMessage: Sendable, Hashable {
     /// The time at which the message was stored.
     package var date: Date { Date(timeIntervalSince1970: Double(time) / 1000) }
 
-    /// The type of an event with a message.
+    /// The type of an event that carries a message.
     package static let eventType = "chat.message"
 
-    /// The numbers that a message can have, and 0. JSON carries no greater numbers exactly (RFC 8259 §6), and the
-    /// number after the greatest must be representable.
+    /// The valid message numbers, and 0. JSON can't represent greater numbers exactly (RFC 8259 §6), and the successor
+    /// of the greatest number must not overflow.
     package static let numbers = 0...(Int64(1) << 53)
 
-    /// Reads a message; `nil` if it is malformed.
+    /// Decodes a message. Returns `nil` if it is malformed.
     package init?(_ json: JSONValue) {
         guard let number = json["number"].messageNumber, number > 0, let sender = json["sender"].string,
             let id = json["id"].string.flatMap({ UUID(uuidString: $0) }), let text = json["text"].string,
@@ -51,9 +51,9 @@ public struct ChatMessage: Sendable, Hashable {
             time: time)
     }
 
-    /// Returns the message as JSON.
+    /// Encodes the message as JSON.
     ///
-    /// - Parameter epoch: The name of the numbering; `nil` if the numbering has no name.
+    /// - Parameter epoch: The id of the numbering; `nil` if the numbering has no id.
     package func json(epoch: String?) -> [UInt8] { JSONWriter.object { write(to: &$0, epoch: epoch) } }
 
     fileprivate func write(to writer: inout JSONWriter, epoch: String? = nil) {
@@ -67,30 +67,30 @@ public struct ChatMessage: Sendable, Hashable {
     }
 }
 
-/// The positions up to which a member has received and read a conversation. Both numbers only grow.
+/// The numbers up to which a member has received and read the messages of a conversation. Both numbers only grow.
 public struct ChatMark: Sendable, Hashable, Codable {
-    /// The member.
+    /// The name of the member.
     public var member: String
-    /// The number of the last message that a device of the member has received; all earlier ones have been received,
+    /// The number of the last message that a device of the member has received. All earlier ones have been received,
     /// too.
     public var delivered: Int64
-    /// The number of the last message that the member has read. It is not greater than ``delivered``.
+    /// The number of the last message that the member has read. It never exceeds ``delivered``.
     public var read: Int64
 
-    /// Creates a mark; by default of a member who has received no message.
+    /// Creates a mark. By default, the member has received no message.
     ///
     /// - Parameters:
-    ///   - member: The member.
-    ///   - delivered: The number of the last message that was received. The default is 0, none.
-    ///   - read: The number of the last message that was read. The default is 0, none.
+    ///   - member: The name of the member.
+    ///   - delivered: The number of the last received message. The default, 0, means none.
+    ///   - read: The number of the last read message. The default, 0, means none.
     public init(member: String, delivered: Int64 = 0, read: Int64 = 0) {
         (self.member, self.delivered, self.read) = (member, delivered, read)
     }
 
-    /// The type of an event with a mark.
+    /// The type of an event that carries a mark.
     package static let eventType = "chat.mark"
 
-    /// Reads a mark; `nil` if it is malformed.
+    /// Decodes a mark. Returns `nil` if it is malformed.
     package init?(_ json: JSONValue) {
         guard let member = json["member"].string, let delivered = json["delivered"].messageNumber,
             let read = json["read"].messageNumber
@@ -98,7 +98,7 @@ public struct ChatMark: Sendable, Hashable, Codable {
         self.init(member: member, delivered: delivered, read: read)
     }
 
-    /// Returns the mark as JSON.
+    /// Encodes the mark as JSON.
     package func json(in conversation: String) -> [UInt8] {
         JSONWriter.object { writer in
             writer.member("conversation", conversation)
@@ -106,7 +106,7 @@ public struct ChatMark: Sendable, Hashable, Codable {
         }
     }
 
-    /// Returns the members of a conversation as JSON.
+    /// Encodes the marks of all members of a conversation as JSON.
     package static func json(_ marks: [ChatMark]) -> [UInt8] { JSONWriter.object { $0.marks("members", marks) } }
 
     fileprivate func write(to writer: inout JSONWriter) {
@@ -116,32 +116,32 @@ public struct ChatMark: Sendable, Hashable, Codable {
     }
 }
 
-/// A range of a conversation's messages.
+/// Selects messages of a conversation by number.
 public enum ChatRange: Sendable, Hashable {
-    /// The last messages.
+    /// The newest messages.
     case latest
-    /// The messages that follow the one with this number.
+    /// The messages that follow the message with the associated number.
     case after(Int64)
-    /// The messages that precede the one with this number.
+    /// The messages that precede the message with the associated number.
     case before(Int64)
 }
 
-/// Some messages of a conversation.
+/// A range of a conversation's messages, with the marks of the members.
 public struct ChatPage: Sendable, Hashable {
-    /// The messages, by ascending number and without a gap.
+    /// The messages by ascending number, without a gap.
     public var messages: [ChatMessage]
-    /// The number of the first message that the store still has; one more than ``last`` if it has none.
+    /// The number of the first message that the store still has. If the store has no message, ``last`` plus one.
     public var first: Int64
-    /// The number of the last message of the conversation; 0 if there was none.
+    /// The number of the last message of the conversation; 0 if the conversation never had a message.
     public var last: Int64
-    /// The marks of the members, read at the same moment as the messages.
+    /// The marks of the members. They were read at the same moment as the messages.
     public var marks: [ChatMark]
-    /// The name of the numbering of the messages; `nil` if the page does not state it.
+    /// The id of the message numbering; `nil` if the page does not contain it.
     package var epoch: String?
-    /// The presence of the members; `nil` if the page does not state it.
+    /// The present members; `nil` if the page does not contain them.
     package var presence: Presence?
 
-    /// The present members, by their names, and the run of the server that knows of them.
+    /// The names of the present members, and the run of the server that reports them.
     package struct Presence: Sendable, Hashable {
         package var run: String
         package var members: [String]
@@ -149,15 +149,15 @@ public struct ChatPage: Sendable, Hashable {
         package init(run: String, members: [String]) { (self.run, self.members) = (run, members) }
     }
 
-    /// Creates a page, for a store of your own.
+    /// Creates a page. Use it to implement a store.
     public init(messages: [ChatMessage], first: Int64, last: Int64, marks: [ChatMark]) {
         (self.messages, self.first, self.last, self.marks) = (messages, first, last, marks)
     }
 
-    /// Whether the page has the last message of the conversation.
+    /// Whether the page contains the last message of the conversation.
     package var reachesLast: Bool { (messages.last?.number ?? last) >= last }
 
-    /// Reads a page; `nil` if it is malformed.
+    /// Decodes a page. Returns `nil` if it is malformed.
     package init?(_ json: JSONValue) {
         guard let first = json["first"].messageNumber, first > 0, let last = json["last"].messageNumber,
             json["messages"].kind == .array
@@ -172,7 +172,8 @@ public struct ChatPage: Sendable, Hashable {
         presence = Presence(run: run, members: json["present"].elements.compactMap(\.string))
     }
 
-    /// The page as JSON. A page with the last message also has the marks and the present members.
+    /// The page as JSON. If the page contains the last message, the JSON also contains the marks and the present
+    /// members.
     package var json: [UInt8] {
         JSONWriter.object { writer in
             writer.member("epoch", epoch)
@@ -187,27 +188,26 @@ public struct ChatPage: Sendable, Hashable {
     }
 }
 
-/// An event that says that a member has joined a topic or left it.
+/// An event that reports that a member has joined or left a topic.
 package struct PresenceEvent: Sendable, Hashable {
     package static let eventType = "presence"
 
     package var member: String
     package var isPresent: Bool
-    /// The run of the server, or the epoch of a log that several servers share.
+    /// The id of the server's run, or the epoch of a log that several servers share.
     package var run: String
 
     package init(member: String, isPresent: Bool, run: String) {
         (self.member, self.isPresent, self.run) = (member, isPresent, run)
     }
 
-    /// Reads an event; `nil` if it is malformed.
+    /// Decodes an event. Returns `nil` if it is malformed.
     package init?(_ json: JSONValue) {
         guard let member = json["member"].string, let isPresent = json["isPresent"].bool, let run = json["run"].string
         else { return nil }
         self.init(member: member, isPresent: isPresent, run: run)
     }
 
-    /// The event as JSON.
     package var json: [UInt8] {
         JSONWriter.object { writer in
             writer.member("member", member)
@@ -224,6 +224,6 @@ extension JSONWriter {
 }
 
 extension JSONValue {
-    /// The value as the number of a message, or 0; `nil` if it is malformed.
+    /// The value as the number of a message or 0; `nil` if it is neither.
     fileprivate var messageNumber: Int64? { int64.flatMap { ChatMessage.numbers.contains($0) ? $0 : nil } }
 }

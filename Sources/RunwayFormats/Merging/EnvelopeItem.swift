@@ -2,14 +2,14 @@ import Foundation
 package import HTTPTypes
 package import RunwayJSON
 
-/// The members that both a request and a response have in an envelope of merged requests: `id`, `headers` and `body`.
+/// The members that requests and responses have in common when several are merged into one: `id`, `headers` and `body`.
 ///
-/// A body that is not UTF-8 is sent as Base64 in `bodyBase64` instead.
+/// A body that is not UTF-8 is in Base64, in `bodyBase64` instead of `body`.
 package enum EnvelopeItem {
-    /// The most values of an envelope that are read: enough for hundreds of header fields in every item.
+    /// The maximum number of JSON values in a merged message: enough for hundreds of header fields per item.
     package static let maximumValueCount = 200_000
 
-    /// Returns an envelope: an object with one array. `write` writes each element of the array.
+    /// Encodes an envelope: an object with one array. `write` writes each element.
     package static func envelope<Items: Sequence>(
         _ name: String, of items: Items, _ write: (inout JSONWriter, Items.Element) -> Void
     ) -> [UInt8] {
@@ -18,7 +18,7 @@ package enum EnvelopeItem {
         }
     }
 
-    /// Returns the header fields of an item in their order; `nil` if they are malformed.
+    /// Decodes the header fields of an item, in their order. Returns `nil` if they are malformed.
     package static func headers(_ item: JSONValue) -> HTTPFields? {
         guard [.array, .missing].contains(item["headers"].kind) else { return nil }
         var fields = HTTPFields()
@@ -31,7 +31,7 @@ package enum EnvelopeItem {
         return fields
     }
 
-    /// Returns the body of an item, empty if it has none; `nil` if it is malformed.
+    /// Decodes the body of an item, which is empty if the item has none. Returns `nil` if it is malformed.
     package static func body(_ item: JSONValue) -> [UInt8]? {
         let (body, base64) = (item["body"], item["bodyBase64"])
         switch (body.kind, base64.kind) {
@@ -44,7 +44,8 @@ package enum EnvelopeItem {
 }
 
 extension JSONWriter {
-    /// Writes the header fields of an item, each as a pair of name and value, and its body unless it is empty.
+    /// Writes the header fields of an item, each as a pair of name and value. Also writes its body unless the body is
+    /// empty.
     package mutating func item(_ fields: some Sequence<HTTPField>, _ body: [UInt8]) {
         member("headers", fields) { writer, field in
             writer.beginArray()

@@ -1,26 +1,25 @@
-/// The position of an event in a stream of Runway's servers: `<epoch>-<offset>`, as the `id:` of an event has it.
+/// The position of an event in a stream of a Runway server, sent as the event's `id:` in the form `<epoch>-<offset>`.
 public struct EventID: Sendable, Hashable, CustomStringConvertible {
-    /// The name of one numbering of the stream. A server that has lost its events begins another.
+    /// The id of the stream's numbering. A server that has lost its events starts a new numbering with another epoch.
     public let epoch: String
-    /// The number of the event in the stream; numbers begin with 1 and have no gap.
+    /// The number of the event in the stream. Numbers start at 1 and have no gaps.
     public let offset: Int64
 
-    /// Names the position of an event in a numbering. A malformed epoch or a negative offset is an error of the
-    /// program.
+    /// Creates a position. A malformed epoch or a negative offset is a programming error, and traps.
     ///
     /// - Parameters:
-    ///   - epoch: Letters and digits, at most 64.
-    ///   - offset: The number of the event; 0 is the position before the first.
+    ///   - epoch: 1 to 64 letters and digits.
+    ///   - offset: The number of the event; 0 is the position before the first event.
     public init(epoch: String, offset: Int64) {
         precondition(
             Self.isEpoch(epoch) && offset >= 0, "An epoch has letters and digits, and no offset is negative")
         self.init(of: epoch, offset)
     }
 
-    /// Names the place of an event of a log, whose epoch is not checked.
+    /// Creates a position without checking the epoch, which comes from a log.
     package init(of epoch: String, _ offset: Int64) { (self.epoch, self.offset) = (epoch, offset) }
 
-    /// Reads an id; `nil` if it is malformed.
+    /// Parses an id. Returns `nil` if it is malformed.
     public init?(_ text: String) {
         guard let dash = text.firstIndex(of: "-"), Self.isEpoch(text[..<dash]) else { return nil }
         let digits = text[text.index(after: dash)...]
@@ -31,10 +30,10 @@ public struct EventID: Sendable, Hashable, CustomStringConvertible {
         self.offset = offset
     }
 
-    /// The id as it is sent.
+    /// The id in the form `<epoch>-<offset>`.
     public var description: String { "\(epoch)-\(offset)" }
 
-    /// Whether a text can name a numbering: 1 to 64 letters and digits.
+    /// Whether a text is a valid epoch: 1 to 64 letters and digits.
     package static func isEpoch(_ text: some StringProtocol) -> Bool {
         (1...64).contains(text.utf8.count) && text.allSatisfy { $0.isASCII && ($0.isLetter || $0.isNumber) }
     }

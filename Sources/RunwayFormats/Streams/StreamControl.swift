@@ -1,9 +1,8 @@
 package import RunwayJSON
 
-/// An event of the stream itself: how a connection begins, that events are missing in the middle of it, or that the
-/// missed events have been sent.
+/// An event about the stream itself: how a connection begins, that events are missing, or that all missed events were
+/// sent.
 package struct StreamControl: Sendable {
-    /// The type of such an event.
     package enum Kind: String, Sendable {
         case resumed = "runway.resumed"
         case gap = "runway.gap"
@@ -11,17 +10,17 @@ package struct StreamControl: Sendable {
         case live = "runway.live"
     }
 
-    /// The start of the types of these events, which no other event has.
+    /// The prefix of the types of control events. Other events can't use it.
     package static let typePrefix = "runway."
 
     package var kind: Kind
-    /// The id of the connection, at its beginning; `nil` later.
+    /// The id of the connection in its first event; `nil` in later events.
     package var connection: String?
-    /// The place after which a connection continues, or the first event of a gap.
+    /// The position after which a connection continues, or the first missing event.
     package var from: EventID?
-    /// The last event of a gap.
+    /// The last missing event.
     package var to: EventID?
-    /// The topics that the client asked for and may not follow.
+    /// The topics that the client requested but may not follow.
     package var refusedTopics: Set<String>
 
     package init(
@@ -32,7 +31,7 @@ package struct StreamControl: Sendable {
         self.refusedTopics = refusedTopics
     }
 
-    /// Reads an event; `nil` if it has another type. Malformed members count as absent.
+    /// Decodes an event. Returns `nil` if it has another type. Malformed members count as absent.
     package init?(type: String, data: String) {
         guard let kind = Kind(rawValue: type) else { return nil }
         let json = (try? JSONDocument(Array(data.utf8)))?.root
@@ -41,7 +40,6 @@ package struct StreamControl: Sendable {
             to: json?["to"].string.flatMap { EventID($0) }, refusedTopics: json?.refusedTopics ?? [])
     }
 
-    /// The data of the event.
     package var data: String {
         JSONWriter.text { writer in
             writer.member("connection", connection)
@@ -53,12 +51,12 @@ package struct StreamControl: Sendable {
 }
 
 extension JSONValue {
-    /// The topics that a client asked for and may not follow; empty if the object names none.
+    /// The topics that a client requested but may not follow; empty if the object names none.
     package var refusedTopics: Set<String> { Set(self["refused"].elements.compactMap(\.string)) }
 }
 
 extension JSONWriter {
-    /// Adds the topics that a client may not follow to an object, if there are any.
+    /// Adds the topics that a client may not follow to an object. Adds nothing if there are none.
     package mutating func refusedTopics(_ topics: Set<String>) {
         if !topics.isEmpty { member("refused", topics.sorted()) }
     }

@@ -2,7 +2,7 @@ package import HTTPTypes
 
 extension HTTPField.Name {
     package static let uploadComplete = Self("Upload-Complete", known: ())
-    /// The opposite of ``uploadComplete``, in the first drafts.
+    /// The opposite of ``uploadComplete``, used in the first drafts.
     package static let uploadIncomplete = Self("Upload-Incomplete", known: ())
     package static let uploadOffset = Self("Upload-Offset", known: ())
     package static let uploadLength = Self("Upload-Length", known: ())
@@ -11,13 +11,13 @@ extension HTTPField.Name {
     package static let acceptPatch = Self("Accept-Patch", known: ())
 }
 
-/// The version of the draft that a client speaks (draft-ietf-httpbis-resumable-upload, "Draft Version Identification").
+/// The draft version of a client (draft-ietf-httpbis-resumable-upload, "Draft Version Identification").
 package enum UploadVersion: Int, Comparable, Sendable {
-    /// Draft 01, with `Upload-Incomplete` instead of `Upload-Complete`.
+    /// Draft 01, which has `Upload-Incomplete` instead of `Upload-Complete`.
     case v3 = 3
     /// Drafts 03 and 04.
     case v5 = 5
-    /// Draft 05, with the media type of partial uploads.
+    /// Draft 05, which adds the media type of partial uploads.
     case v6 = 6
     /// Drafts 06 and 07.
     case v7 = 7
@@ -29,34 +29,34 @@ package enum UploadVersion: Int, Comparable, Sendable {
     package static func < (first: Self, second: Self) -> Bool { first.rawValue < second.rawValue }
 }
 
-/// The fields of a request or a response of a resumable upload (draft-ietf-httpbis-resumable-upload). A field with an
-/// invalid value counts as absent.
+/// The header fields of a resumable upload (draft-ietf-httpbis-resumable-upload). An invalid field counts as absent.
 package struct UploadFields: Sendable, Equatable {
-    /// The media type of a part of an upload.
+    /// The media type of a request that contains a part of an upload.
     package static let partType = "application/partial-upload"
 
-    /// The version of the draft; `nil` if the message names no known version.
+    /// The draft version; `nil` if the message names no known version.
     package var version: UploadVersion?
-    /// The number of bytes that the server has, or the position at which the content of a request begins.
+    /// In a response, the number of bytes that the server has. In a request, the position at which its content begins.
     package var offset: Int?
-    /// Whether the server has the whole upload, or whether the request has the rest of it.
+    /// In a response, whether the server has the whole upload. In a request, whether its content is the last part.
     package var isComplete: Bool?
-    /// The length of the whole upload.
+    /// The size of the whole upload in bytes.
     package var length: Int?
-    /// The length of the content of this message.
+    /// The size of this message's content in bytes.
     package var contentLength: Int?
-    /// The most bytes that the server accepts in one request.
+    /// The maximum size that the server accepts in one request, in bytes.
     package var maximumAppendByteCount: Int?
-    /// The most bytes that the server accepts in all.
+    /// The maximum size of an upload that the server accepts, in bytes.
     package var maximumByteCount: Int?
 
-    /// Reads the fields of a request. Only a client of the first draft says that an upload is incomplete.
+    /// Reads the fields of a request. `Upload-Incomplete` counts only in the first draft.
     package init(request fields: HTTPFields) {
         self.init(fields)
         isComplete = version == .v3 ? fields.isUploadIncomplete.map { !$0 } : fields.isUploadComplete
     }
 
-    /// Reads the fields of a response. Final responses of swift-nio-extras 1.35 have the name of the first draft.
+    /// Reads the fields of a response. `Upload-Incomplete` always counts, since swift-nio-extras 1.35 sends it in final
+    /// responses.
     package init(response fields: HTTPFields) {
         self.init(fields)
         isComplete = fields.isUploadComplete ?? fields.isUploadIncomplete.map { !$0 }
@@ -73,7 +73,7 @@ package struct UploadFields: Sendable, Equatable {
 }
 
 extension HTTPFields {
-    /// Sets whether an upload is complete, in the fields of a version.
+    /// Sets whether an upload is complete, with the field that a version uses.
     package mutating func setComplete(_ isComplete: Bool, _ version: UploadVersion?) {
         if version == .v3 {
             self[.uploadIncomplete] = isComplete ? "?0" : "?1"
@@ -85,7 +85,7 @@ extension HTTPFields {
     fileprivate var isUploadComplete: Bool? { boolean(.uploadComplete) }
     fileprivate var isUploadIncomplete: Bool? { boolean(.uploadIncomplete) }
 
-    /// Returns a member of `Upload-Limit`, a dictionary of integers.
+    /// Returns an integer member of the dictionary `Upload-Limit`; `nil` if it is absent.
     fileprivate func uploadLimit(_ name: String) -> Int? {
         guard let value = self[.uploadLimit], value.utf8.count <= 1024 else { return nil }
         for member in value.split(separator: ",") {
@@ -96,7 +96,7 @@ extension HTTPFields {
         return nil
     }
 
-    /// Returns the value of an item that is a Boolean (RFC 9651 §3.3.6); `nil` for any other item.
+    /// Parses a Boolean item (RFC 9651 §3.3.6). Returns `nil` for any other value.
     private func boolean(_ name: HTTPField.Name) -> Bool? {
         switch item(name) {
         case "?1": true
@@ -105,7 +105,7 @@ extension HTTPFields {
         }
     }
 
-    /// Returns the value of an item that is an integer of at least zero (RFC 9651 §3.3.1); `nil` for any other item.
+    /// Parses an integer item (RFC 9651 §3.3.1). Returns `nil` for a negative or any other value.
     fileprivate func integer(_ name: HTTPField.Name) -> Int? { item(name).flatMap(Self.integer) }
 
     private static func integer(_ text: Substring) -> Int? {
@@ -115,12 +115,11 @@ extension HTTPFields {
         return Int(text)
     }
 
-    /// Returns an item without its parameters.
+    /// Returns the item without its parameters; `nil` if the field is absent.
     private func item(_ name: HTTPField.Name) -> Substring? { self[name].map { $0.prefix { $0 != ";" }.trimmed } }
 }
 
 extension Substring {
-    /// The text without the blanks at its ends.
     fileprivate var trimmed: Substring {
         var text = drop { $0 == " " || $0 == "\t" }
         while text.last == " " || text.last == "\t" { text.removeLast() }

@@ -28,18 +28,18 @@ public final class ActionLog: Sendable {
     let sender: ActionLogSender
     private let sending: Task<Void, Never>
     private let writing: Task<Void, Never>
-    /// Guards the tasks that follow the layer.
+    /// Guards the tasks that observe the layer.
     private let watching = Mutex<[Task<Void, Never>]>([])
 
-    /// Opens a log, and returns at once: the file is opened by a task, and records wait in memory until then.
+    /// Opens a log, and returns at once. A task opens the file; until then, records wait in memory.
     ///
     /// - Parameters:
-    ///   - file: The SQLite file, which is created if it does not exist. On iOS not in the container of an app group:
-    ///     the system ends an app that is suspended while SQLite holds a lock there.
-    ///   - service: The service whose server takes the records. Its `judge(_:rawData:)` must accept the responses.
-    ///   - path: The path of the route below the service's base URL.
+    ///   - file: The SQLite file, which is created if it does not exist. On iOS, it must not be in the container of an
+    ///     app group: the system ends an app that is suspended while SQLite holds a lock there.
+    ///   - service: The service whose server receives the records. Its `judge(_:rawData:)` must accept the responses.
+    ///   - path: The path of the route, relative to the service's base URL.
     ///   - network: Sends the batches, like any other call of the service.
-    ///   - options: The bounds, and when records are sent.
+    ///   - options: The limits, and the times at which records are sent.
     public convenience init<Service: APIService>(
         at file: URL, sendingTo service: Service.Type, at path: EndpointPath, over network: NetworkLayer,
         options: ActionLogOptions = ActionLogOptions()
@@ -50,11 +50,11 @@ public final class ActionLog: Sendable {
 
     /// Opens a log before its layer exists, so that the launch of the app can be recorded.
     ///
-    /// Records are stored at once, without an account, and are sent after ``start(sendingTo:at:over:)``.
+    /// Records are stored at once, without an account. They are sent after ``start(sendingTo:at:over:)``.
     ///
     /// - Parameters:
     ///   - file: The SQLite file, which is created if it does not exist.
-    ///   - options: The bounds, and when records are sent.
+    ///   - options: The limits, and the times at which records are sent.
     public convenience init(at file: URL, options: ActionLogOptions = ActionLogOptions()) {
         self.init(at: file, options: options, clock: .system)
     }
@@ -71,7 +71,7 @@ public final class ActionLog: Sendable {
     }
 
     deinit {
-        // The writer ends when it has tried to write the records in memory.
+        // The writer task tries to write the records in memory, and then ends.
         buffer.finish()
         stopWatching()
         sending.cancel()
@@ -80,10 +80,10 @@ public final class ActionLog: Sendable {
     /// Starts to send the records of a log that was opened before its layer existed.
     ///
     /// - Parameters:
-    ///   - service: The service whose server takes the records. Its `judge(_:rawData:)` must accept the responses.
-    ///   - path: The path of the route below the service's base URL.
+    ///   - service: The service whose server receives the records. Its `judge(_:rawData:)` must accept the responses.
+    ///   - path: The path of the route, relative to the service's base URL.
     ///   - network: Sends the batches, like any other call of the service.
-    /// - Precondition: The log has no other layer.
+    /// - Precondition: The log has no layer yet.
     public func start<Service: APIService>(
         sendingTo service: Service.Type, at path: EndpointPath, over network: NetworkLayer
     ) {
@@ -117,14 +117,14 @@ public final class ActionLog: Sendable {
         return tasks
     }
 
-    /// Records an action, and returns at once; a task writes the record.
+    /// Records an action, and returns at once. A task writes the record to the file.
     ///
     /// - Parameters:
-    ///   - name: The action of the user. If it is a URL, its secrets are redacted before it is written to disk.
+    ///   - name: The name of the action. If it is a URL, its secrets are redacted before it is written to disk.
     ///   - properties: The details of the action. Secrets are redacted before they are written to disk.
-    ///   - priority: Decides which records are evicted first; a record of high priority is also sent at once. The
+    ///   - priority: Decides which records are evicted first. A record of high priority is also sent at once. The
     ///     default is normal.
-    /// - Returns: A receipt, by which the commit can be awaited.
+    /// - Returns: A receipt that can wait for the commit.
     @discardableResult
     public func record(
         _ name: String, _ properties: Parameters = [:], priority: ActionPriority = .normal
@@ -132,14 +132,13 @@ public final class ActionLog: Sendable {
         buffer.add(name, properties, priority, account: sender.account)
     }
 
-    /// Stores and sends the recorded actions, for an app that goes to the background.
+    /// Stores and sends the recorded actions. Call this function when the app goes to the background.
     ///
-    /// The function returns when all records are sent that waited when it was called, or when no more can be sent now:
-    /// an attempt failed, the server asked to wait, there is no network, or the log has no layer. If the task is
-    /// cancelled the function does not wait for the server, and sending continues.
+    /// The function returns when all records that were waiting at its call are sent. It returns earlier if an attempt
+    /// failed, the server asked for a pause, there is no network, or the log has no layer. If its task is cancelled, it
+    /// does not wait for the server, and sending continues.
     ///
-    /// The system's time in the background (`BackgroundGrace`) is taken before anything is written, and ended when the
-    /// function returns.
+    /// The function uses the background time that the system grants (`BackgroundGrace`), from its start to its return.
     public func flush() async {
         let grace = sender.beginGrace()
         defer { grace?.end() }
@@ -147,9 +146,10 @@ public final class ActionLog: Sendable {
         await sender.flush()
     }
 
-    /// Stores the records in memory, ends sending, and closes the file, which another log can open then. Later records
-    /// are not stored, and functions that use the file throw ``StorageError/Kind/unavailable``, which is then the
-    /// ``ActionLogState/problem`` of ``currentState``.
+    /// Stores the records in memory, stops sending, and closes the file. Another log can then open it.
+    ///
+    /// Later records are not stored. Functions that use the file then throw ``StorageError/Kind/unavailable``, and
+    /// ``currentState`` has this error as its ``ActionLogState/problem``.
     public func close() async {
         buffer.finish()
         await writing.value
@@ -161,13 +161,13 @@ public final class ActionLog: Sendable {
     }
 }
 
-// The state of the log, and the decisions of the app and the user about it.
+// The state of the log, and the decisions of the app and its user.
 extension ActionLog {
-    /// The numbers of records that the log holds, has sent, and has lost.
+    /// The number of records that are waiting, were sent, and were lost.
     ///
-    /// If the file can't be read, for example while another process has it open or after ``close()``,
-    /// ``ActionLogState/problem`` says why. The state then has only the numbers that this run knows without the file:
-    /// the records in memory, the sent records, and the losses in memory.
+    /// If the file can't be read, ``ActionLogState/problem`` names the reason. Another process may have it open, for
+    /// example, or ``close()`` was called. The state then contains only the counts of this run: the records in memory,
+    /// the sent records, and the losses in memory.
     public var currentState: ActionLogState {
         get async {
             var state = ActionLogState()
@@ -193,15 +193,15 @@ extension ActionLog {
             state.lost.merge(buffer.lost, uniquingKeysWith: +)
             state.sendingProblem = sender.problem
             state.logByteCount = store.logByteCount
-            // The error of a write comes first: it stays until a write succeeds.
+            // A write error takes precedence. It stays until a write succeeds.
             state.problem = store.problem ?? state.problem
             state.unreadableFiles = store.filesSetAside
             return state
         }
     }
 
-    /// Returns the records that are set aside, oldest first, with the reasons: the server refused them or failed on
-    /// them again and again. They are followed by the records that can't be decrypted, and wait for their key.
+    /// Returns the records that are set aside, oldest first, with the reasons: the server refused them, or failed on
+    /// them repeatedly. Records that can't be decrypted follow; they wait for their key.
     ///
     /// - Throws: ``StorageError`` if the file can't be read.
     public func refusedRecords() async throws(StorageError) -> [RefusedAction] {
@@ -215,7 +215,7 @@ extension ActionLog {
         }
     }
 
-    /// Sends refused records again. Their age, see ``ActionLogOptions/maximumAge``, counts from now.
+    /// Sends refused records again. Their age starts at zero; see ``ActionLogOptions/maximumAge``.
     ///
     /// - Throws: ``StorageError`` if the file can't be written.
     public func retry(_ records: Set<UUID>) async throws(StorageError) {
@@ -224,15 +224,14 @@ extension ActionLog {
         await sender.refresh(isUrgent: true)
     }
 
-    /// Replaces the name and the properties of a refused record, and sends it again. Its id, its times and its session
-    /// stay.
+    /// Replaces the name and properties of a refused record, and sends it again. Its id, times and session stay.
     ///
     /// - Parameters:
     ///   - record: The id of the record.
     ///   - name: The new name of the action.
     ///   - properties: The new details of the action. Secrets are redacted, as by ``record(_:_:priority:)``.
-    /// - Throws: ``StorageError/Kind/rejected`` for a record that is not set aside or can't be decrypted, and for
-    ///   properties that can't be written; other kinds if the file can't be written.
+    /// - Throws: ``StorageError/Kind/rejected`` if the record is not set aside or can't be decrypted, or the properties
+    ///   can't be encoded. Other kinds if the file can't be written.
     public func edit(
         _ record: UUID, as name: String, _ properties: Parameters = [:]
     ) async throws(StorageError) {
@@ -249,30 +248,32 @@ extension ActionLog {
         await sender.refresh(isUrgent: true)
     }
 
-    /// Removes refused records, and records that wait for a key that the app does not have any more.
+    /// Removes refused records, and records whose key the app no longer has.
     ///
     /// - Throws: ``StorageError`` if the file can't be written.
     public func discard(_ records: Set<UUID>) async throws(StorageError) {
         try await store.run { journal throws(StorageError) in try journal.discard(records) }
     }
 
-    /// Removes all records of an account from memory and from the disk, and asks the server to do the same.
+    /// Removes all records of an account from memory and disk. Can also ask the server to erase the records that it has
+    /// received.
     ///
-    /// The request to the server is stored. It is sent while the account is signed in, in this run or a later one,
-    /// again until the server has accepted it with 204; later records of the account wait until then. A server that
-    /// refuses it, for instance because it has no such route (404, 405, 501), is asked five times; then
-    /// ``ActionLogState/refusedErasures`` has the account, and its later records are sent. Records that were removed
-    /// from memory and disk stay removed.
+    /// The request to the server is stored, and sent while the account is signed in, also in a later run. It is
+    /// repeated until the server responds with 204. Until then, later records of the account wait.
+    ///
+    /// A server that refuses the request, for example with 404, 405 or 501 because it has no such route, is asked five
+    /// times. Then the account is in ``ActionLogState/refusedErasures``, and its later records are sent. The local
+    /// records are removed in any case.
     ///
     /// - Parameters:
-    ///   - account: The account, as in `ServiceSettings.account`; empty for the records without an account.
-    ///   - isErasedAtServer: Whether the server is asked, too: by `DELETE` at the path of the log, which
-    ///     `ActionLogRoute` serves if it is set up to. The default is `false`: the sent records of the account stay at
-    ///     the server, and its name in the file, so that a later opt-out asks the server.
-    /// - Throws: ``StorageError/Kind/rejected`` for records without an account at the server, which only
-    ///   ``setOptedOut(_:erasingAtServer:)`` can erase there, and for an account with the character U+0000, whose
-    ///   records are never stored; other kinds if the file can't be written. On a full disk the log has space of its
-    ///   own for this; `docs/storage.md` says when that is not enough.
+    ///   - account: The account, as in `ServiceSettings.account`. An empty text means the records without an account.
+    ///   - isErasedAtServer: Whether to send `DELETE` to the path of the log. `ActionLogRoute` serves it if it is
+    ///     configured to. The default is `false`: the server does not erase its records, and the account's name stays
+    ///     in the file, so that a later opt-out can ask the server.
+    /// - Throws: ``StorageError/Kind/rejected`` for records without an account at the server, since only
+    ///   ``setOptedOut(_:erasingAtServer:)`` can erase them there. Also for an account that contains U+0000, whose
+    ///   records are never stored. Other kinds if the file can't be written. For a full disk, the log has reserved
+    ///   space; `docs/storage.md` describes its limits.
     public func erase(account: String, atServer isErasedAtServer: Bool = false) async throws(StorageError) {
         guard !isErasedAtServer || !account.isEmpty else {
             throw StorageError(.rejected, "Only an opt-out has the server erase the records of nobody.")
@@ -283,9 +284,9 @@ extension ActionLog {
         let grace = sender.beginGrace()
         defer { grace?.end() }
         buffer.erase { $0.account == account }
-        // Records that are being written now are in the file before this operation runs.
+        // Records that are being written now reach the file before this operation runs.
         try await store.run(.erasing) { journal throws(StorageError) in
-            // In this order no kill leaves records that are sent after the server has erased the others.
+            // With this order, a kill can't cause records to be sent after the server has erased the earlier ones.
             try journal.erase(account)
             if isErasedAtServer {
                 try journal.setErasurePending(account, true)
@@ -295,30 +296,30 @@ extension ActionLog {
         await sender.refresh(isUrgent: isErasedAtServer)
     }
 
-    /// Stops recording and sending, for a user who opted out, or resumes both. The decision is stored. If the file is
-    /// so damaged that neither the decision nor a record can be read, it counts as an opt-out.
+    /// Stops recording and sending after the user opted out, or resumes both. The decision is stored. If the file is so
+    /// damaged that neither the decision nor a record can be read, the log assumes an opt-out.
     ///
-    /// An opt-out removes all records of all accounts from memory and from the disk; later records are counted as
+    /// An opt-out removes all records of all accounts from memory and disk. Later records are counted as
     /// ``ActionLoss/optedOut``.
     ///
     /// - Parameters:
     ///   - isOptedOut: Whether the user opted out.
-    ///   - isErasedAtServer: Whether the server is asked to erase the records that it has. The default is `true`. It
-    ///     has no effect when recording resumes.
+    ///   - isErasedAtServer: Whether the server is asked to erase its records. The default is `true`. It has no effect
+    ///     when recording resumes.
     ///
-    /// The server erases the records of the account that is signed in, and of every account that has recorded since the
-    /// last opt-out or since the server was last asked to erase it; each of them while it is signed in, as by
-    /// ``erase(account:atServer:)``. If there were records without an account since the last opt-out, the server is
-    /// also asked to erase the records of this installation that have no account. That request needs no sign-in: it
-    /// contains a secret of the file. Records that were sent from an earlier file, for example one that was damaged,
-    /// stay at the server.
+    /// The server is asked to erase the records of the signed-in account. It is also asked for every account with
+    /// records since the last opt-out, or since the last erasure of that account. Each request is sent while its
+    /// account is signed in, as by ``erase(account:atServer:)``.
     ///
-    /// The system's time in the background (`BackgroundGrace`) is taken before anything is removed, and ended when it
-    /// returns.
+    /// If there were records without an account since the last opt-out, the server is asked to erase this
+    /// installation's records without an account. This request needs no sign-in, since it contains a secret from the
+    /// file. Records sent from an earlier file, for example a damaged one, stay on the server.
     ///
-    /// - Throws: ``StorageError`` if the file can't be written. Nothing is recorded in this run nevertheless; call the
-    ///   function again, so that later runs know the decision. On a full disk the log has space of its own for this, as
-    ///   for ``erase(account:atServer:)``.
+    /// The function uses the background time that the system grants (`BackgroundGrace`), from its start to its return.
+    ///
+    /// - Throws: ``StorageError`` if the file can't be written. Recording stops in this run nevertheless. Call the
+    ///   function again, so that later runs know the decision. For a full disk, the log has reserved space, as for
+    ///   ``erase(account:atServer:)``.
     public func setOptedOut(
         _ isOptedOut: Bool, erasingAtServer isErasedAtServer: Bool = true
     ) async throws(StorageError) {
@@ -326,7 +327,7 @@ extension ActionLog {
         defer { grace?.end() }
         if isOptedOut { buffer.setOptedOut(true) }
         let account = sender.account
-        // If an opt-out was interrupted, the rest of its records is erased before recording resumes.
+        // An interrupted opt-out may have left records. They are erased before recording resumes.
         try await store.run(.erasing) { [buffer] journal throws(StorageError) in
             var accounts: Set<String> = []
             if isOptedOut, isErasedAtServer {
@@ -334,7 +335,7 @@ extension ActionLog {
                 if !account.isEmpty, account.isScope { accounts.insert(account) }
             }
             try journal.setOptedOut(isOptedOut, erasingAtServer: accounts)
-            // Before the next operation on the file, so that memory and file agree on the later one of two decisions.
+            // This happens before the next operation on the file, so that memory and file agree on the latest decision.
             buffer.setOptedOut(isOptedOut)
         }
         await sender.refresh(isUrgent: true)

@@ -4,37 +4,36 @@ import Runway
 import RunwayFormats
 import RunwayJSON
 
-/// The owner of the records of a batch, which decides whether the request carries a token.
+/// The owner of the records in a batch. It decides whether the request carries a token.
 protocol LogOwner: Sendable {
-    /// Returns the policy for the request, derived from the policy of the service.
+    /// Returns the authorization policy for the request, based on the service's policy.
     static func authorization(from policy: AuthorizationPolicy) -> AuthorizationPolicy
 }
 
-/// The account that is signed in.
+/// The records belong to the signed-in account.
 enum LogOfAccount: LogOwner {
     static func authorization(from policy: AuthorizationPolicy) -> AuthorizationPolicy { policy }
 }
 
-/// No account: the records must not become those of the account that is signed in when they are sent, unless the
-/// service accepts no others.
+/// The records belong to no account. The request has no token, so that the server does not assign them to the account
+/// that is signed in now. An exception is a service that accepts only requests with a token.
 enum LogOfNobody: LogOwner {
     static func authorization(from policy: AuthorizationPolicy) -> AuthorizationPolicy {
         policy == .ifSignedIn ? .none : policy
     }
 }
 
-/// A request of an action log, as `docs/formats.md` describes it. Its priority is low, so that calls of the app go
-/// first.
+/// A request of an action log; see `docs/formats.md`. Its priority is low, so that calls of the app go first.
 protocol ActionLogRequest: Endpoint {}
 
 extension ActionLogRequest {
-    /// The log repeats a request by itself, in later runs, too.
+    /// Off, since the log repeats its requests itself, also in later runs.
     static var retry: RetryPolicy { .off }
     static var isMergeable: Bool { false }
     static var priority: CallPriority { .low }
 }
 
-/// The request that carries a batch.
+/// The request that sends a batch.
 struct ActionLogBatch<Service: APIService, Owner: LogOwner>: ActionLogRequest {
     static var authorization: AuthorizationPolicy { Owner.authorization(from: Service.authorization) }
     static var name: String { "ActionLog" }
@@ -48,11 +47,11 @@ struct ActionLogBatch<Service: APIService, Owner: LogOwner>: ActionLogRequest {
     var content: RequestBody { .bytes(body) }
 }
 
-/// A request to the server to erase records.
+/// A request that asks the server to erase records.
 protocol LogErasure: ActionLogRequest {}
 
 extension LogErasure {
-    /// Accepts only 204. The 200 of a login page, or of the page to which a 303 led, confirms no erasure.
+    /// Accepts only status 204. A login page with status 200, or a page after a redirect, confirms no erasure.
     func validate(response: RawData) throws(NetworkError) {
         let status = response.response.status
         guard status == .noContent else {
@@ -62,7 +61,7 @@ extension LogErasure {
     }
 }
 
-/// The request to the server to erase the records of the account that sends it.
+/// Asks the server to erase the records of the signed-in account.
 struct ActionLogErasure<Service: APIService>: LogErasure {
     static var name: String { "ActionLogErasure" }
     static var method: HTTPRequest.Method { .delete }
@@ -70,10 +69,10 @@ struct ActionLogErasure<Service: APIService>: LogErasure {
     @Unencoded var path: EndpointPath
 }
 
-/// The request to the server to erase the records without an account from this installation.
+/// Asks the server to erase the records that this installation sent without an account.
 struct AnonymousErasure<Service: APIService>: LogErasure {
-    /// The policy without a token, which would show whose records they were, unless the service accepts no request
-    /// without one.
+    /// No token, since a token would reveal the owner of the records. An exception is a service that accepts only
+    /// requests with a token.
     static var authorization: AuthorizationPolicy { LogOfNobody.authorization(from: Service.authorization) }
     static var name: String { "AnonymousErasure" }
     static var method: HTTPRequest.Method { .post }
@@ -83,13 +82,13 @@ struct AnonymousErasure<Service: APIService>: LogErasure {
     @Unencoded var secret: InstallationSecret
 
     var path: EndpointPath { EndpointPath(stringLiteral: log.percentEncoded + "/erasure") }
-    /// The body with the secret. Records of calls that contain bodies redact a member of this name.
+    /// The body with the secret. Redaction hides this member in records of calls.
     var content: RequestBody { .bytes(ErasureRequest.json(secret: secret.text)) }
 }
 
-/// The body of a batch.
 enum ActionLogBody {
-    /// Returns the JSON of a batch in gzip; the same records every time, with the date of this attempt.
+    /// Encodes a batch as gzip-compressed JSON. A repeated batch has the same records, and only the date of the attempt
+    /// differs.
     static func encode(_ batch: JournalBatch, of installation: UUID, sentAt date: Date) throws(StorageError) -> [UInt8]
     {
         var bytes = Array("{\"installation\":\"\(installation.text)\",\"stream\":\"\(batch.stream.text)\"".utf8)
@@ -101,7 +100,7 @@ enum ActionLogBody {
         bytes += Array(",\"batch\":\(batch.number),\"sent\":\(date.milliseconds),\"records\":[".utf8)
         for (index, entry) in batch.entries.enumerated() {
             if index > 0 { bytes.append(UInt8(ascii: ",")) }
-            // The payload is an object that is never empty.
+            // The payload is a non-empty object, so members can be inserted at its start.
             bytes += Array("{\"seq\":\(entry.sequence),".utf8)
             bytes += entry.payload.dropFirst()
         }
@@ -114,8 +113,8 @@ enum ActionLogBody {
 }
 
 extension String {
-    /// Returns the longest start of the text that has at most `count` bytes in UTF-8 and cuts no scalar. A number of
-    /// characters would bound no bytes: each may have any number of combining marks.
+    /// Returns the longest prefix with at most `count` UTF-8 bytes that ends between two scalars. A limit in characters
+    /// would not limit the bytes, since a character may have any number of combining marks.
     func cut(toByteCount count: Int) -> String {
         if utf8.count <= count { return self }
         var end = utf8.index(utf8.startIndex, offsetBy: count)
@@ -124,30 +123,30 @@ extension String {
     }
 }
 
-/// The verdicts of a server on the records of one batch.
+/// A server's verdicts on the records of one batch.
 struct ActionLogVerdicts: Equatable {
-    /// The records that the server has.
+    /// The ids of the records that the server has stored.
     var stored: Set<UUID> = []
-    /// The records that the server will never accept, with its reasons.
+    /// The ids of the records that the server will never accept, with its reasons.
     var refused: [UUID: String] = [:]
-    /// The time for which the server wants no batch; zero if it does not say.
+    /// The pause that the server asks for; zero if it asks for none.
     var gap = Duration.zero
-    /// The fraction of records that the server wants; 1 if it does not say.
+    /// The fraction of records that the server wants; 1 if it names none.
     var sampleRate = 1.0
 
-    /// Reads a response; `nil` if it is not a response to this batch, or has no verdict on any of its records.
+    /// Interprets a response. Returns `nil` if it does not belong to this batch, or has no verdict on its records.
     init?(_ json: JSONValue, to batch: JournalBatch) {
         guard let response = BatchResponse(json), response.stream == batch.stream, response.number == batch.number
         else { return nil }
         let sent = Set(batch.entries.map(\.id))
-        // Verdicts on records that were not sent mean nothing.
+        // Verdicts on records outside this batch are ignored.
         for (id, verdict) in response.verdicts where sent.contains(id) {
             switch verdict {
             case .stored, .duplicate: stored.insert(id)
             case .refused(let reason): refused[id] = reason.cut(toByteCount: 800)
             }
         }
-        // A record that the server has is not set aside, whatever else the response says about it.
+        // A record that the server has stored is not set aside, even if the response also refuses it.
         for id in stored { refused[id] = nil }
         if stored.isEmpty, refused.isEmpty { return nil }
         if let wait = response.wait, wait > 0 { gap = .seconds(min(wait, 86_400)) }

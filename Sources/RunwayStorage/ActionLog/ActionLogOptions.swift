@@ -21,69 +21,76 @@ public import Runway
 /// options.allowsNetwork = { $0.isReachable && !$0.isExpensive }
 /// ```
 public struct ActionLogOptions: Sendable {
-    /// The most records that are sent in one request, and the number of waiting ones that are sent unasked. The default
-    /// is 30; at least 1. Raise it for apps that record many actions a minute.
+    /// The maximum number of records per request. When this many records wait, the log sends them. The default is 30,
+    /// and the minimum 1. Raise it for apps that record many actions per minute.
     public var batchSize = 30
-    /// The time after its recording at which a record is sent although fewer than ``batchSize`` wait; in a later run,
-    /// by the clock of the file. The default, `nil`, is until the app asks (``ActionLog/flush()``), or starts again.
-    /// Set it if the server should know sooner, at the price of the radio.
+    /// The time after which a record is sent although fewer than ``batchSize`` records wait. After a restart it is
+    /// measured by the times in the file.
+    ///
+    /// With the default, `nil`, such records wait until the app calls ``ActionLog/flush()`` or starts again. Set an
+    /// interval if the server should have the records sooner, which costs battery.
     public var interval: Duration?
-    /// The pause between two batches. The default is 20 ms. Lower it to send a long backlog sooner, which the server
-    /// then receives faster.
+    /// The pause between two batches. The default is 20 ms. With a shorter pause, a long backlog is sent sooner, and
+    /// the server has more load.
     public var gap = Duration.milliseconds(20)
-    /// The most records that wait on disk. The default is 100,000. Those that exceed a bound are evicted, oldest of the
-    /// lowest priority first. Raise it for devices that are offline for weeks.
+    /// The maximum number of records that wait on disk. The default is 100,000. Beyond a limit, the oldest records of
+    /// the lowest priority are evicted. Raise it for devices that are offline for weeks.
     public var maximumCount = 100_000
-    /// The most bytes of records that wait on disk. The default is 64 MiB. Lower it if the app has to be small.
+    /// The maximum size of the records that wait on disk, in bytes. The default is 64 MiB. Lower it if the app should
+    /// use little space.
     public var maximumByteCount = 64 << 20
-    /// The longest time that a record may wait. The default is 30 days. The date has no influence on it while the
-    /// system runs. Lower it if a rule of privacy demands it.
+    /// The maximum time that a record may wait. The default is 30 days. While the system runs, changes of its date have
+    /// no effect on this time. Lower it if a privacy rule requires it.
     public var maximumAge = Duration.seconds(30 * 86_400)
-    /// Whether a committed record survives a power loss, for which every commit waits for the drive. The default is
-    /// `true`. Records survive the end of the process either way. Turn it off if losing the last seconds costs less
-    /// than waiting for the drive.
+    /// Whether a committed record survives a power loss. Each commit then waits for the drive. The default is `true`.
+    ///
+    /// Records survive the end of the process in either case. Turn it off if losing the last seconds matters less than
+    /// the time of the drive.
     public var survivesPowerLoss = true
-    /// Removes secrets from properties, by their names, and from URLs in them and in names of records, before they are
-    /// written to disk. The default is `Redaction.default`.
+    /// Redacts secrets before records are written to disk: in properties by their names, and in URLs in properties and
+    /// record names. The default is `Redaction.default`.
     public var redaction = Redaction.default
-    /// Encrypts records before they are written to disk. The default, `nil`, stores them as they are.
+    /// Encrypts records before they are written to disk. The default, `nil`, stores them unencrypted.
     public var sealing: (any PayloadSealing)?
-    /// The fraction of records of a name that is recorded, from 0 to 1. The default is all of every name. Records that
-    /// are left out are counted.
+    /// The fraction of records to record, from 0 to 1, by record name. By default all records are recorded. Records
+    /// that are left out are counted.
     public var sampleRates: [String: Double] = [:]
-    /// Returns whether records may be sent over a network. The default is any that reaches a host.
+    /// Returns whether records may be sent over a network. The default allows every network on which hosts are
+    /// reachable.
     public var allowsNetwork: @Sendable (NetworkStatus) -> Bool = { $0.isReachable }
 
-    /// The most bytes of records in one request, before compression; a larger record is sent by itself.
+    /// The maximum size of the records in one request, before compression, in bytes. A larger record is sent in its own
+    /// request.
     package var maximumBatchByteCount = 512 << 10
-    /// The number of times that a server may fail on one batch by a fault of its own, such as status 500 or 404 or a
-    /// malformed body, before the batch is halved, or a batch of a single record is set aside. It is also the number of
-    /// times that the server may refuse an erasure. At least 1. `docs/storage.md` describes batches to which no
-    /// response comes.
+    /// The number of server faults on one batch after which the batch is halved, or a single record is set aside. A
+    /// fault is a status such as 500 or 404, or a malformed body. It is also the number of refusals after which an
+    /// erasure is given up. The minimum is 1. `docs/storage.md` describes batches without a response.
     package var maximumServerFaults = 5
-    /// The most records that are set aside; the oldest are evicted. While a server seems to refuse everything, none is
-    /// evicted: no record is then set aside beyond this number.
+    /// The maximum number of records that are set aside; the oldest are evicted. While a server seems to refuse
+    /// everything, no further record is set aside beyond this number, and none is evicted.
     package var maximumSetAsideCount = 1000
-    /// The most bytes of one record as JSON. A larger one is rejected and counted.
+    /// The maximum size of one record as JSON, in bytes. A larger record is rejected and counted.
     package var maximumRecordByteCount = 32 << 10
-    /// The most records in memory that are not on disk yet, because they are being written or because the disk fails;
-    /// the oldest of the lowest priority are dropped.
+    /// The maximum number of records in memory that are not on disk yet. The oldest of the lowest priority are dropped.
     package var maximumBufferedCount = 10_000
-    /// The most bytes of names and properties of such records; the oldest of the lowest priority are dropped.
+    /// The maximum size of the names and properties of the records in memory, in bytes. The oldest of the lowest
+    /// priority are dropped.
     package var maximumBufferedByteCount = 16 << 20
-    /// The silence after which the next record begins a new session. Every run of the app begins one.
+    /// The time without records after which the next record begins a new session. Every run of the app begins a new
+    /// one, too.
     package var sessionTimeout = Duration.seconds(30 * 60)
-    /// The backoff after the first failure; it doubles with every further one.
+    /// The backoff after the first failure. It doubles with every further failure.
     package var baseWait = Duration.seconds(1)
-    /// The longest backoff, before jitter. A longer `Retry-After` is followed, up to a day.
+    /// The maximum backoff, before jitter. A longer `Retry-After` is respected, up to a day.
     package var longestWait = Duration.seconds(600)
 
-    /// Creates options with their defaults.
+    /// Creates options with their default values.
     public init() {}
 }
 
 extension ActionLogOptions {
-    /// Half of each wait is certain: devices that failed together do not return together, nor at once.
+    /// Half of each delay is fixed and half is random, so that devices that failed together do not retry together or at
+    /// once.
     var backoff: Backoff { Backoff(base: baseWait, longest: longestWait, certainPart: 0.5) }
 
     var limits: JournalLimits {
@@ -95,16 +102,16 @@ extension ActionLogOptions {
     var durability: StorageDatabase.Durability { survivesPowerLoss ? .full : .normal }
 }
 
-/// The priority of a record of an ``ActionLog``: it decides which records are evicted first, and whether a record waits
-/// for others before it is sent.
+/// The priority of a record in an ``ActionLog``. It decides which records are evicted first, and whether a record is
+/// sent at once.
 public enum ActionPriority: Int, Sendable, Comparable {
-    /// A record that is evicted first.
+    /// The record is evicted before all others.
     case low
-    /// The default.
+    /// The default priority.
     case normal
-    /// A record that is evicted last, and sent at once.
+    /// The record is evicted last, and sent at once.
     case high
 
-    /// Whether `lhs` is evicted before `rhs`.
+    /// Returns whether the first priority is lower than the second.
     public static func < (lhs: Self, rhs: Self) -> Bool { lhs.rawValue < rhs.rawValue }
 }

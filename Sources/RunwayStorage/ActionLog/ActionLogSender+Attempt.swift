@@ -3,13 +3,12 @@ import HTTPTypes
 import Runway
 import Synchronization
 
-/// One attempt to send.
 extension ActionLogSender {
     func attempt(
         _ scope: String, over link: Link
     ) async throws(StorageError) -> SendOutcome {
-        // Nothing of a scope is sent before the server has erased the earlier records, or it would erase the new ones,
-        // too.
+        // Nothing of an account is sent before the server has erased its earlier records, since the erasure would
+        // include the new ones.
         if let (refusals, secret) = try await store.read({ journal throws(StorageError) in
             try journal.pendingErasure(of: scope).map { ($0, journal.secret) }
         }) {
@@ -29,7 +28,7 @@ extension ActionLogSender {
             return .stopped
         }
         let body = try ActionLogBody.encode(batch, of: installation, sentAt: clock.date)
-        // Nothing suspends between this comparison and the start of the call.
+        // There is no suspension point between this comparison and the start of the call.
         guard scope.isEmpty || scope == link.account(), !buffer.isOptedOut else { return .stopped }
         let response: RawData
         do throws(NetworkError) {
@@ -45,7 +44,7 @@ extension ActionLogSender {
         return try await accept(verdicts, of: batch)
     }
 
-    /// Stores a wait that the server asked for with a failure, so that a later run complies, too.
+    /// Stores a pause that the server asked for with a failure, so that a later run respects it, too.
     func storePause(_ wait: Duration) async throws(StorageError) {
         let (time, now) = (buffer.time, clock.now)
         var pace = buffer.pace
@@ -54,8 +53,8 @@ extension ActionLogSender {
         try await store.run { [pace] journal throws(StorageError) in try journal.setPace(pace, at: time, now: now) }
     }
 
-    /// Counts records of a scope that the server has accepted or refused; a negative number counts records that wait
-    /// again. Called inside an operation on the file, so that the waiting records and this count are read together.
+    /// Counts records that the server has accepted or refused. A negative number counts records that wait again. It is
+    /// called within an operation on the file, so that the number of waiting records and this count match.
     private func noteEnd(of count: Int, in scope: String) {
         state.withLock { $0.ended[scope, default: 0] += count }
     }

@@ -6,7 +6,7 @@
             ListController(network: network, screen: other ?? screen)
         }
 
-        /// Lists of three teams, through one reformer into one row view.
+        /// Opens lists of three teams, which one reformer converts for one row view.
         func openLists() async throws {
             let lists = makeLists()
             try await scene("The second-hand team's list") {
@@ -26,7 +26,7 @@
             }
         }
 
-        /// One response, two reformers.
+        /// Opens a list and a map, which two reformers create from one response.
         func openMap() async throws {
             let map = MapController(network: network, screen: screen)
             try await scene("One response through two reformers: rows, and pins on a map") {
@@ -37,7 +37,7 @@
             }
         }
 
-        /// A home that there is, and one that there is not.
+        /// Opens a home that exists, and one that does not.
         func openDetails() async throws {
             let lists = makeLists()
             try await scene("A home that there is") {
@@ -51,7 +51,7 @@
             }
         }
 
-        /// A details screen that the user opens, leaves, and opens again.
+        /// Opens a details screen, leaves it, and opens it again.
         func openADetailAgainAndAgain() async throws {
             let openings = 6
             try await scene(
@@ -70,7 +70,7 @@
             }
         }
 
-        /// One manager, reloaded while its call is in flight.
+        /// Reloads one manager while its call is in flight.
         func pullRefreshFiveTimes() async throws {
             let lists = makeLists()
             try await scene("A refresh pulled five times: one request, five calls", unsent: [.joined: 4]) {
@@ -84,7 +84,7 @@
             }
         }
 
-        /// Many managers that request the same list at the same time.
+        /// Requests the same list with several managers at the same time.
         func refreshAllTabsAtOnce() async throws {
             let tabs = (1...8).map { _ in makeLists(on: makeScreen()) }
             try await scene(
@@ -93,7 +93,7 @@
             ) {
                 let refresh = RentalList(city: "shenzhen", pageSize: 3, delay: 4000)
                 for tab in tabs { call(tab.rentals.load(refresh), shouldBe: "succeeded") }
-                // When this later request has landed before, all eight have been made.
+                // This request is made last. When it has landed, the eight others have been made, too.
                 let another = makeLists()
                 call(another.newHomes.load(NewHomesList(city: "shenzhen", limit: 3)), shouldBe: "succeeded")
                 try await wait(for: "another list to land") { another.newHomes.rawData != nil }
@@ -104,7 +104,7 @@
             }
         }
 
-        /// The user changes the filter faster than the server responds.
+        /// Changes the filter faster than the server responds.
         func changeFilterFasterThanTheServerResponds() async throws {
             let lists = makeLists()
             try await scene("A filter changed faster than the server responds: only the newest lands") {
@@ -112,7 +112,7 @@
                     let isLast = change == 3
                     let filter = RentalList(
                         city: "shanghai", maximumRent: rent, pageSize: 3, delay: isLast ? nil : 4000)
-                    // The user's next change arrives while the server processes this one.
+                    // The next change follows while the server processes this request.
                     try await arrival(at: "/zf/list") {
                         call(lists.rentals.load(filter), shouldBe: isLast ? "succeeded" : "replaced")
                     }
@@ -122,7 +122,7 @@
             }
         }
 
-        /// A controller is released while its call is in flight.
+        /// Releases a controller while its call is in flight.
         func leaveAScreenDuringItsCall() async throws {
             try await scene("A screen left while its call is in flight: nothing lands") {
                 var lists: ListController? = makeLists()
@@ -136,7 +136,7 @@
             }
         }
 
-        /// Many small calls at once, to a server that takes several in one request.
+        /// Makes many small calls at once. The server accepts several of them in one request.
         func openAShowroom() async throws {
             let lists = makeLists(on: makeScreen())
             let homes = Array(catalogue[.newHome].prefix(NewHomesService.showroomCount))
@@ -154,7 +154,7 @@
                         lists.newHomes.load(NewHomesList(city: "shanghai", limit: 3, delay: 4000)),
                         shouldBe: "succeeded")
                 }
-                // The nine wait for each other however long the machine takes to make them.
+                // The clock is held, so that the nine calls are merged even on a slow machine.
                 try await clock.held {
                     for id in ids { call(showroom.parts.load(NewHomeDetail(id: id)), shouldBe: "succeeded") }
                     try await wait(for: "nine homes to land") { screen.lines.count == homes.count }

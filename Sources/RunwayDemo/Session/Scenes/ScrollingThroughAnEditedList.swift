@@ -4,10 +4,10 @@
     import RunwayTesting
 
     extension DemoSession {
-        /// The most loads that a list of this catalogue can need, with a margin for listings published meanwhile.
+        /// The maximum number of loads that a list of this catalogue can need, with a margin for new listings.
         private static let maximumLoads = 100
 
-        /// A list that the user scrolls through to its end, while its team edits it between one page and the next.
+        /// Scrolls through a list to its end, while its team edits it between the pages.
         func scrollThroughAnEditedList() async throws {
             let lists = ListController(network: network, screen: screen)
             var editor = ListEditor(seed: seed)
@@ -36,12 +36,12 @@
             catalogue.first(.max, of: .secondHand, city: "chengdu", district: "gaoxin")
         }
 
-        /// Compares the screen at the end of an edited list with the allowed rows.
+        /// Checks the screen at the end of an edited list.
         private func judge(_ homes: PagedAPIManager<SecondHandPages>, _ editor: ListEditor) {
             let now = homesOfDistrict
             if !homes.isLastPage { note("the end of the list was not reached") }
             let shown = screen.lines
-            // A listing that was withdrawn after it was read stays on the screen until the list is reloaded.
+            // A withdrawn listing that was loaded before stays on the screen until the list is reloaded.
             let known = Set((now + editor.withdrawn).map(\.rowText))
             for line in shown where !known.contains(line) { note("\"\(line)\" is no row of the list") }
             for listing in now where !shown.contains(listing.rowText) { note("\"\(listing.rowText)\" is missing") }
@@ -51,18 +51,17 @@
         }
     }
 
-    /// The team that edits a list while it is read: one edit at a time, drawn from a seed.
+    /// A team that edits a list while the user reads it. Each edit is drawn from a seed.
     private struct ListEditor {
         private(set) var edits: [ListingCatalogue.Edit] = []
-        /// The listings that were removed from the list.
         private(set) var withdrawn: [Listing] = []
-        /// The numbers of those that were published meanwhile, for the first time or again.
+        /// The numbers of the listings that were published meanwhile, either new or again.
         private(set) var moved: Set<Int> = []
         private var generator: SeededGenerator
         private var nextNumber = 50_001
 
         init(seed: UInt64) {
-            // A random sequence other than the catalogue's.
+            // The sequence has to differ from the catalogue's.
             generator = SeededGenerator(seed: seed &* 4)
         }
 

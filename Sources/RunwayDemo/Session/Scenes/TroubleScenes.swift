@@ -2,7 +2,7 @@
     import Runway
 
     extension DemoSession {
-        /// A call that can't be made.
+        /// Makes a call whose parameters are invalid.
         func giveABadParameter() async throws {
             let lists = ListController(network: network, screen: screen)
             try await scene("A bad parameter, which never leaves the app", unsent: [.badParameters: 1]) {
@@ -12,7 +12,7 @@
             }
         }
 
-        /// Services that fail, each in its own way.
+        /// Calls services that fail in different ways.
         func meetTrouble() async throws {
             let trouble = TroubleController(network: network, screen: screen)
             try await scene("A server that fails") {
@@ -51,10 +51,10 @@
             }
         }
 
-        /// Plays with an endpoint that fails and recovers. Its circuit stays open until the session lets it close.
+        /// Calls an endpoint that fails and recovers. Its circuit stays open until the session lets it close.
         func sitOutAnOutage() async throws {
             let lists = ListController(network: network, screen: screen)
-            // The user can wait no longer than for one attempt.
+            // The call has only one attempt.
             let once = CallOptions(retry: .off)
             try await clock.held {
                 var rest = Duration.zero
@@ -96,7 +96,7 @@
             }
         }
 
-        /// A token that is taken out of use while calls with it are in flight.
+        /// Invalidates a token while calls with it are in flight.
         func letATokenExpire() async throws {
             let favourites = PartsController<Favourites>(network: network, screen: screen) { $0.folder }
             try await scene("A user who logs in, and opens a folder of favourites") {
@@ -119,7 +119,7 @@
                     }
                 }
                 backend.tokens.expireAll()
-                // The renewal, which the layer makes for all of them.
+                // The layer renews the token with one call.
                 callWithoutManager(shouldBe: "succeeded")
                 try await releaseResponses()
                 shouldShow(rentals(of: folders))
@@ -127,7 +127,6 @@
             }
         }
 
-        /// Returns the rentals in folders.
         private func rentals(of folders: ClosedRange<Int>) -> [Listing] {
             folders.flatMap { folder in catalogue[.rental].filter { $0.number % 10 == folder % 10 }.prefix(3) }
         }
