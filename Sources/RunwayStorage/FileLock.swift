@@ -1,10 +1,11 @@
 import Foundation
 
-/// A lock on an empty file, held while the value exists. The system releases it when the process ends, however it ends.
+/// A lock on an empty file, held while this object exists. The system releases it if the process is killed.
 final class FileLock: Sendable {
     private let file: Int32
 
-    /// Locks a file, which is created unless it exists; `nil` if another process, or another lock of this one, has it.
+    /// Locks a file, which is created if it does not exist. Returns `nil` if another process, or another lock of this
+    /// process, holds the lock.
     ///
     /// - Throws: ``FileFailure`` if the file can't be opened.
     init?(_ url: URL) throws {

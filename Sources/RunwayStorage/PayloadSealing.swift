@@ -23,38 +23,41 @@
 /// The implementation must encrypt and authenticate the bytes, and authenticate the context, so that an entry in the
 /// place of another one can't be opened. It is called on background threads, and may block them.
 public protocol PayloadSealing: Sendable {
-    /// Returns the bytes encrypted.
+    /// Encrypts the bytes of an entry.
     ///
     /// - Parameters:
     ///   - bytes: The bytes to store.
-    ///   - context: Identifies the entry. It is not stored with the bytes, and not secret.
-    /// - Throws: Any error, such as that the key can't be read while the device is locked. Nothing is stored then:
-    ///   records stay in memory, the call of a change fails, a response is not cached. The problem is reported as
-    ///   ``StorageError/Kind/keyUnavailable``.
+    ///   - context: Identifies the entry. It is not secret, and not stored with the bytes.
+    /// - Throws: Any error, for example because the key can't be read while the device is locked. Nothing is stored
+    ///   then: records stay in memory, the call of a change fails, and a response is not cached. The problem is
+    ///   reported as ``StorageError/Kind/keyUnavailable``.
     func seal(_ bytes: [UInt8], for context: [UInt8]) throws -> [UInt8]
 
-    /// Returns the bytes that ``seal(_:for:)`` encrypted for the same context.
+    /// Decrypts bytes that ``seal(_:for:)`` encrypted for the same context.
     ///
-    /// After an error, a few bytes are encrypted and decrypted. If that fails, too, the key can't be read now: nothing
-    /// that is stored changes, nothing is sent, and ``StorageError/Kind/keyUnavailable`` is reported until the key can
-    /// be read. Otherwise the bytes belong to another key: the record or the change waits for it, is counted as sealed,
-    /// and is sent when it opens, in this run or a later one. A response is not found in either case, and stays.
+    /// After an error, a few bytes are encrypted and decrypted as a test. If the test fails, the key can't be read now.
+    /// Then stored entries are not changed, nothing is sent, and ``StorageError/Kind/keyUnavailable`` is reported until
+    /// the key can be read.
+    ///
+    /// If the test succeeds, the bytes belong to another key. The record or change counts as sealed, and is sent when
+    /// it can be decrypted, in this run or a later one. A cached response is not found in either case, and stays on
+    /// disk.
     ///
     /// - Throws: Any error if the key can't be read, or if the bytes were encrypted with another key or for another
-    ///   context. Bytes that were damaged on disk are found by a checksum before, and never passed.
+    ///   context. Damaged bytes are never passed, since a checksum detects them first.
     func open(_ sealed: [UInt8], for context: [UInt8]) throws -> [UInt8]
 }
 
-/// Seals the payloads of a journal, if its owner has a sealing.
+/// Encrypts and decrypts the payloads of a journal if its owner has a sealing.
 struct PayloadCoder: Sendable {
-    /// The first byte of a payload that is sealed. Owners of journals store JSON, which begins with another byte.
+    /// The first byte of an encrypted payload. Owners of journals store JSON, which never begins with it.
     private static let mark: UInt8 = 0
 
     var sealing: (any PayloadSealing)?
 
-    /// Returns an entry as it is stored.
+    /// Returns an entry in its stored form.
     ///
-    /// - Throws: ``StorageError/Kind/keyUnavailable`` if the payload can't be sealed now.
+    /// - Throws: ``StorageError/Kind/keyUnavailable`` if the payload can't be encrypted now.
     func sealed(_ entry: JournalEntry) throws(StorageError) -> JournalEntry {
         guard let sealing else { return entry }
         var sealed = entry
@@ -66,7 +69,7 @@ struct PayloadCoder: Sendable {
         return sealed
     }
 
-    /// Whether the key can be read now: a few bytes are encrypted and decrypted.
+    /// Whether the key can be read now. To find out, a few bytes are encrypted and decrypted.
     var isKeyReadable: Bool {
         guard let sealing else { return true }
         let (bytes, context) = ([UInt8](repeating: 7, count: 16), Array("runway key".utf8))
@@ -77,11 +80,11 @@ struct PayloadCoder: Sendable {
     /// - Throws: ``StorageError/Kind/keyUnavailable`` if the key can't be read now.
     func checkKey() throws(StorageError) { if !isKeyReadable { throw Self.unavailable } }
 
-    // No text of the app's error is used: it may contain anything.
+    // The message contains no text of the app's error, which may contain secrets.
     static let unavailable = StorageError(
         .keyUnavailable, "The key of the app's sealing can't be read now. What is stored stays.")
 
-    /// Returns an entry as its owner stored it, without a payload if that can't be opened.
+    /// Returns an entry with its payload decrypted. If the payload can't be decrypted, it is empty.
     func opened(_ entry: JournalEntry) -> JournalEntry {
         guard entry.payload.first == Self.mark else { return entry }
         var opened = entry

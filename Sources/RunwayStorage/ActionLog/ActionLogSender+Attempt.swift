@@ -79,10 +79,9 @@ extension ActionLogSender {
             case _ where !scope.isEmpty && concernsAccount, (_, .unauthorized) where !scope.isEmpty,
                 (nil, .unauthorized):
                 return .unauthorized
-            // 404, 405 and 501: the server has no such route. It may be about to get one, so that it is asked a few
-            // times. 401 and 403 for records without an account may be a gateway's response to a route that the server
-            // does not have. A fault with a status below 400 is a redirect that can't be followed, or a success that
-            // confirms no erasure.
+            // A server without the route responds with 404, 405 or 501. It may add the route soon, so it is asked a few
+            // times. For records without an account, a gateway may respond with 401 or 403 instead. A fault with a
+            // status below 400 is a redirect that can't be followed, or a success that confirms no erasure.
             case _ where concernsAccount, (404, _), (405, _), (501, _), ((200..<400)?, .faulted), (_, .unauthorized),
                 (_, .refused), (_, .conflicting), (_, .executed):
                 let (limit, reason) = (options.maximumServerFaults, status.map { "status \($0)" } ?? "\(error.kind)")
@@ -116,7 +115,8 @@ extension ActionLogSender {
         let first = batch.entries[0].id
         let isProbe = loop.schedule { $0.isProbe(first, in: batch.scope) }
         let count = try await store.run { [pace] journal throws(StorageError) in
-            // Otherwise a process that ends in between would send the number of the batch with fewer records.
+            // In one transaction: if the process ended in between, the batch would be sent again with the same number
+            // and fewer records.
             let (count, ended) = try journal.transaction { () throws(StorageError) -> (Int, Int) in
                 let returned = try journal.endRefusals(of: batch.scope, at: time)
                 if !isProbe { try journal.removeLosses(of: batch.scope) }
@@ -141,15 +141,15 @@ extension ActionLogSender {
         switch status {
         case 401: return .unauthorized
         case 403:
-            // It usually concerns the account, or asks for one. It may concern the content of one record, for example
-            // for a gateway.
+            // The refusal usually concerns the account, or asks for a sign-in. But a gateway, for example, may refuse
+            // the content of one record.
             return try await treatLoss(
                 of: batch, "The server refused it with status 403.", repeating: .unauthorized)
         case 400, 413, 422:
             return try await treat(batch, isFault: false, "The server refused it with status \(status ?? 0).")
         case 409:
-            // The numbers of this stream are not those of the server: it lost its records, or the file was restored
-            // from a backup. A server that refuses every stream fails on the batch.
+            // The server has other numbers for this stream: it lost its records, or the file was restored from a
+            // backup. If the server refuses every new stream, too, this counts as a failure on the batch.
             return try await treat(batch, isFault: true, "The server refused every number of it.", inNewStream: true)
         default: break
         }
@@ -169,8 +169,7 @@ extension ActionLogSender {
 
     /// Repeats or halves a batch that was not accepted, or sets its only record aside.
     ///
-    /// - Parameter isNewStream: Whether a batch that is repeated has a number of another stream. The default is
-    ///   `false`.
+    /// - Parameter isNewStream: Whether a repeated batch gets a number in a new stream. The default is `false`.
     private func treat(
         _ batch: JournalBatch, isFault: Bool, _ reason: String, inNewStream isNewStream: Bool = false,
         retryAfter: Duration? = nil
@@ -187,9 +186,9 @@ extension ActionLogSender {
         return try await end(batch, isFault: isFault, reason, retryAfter)
     }
 
-    /// Repeats or halves a batch to which no response came, or finds out whether the server fails on its only record.
+    /// Repeats or halves a batch without a response, or finds out whether the server fails on its only record.
     ///
-    /// - Parameter outcome: The step of the schedule before the batch, or another one, is sent. The default is a
+    /// - Parameter outcome: The outcome for the schedule, which decides when the next batch is sent. The default is a
     ///   backoff.
     private func treatLoss(
         of batch: JournalBatch, _ reason: String, repeating outcome: SendOutcome = .failed()
@@ -217,7 +216,7 @@ extension ActionLogSender {
         }
     }
 
-    /// Ends a batch whose records are sent in smaller ones, or whose only record is set aside.
+    /// Ends a batch. Its records are sent in smaller batches, or its only record is set aside.
     private func end(
         _ batch: JournalBatch, isFault: Bool, _ reason: String, _ retryAfter: Duration? = nil
     ) async throws(StorageError) -> SendOutcome {
@@ -227,12 +226,12 @@ extension ActionLogSender {
         let isOver = try await store.run { journal throws(StorageError) in
             try journal.transaction { () throws(StorageError) -> Bool in
                 if count == 1 {
-                    // A failure that may be over some day must not evict records that are set aside.
+                    // The failure may be temporary, so it must not evict records that are set aside.
                     if isRefusingAll, try journal.counts().setAside >= limit { return false }
                     try journal.setRefusals(of: scope, refusals + 1)
                     try journal.setAside([first: reason], of: batch, inSeries: true)
                 }
-                // The refused records are sent in smaller batches, which have other numbers.
+                // The records are sent in smaller batches with other numbers.
                 try journal.refuse(batch)
                 return true
             }

@@ -3,36 +3,36 @@ import Runway
 import RunwayJSON
 import Synchronization
 
-/// Sends the waiting records of the store, one batch at a time, when the ``SendSchedule`` of ``LogBatches`` decides so.
+/// Sends the waiting records of the store in batches. The ``SendSchedule`` of ``LogBatches`` decides when.
 final class ActionLogSender: SendWork {
-    /// The functions of the layer that a log uses.
+    /// The functions of the layer that the log uses.
     struct Link: Sendable {
-        /// Sends a body, like any other call of the service. A body with records without an account is sent without a
-        /// token, if the service permits that.
+        /// Sends a body, like any other call of the service. Records without an account are sent without a token, if
+        /// the service permits this.
         var send: @Sendable (_ body: [UInt8], _ isAnonymous: Bool) async throws(NetworkError) -> RawData
-        /// Asks the server to erase the records of the account that is signed in.
+        /// Asks the server to erase the records of the signed-in account.
         var erase: @Sendable () async throws(NetworkError) -> Void
-        /// Asks the server to erase the records without an account from the installation with this secret.
+        /// Asks the server to erase the records without an account of the installation with this secret.
         var eraseOfNobody: @Sendable (_ secret: InstallationSecret) async throws(NetworkError) -> Void
-        /// The account that is signed in to the service; empty if none is.
+        /// Returns the signed-in account; an empty text if nobody is signed in.
         var account: @Sendable () -> String
-        /// The network that the device has.
+        /// Returns the network status of the device.
         var status: @Sendable () -> NetworkStatus
-        /// Asks the system for time in the background; `nil` if the app can't.
+        /// Asks the system for background time. Returns `nil` if the app can't have any.
         var beginGrace: @Sendable (_ name: String) -> GraceHold?
     }
 
     struct State {
         var link: Link?
-        /// The number of readings.
+        /// The number of times that the file was read.
         var readingCount = 0
-        /// Whether the file was read since the layer exists, and since an account signed in while the server asked to
-        /// wait.
+        /// Whether the file was read since the log has its layer, and since the last sign-in during a pause of the
+        /// server.
         var isRead = false
         var sent = 0
-        /// The number of records of each scope, and of erasures, that the server has accepted or refused in this run.
+        /// The number of records per scope, and of erasures, that the server has accepted or refused in this run.
         var ended: [String: Int] = [:]
-        /// The reason why the last attempt failed; `nil` after a successful attempt.
+        /// The reason why the last attempt failed; `nil` if it succeeded.
         var problem: String?
     }
 
@@ -41,7 +41,7 @@ final class ActionLogSender: SendWork {
     let clock: LayerClock
     let options: ActionLogOptions
     let loop: SendLoop<LogBatches>
-    /// Guards the link, and the numbers of sent records and of readings.
+    /// Guards the link and the counts.
     let state = Mutex(State())
 
     init(_ store: JournalStore, _ buffer: RecordBuffer) {
@@ -53,21 +53,21 @@ final class ActionLogSender: SendWork {
         loop = SendLoop(LogBatches(options), pace, isNetworkAllowed: true, clock: clock)
     }
 
-    /// The number of records that the server has acknowledged in this run.
+    /// The number of records that the server has accepted in this run.
     var sentCount: Int { state.withLock { $0.sent } }
 
-    /// The reason why the last attempt to send failed; `nil` after a successful attempt, and before the first.
+    /// The reason why the last attempt to send failed; `nil` if it succeeded, and before the first.
     var problem: String? { state.withLock { $0.problem } }
 
     /// Whether the server seems to refuse everything.
     var isRefusingAll: Bool { loop.schedule { $0.policy.isRefusingAll } }
 
-    /// The account that is signed in; empty if none is, or if the log has no layer.
+    /// The signed-in account; empty if nobody is signed in, or the log has no layer.
     var account: String { state.withLock { $0.link }?.account() ?? "" }
 
     /// Connects the sender with the layer.
     ///
-    /// - Precondition: The sender has no other layer.
+    /// - Precondition: The sender has no layer yet.
     func start(_ link: Link) {
         state.withLock { state in
             precondition(state.link == nil, "an action log belongs to one layer")
@@ -81,42 +81,41 @@ final class ActionLogSender: SendWork {
         loop.change { $0.networkDidChange(isAllowed: isAllowed) }
     }
 
-    /// Sends the waiting records of an account that is signed in by now, or that has another token.
+    /// Sends the waiting records of an account that has signed in or has a new token.
     func servicesDidChange() async {
-        // Nothing is read from disk before the server's wait is over.
+        // Nothing is read from disk during a pause that the server asked for.
         if isPaused { state.withLock { $0.isRead = false } } else { await refresh(unseals: true) }
         loop.change { $0.prompt() }
     }
 
-    /// Whether the server asked to wait for longer than until now.
+    /// Whether the pause that the server asked for is still running.
     private var isPaused: Bool {
         let now = clock.now
         return loop.schedule { $0.isPaused([""], at: now) }
     }
 
-    /// Reads the number of waiting records, and passes it to the schedule.
+    /// Reads the number of waiting records for the schedule.
     ///
-    /// - Parameter unseals: Whether records that can be decrypted by now wait again.
+    /// - Parameter unseals: Whether sealed records that can be decrypted now wait to be sent again.
     func refresh(isUrgent: Bool = false, unseals: Bool = false) async {
         guard let reading = await reading(unseals: unseals) else { return }
         loop.change { $0.policy.note(reading, isUrgent: isUrgent) }
     }
 
-    /// Sends the waiting records, and returns when no more can be sent now: all are sent, or an attempt failed. If the
-    /// task is cancelled the function does not wait for the server, and sending continues.
+    /// Sends the waiting records. Returns when all are sent, or when an attempt failed. If the task is cancelled, it
+    /// returns without waiting for the server, and sending continues.
     func flush() async {
         guard state.withLock({ $0.link != nil }) else { return }
-        // Nothing is read from disk before the server's wait is over.
+        // Nothing is read from disk during a pause that the server asked for.
         if isPaused { return loop.schedule { $0.prompt() } }
         guard let reading = await reading(unseals: true) else { return }
         loop.schedule { $0.policy.note(reading) }
         await loop.flush()
     }
 
-    /// Asks the system for time in the background; `nil` if the log has no layer, or the app can't.
+    /// Asks the system for background time. Returns `nil` if the log has no layer, or the app can't have any.
     func beginGrace() -> GraceHold? { state.withLock { $0.link }?.beginGrace("ActionLog") }
 
-    /// Runs until the task is cancelled.
     func run() async { await loop.run(self) }
 
     func decide() async -> SendStep {
@@ -124,22 +123,21 @@ final class ActionLogSender: SendWork {
         let isPaused = isPaused
         if !isPaused, !state.withLock(\.isRead) { await read() }
         let (isAllowed, now) = (options.allowsNetwork(link.status()), clock.now)
-        // A file that can't be opened now may be later, such as after the device was unlocked.
+        // The file may be unreadable now and readable later, for example after the device is unlocked.
         guard state.withLock(\.isRead) else {
             return .wait(until: isPaused ? loop.schedule { $0.pauseEnd(of: "") } : now + SendPace.checkInterval)
         }
         return loop.schedule { $0.step($0.policy.scopes, isNetworkAllowed: isAllowed, at: now) }
     }
 
-    /// Reads the state that the last run stored.
+    /// Reads the state that an earlier run stored.
     private func read() async {
         let (time, now) = (buffer.time, clock.now)
         let (pace, refusals): (ActionLogPace?, [String: Int])
         do throws(StorageError) {
             (pace, refusals) = try await store.read { [buffer] journal throws(StorageError) in
                 let pace = try journal.pace(at: time, now: now)
-                // Before the next operation on the file, so that a decision of the app in the meantime is never undone
-                // here.
+                // This runs before the next operation on the file, so that it never undoes a later decision of the app.
                 if try journal.isOptedOut() { buffer.setOptedOut(true) }
                 if let pace { buffer.pace = pace }
                 return (pace, try journal.refusals())
@@ -159,7 +157,7 @@ final class ActionLogSender: SendWork {
         }
     }
 
-    /// Reads the records and erasures that may be sent now; returns `nil` if the disk fails.
+    /// Reads the records and erasures that may be sent now. Returns `nil` if the disk fails.
     private func reading(unseals: Bool = false) async -> LogBatches.Reading? {
         try? await store.read { journal throws(StorageError) in
             if unseals { try journal.unseal() }
@@ -167,9 +165,9 @@ final class ActionLogSender: SendWork {
         }
     }
 
-    /// Reads the records and erasures that may be sent now, within an operation on the file.
+    /// Reads the records and erasures that may be sent now. Call it in an operation on the file.
     func reading(in journal: Journal) throws(StorageError) -> LogBatches.Reading {
-        // Within the operation, so that a later reading never has an earlier account or time.
+        // These are read within the operation, so that a later reading never has an earlier account or time.
         let (account, time) = (account, buffer.time)
         let waiting = try journal.counts().waiting
         var counts: [String: Int] = [:]
@@ -192,12 +190,12 @@ final class ActionLogSender: SendWork {
             outcome = try await attempt(scope, over: link)
             if case .failed(let wait?) = outcome { try await storePause(wait) }
         } catch {
-            // The disk failed. The batch is still there, or it is sent again, and the server recognises it.
+            // The disk failed. The batch is still in the file, or it is sent again and the server recognises it.
         }
         let reading = await reading()
         let now = clock.now
         loop.schedule { [outcome] schedule in
-            // If the disk fails, the numbers of the last reading are used.
+            // If the disk fails, the counts of the last reading stay.
             if let reading { schedule.policy.note(reading) }
             schedule.didSend(scope, reading == nil ? .failed() : outcome, at: now)
         }

@@ -1,19 +1,19 @@
 import Foundation
 import Runway
 
-/// Writes the records of the buffer into the store. The records that arrive during one commit are written by the next.
+/// Writes the records of the buffer into the store. Records that arrive during one commit are written by the next.
 struct ActionLogWriter: Sendable {
-    /// The most records of one commit.
+    /// The maximum number of records per commit.
     private static let groupSize = 1000
 
     let buffer: RecordBuffer
     let store: JournalStore
     let sender: ActionLogSender
 
-    /// Runs until the buffer is finished and its records are written, or can't be written.
+    /// Runs until the buffer is finished, and its records are written or can't be written.
     ///
-    /// If the disk fails, records stay in the buffer. The next record, a flush, or a timer whose wait doubles makes the
-    /// writer try again.
+    /// If the disk fails, records stay in the buffer. The writer tries again at the next record, at a flush, or after a
+    /// delay that doubles each time.
     func run() async {
         var failures = 0
         var alarm: Task<Void, any Error>?
@@ -37,11 +37,11 @@ struct ActionLogWriter: Sendable {
 
     private enum Written {
         case nothing, failed
-        /// - Parameter waiting: The records that wait after that; `nil` if nothing was written.
+        /// - Parameter waiting: The records that are waiting after the write; `nil` if nothing was written.
         case group(hasHigh: Bool, waiting: LogBatches.Reading?)
     }
 
-    /// Writes group after group; returns `false` if the disk failed.
+    /// Writes all records in groups. Returns `false` if the disk failed.
     private func writeAll() async -> Bool {
         while true {
             switch await writeGroup() {
@@ -72,23 +72,23 @@ struct ActionLogWriter: Sendable {
         let waiting: LogBatches.Reading
         do throws(StorageError) {
             let time = buffer.time
-            // The waiting records are counted in the same operation, so that nothing else is read while the server asks
-            // to wait.
+            // The same operation counts the waiting records, so that nothing more has to be read during a pause of the
+            // server.
             let written = try await store.run {
                 [entries, buffer, sender] journal throws(StorageError) -> (Set<UUID>, LogBatches.Reading)? in
-                // An earlier run may have been opted out, which this one has not read before.
+                // The user may have opted out in an earlier run, and this run may not have read the decision yet.
                 if try journal.isOptedOut() {
                     buffer.setOptedOut(true)
                     return nil
                 }
-                // Erased records are not written. A later erasure runs after this operation, and removes them.
+                // Erased records must not be written. An erasure after this operation removes them from the file.
                 if buffer.erasures != erasures { return nil }
-                // Before the records: of an account that has any, an opt-out must know.
+                // The account is stored before its records, since an opt-out has to know every account with records.
                 try journal.noteAccounts(Set(entries.map(\.scope)))
                 return (try journal.append(entries, at: time), try sender.reading(in: journal))
             }
             guard let written else {
-                // The records that were not erased are written with the next group.
+                // The next group contains the records that were not erased.
                 buffer.restoreTaken()
                 return .group(hasHigh: false, waiting: nil)
             }
@@ -100,7 +100,8 @@ struct ActionLogWriter: Sendable {
             for record in records { record.receipt.settle(.failure(failed[record.receipt.id] ?? error)) }
             return .failed
         }
-        // Removed before the receipts are settled: after a receipt, the record is on disk and no longer in memory.
+        // Removed before the receipts complete, so that a record with a receipt is only on disk and no longer in
+        // memory.
         buffer.removeTaken(rejected: rejected)
         for record in records {
             record.receipt.settle(failed[record.receipt.id].map(Result.failure) ?? .success(()))

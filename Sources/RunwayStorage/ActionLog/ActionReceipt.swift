@@ -14,18 +14,19 @@ public final class ActionReceipt: Sendable {
         case settled(Result<Void, StorageError>)
     }
 
-    /// Identifies the record for ever: a UUID of version 7 (RFC 9562 §5.7), made at the moment of recording.
+    /// The unique id of the record: a UUID of version 7 (RFC 9562 §5.7), created when the record was made.
     public let id: UUID
-    /// Guards the outcome of the latest attempt to commit, and the tasks that wait for the first attempt.
+    /// Guards the result of the last commit, and the tasks that wait for the first.
     private let state = Mutex(State.pending([]))
 
     init(_ id: UUID) { self.id = id }
 
     /// Waits until the record is committed to disk.
     ///
-    /// - Throws: ``StorageError``. For the kinds `rejected` and `full` of a bound the record is gone; for the others it
-    ///   stays in memory until the log is closed, and its commit is repeated: another call of this function returns the
-    ///   latest outcome. The kind is `cancelled` if the task is cancelled before the first attempt to commit has ended.
+    /// - Throws: ``StorageError``. The record is lost if the kind is `rejected`, or if it is `full` because of a limit.
+    ///   Otherwise the record stays in memory until the log is closed, and the commit is repeated; call this function
+    ///   again for the latest result. The kind is `cancelled` if the task is cancelled before the first commit has
+    ///   ended.
     public func committed() async throws(StorageError) {
         let waiter = Race<Result<Void, StorageError>>()
         let settled: Result<Void, StorageError>? = state.withLock { state in

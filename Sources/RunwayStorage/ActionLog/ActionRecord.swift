@@ -3,34 +3,34 @@ import Runway
 import RunwayFormats
 import RunwayJSON
 
-/// One record, with the data that identify it at the moment of recording.
+/// A record with the data that are fixed when it is made.
 struct ActionRecord: Sendable {
     var receipt: ActionReceipt
-    /// Counts up by one in the order of recording, in one run.
+    /// The number of the record in this run, which grows by one per record.
     var number: UInt64
     var name: String
     var properties: Parameters
-    /// The account that was signed in; empty if none was.
+    /// The account that was signed in; empty if nobody was.
     var account: String
     var session: UUID
-    /// The date of the device, which nothing changes later.
+    /// The date of the device when the record was made.
     var date: Date
-    /// The time since the system started.
+    /// The time since the system started, when the record was made.
     var uptime: Duration
     var priority: ActionPriority
-    /// See ``leastByteCount(_:_:)``.
+    /// A lower bound for the size of the record; see ``leastByteCount(_:_:)``.
     var byteCount = 0
 
-    /// Returns the smallest number of bytes that a record may have as JSON. It counts only the name and the properties,
-    /// and is fast.
+    /// Returns a lower bound for the size of the record as JSON. It is fast, and counts only the name and the
+    /// properties.
     static func leastByteCount(_ name: String, _ properties: Parameters) -> Int {
         properties.reduce(name.utf8.count) { $0 + $1.name.utf8.count + $1.value.leastByteCount }
     }
 
-    /// Returns the record as it is stored and sent, without its sequence number: a JSON object, secrets redacted.
+    /// Returns the record as it is stored and sent: a JSON object with secrets redacted, without its sequence number.
     ///
-    /// - Throws: ``StorageError/Kind/rejected`` if a property can't be written, if the name of the account has the
-    ///   character U+0000, or if there are too many bytes.
+    /// - Throws: ``StorageError/Kind/rejected`` if a property can't be encoded, the name of the account contains
+    ///   U+0000, or the record is too large.
     func entry(boot: String, redaction: Redaction, maximumByteCount: Int) throws(StorageError) -> JournalEntry {
         guard account.isScope else {
             throw StorageError(.rejected, "The name of the record's account has the character U+0000.")
@@ -49,9 +49,9 @@ struct ActionRecord: Sendable {
 }
 
 extension ActionRecord {
-    /// Returns a stored record with another name and other properties. Its id, its times and its session stay.
+    /// Returns a stored record with a new name and new properties. Its id, times and session stay.
     ///
-    /// - Throws: ``StorageError/Kind/rejected`` if a property can't be written, or if there are too many bytes.
+    /// - Throws: ``StorageError/Kind/rejected`` if a property can't be encoded, or the record is too large.
     static func edited(
         _ payload: [UInt8], _ name: String, _ properties: Parameters, redaction: Redaction, maximumByteCount: Int
     ) throws(StorageError) -> [UInt8] {
@@ -70,7 +70,7 @@ extension ActionRecord {
 }
 
 extension JSONWriter {
-    /// Writes the last members of a record, and ends it.
+    /// Writes the name and the properties of a record, and closes its object.
     fileprivate mutating func describe(
         _ name: String, _ properties: Parameters, _ redaction: Redaction, _ maximumByteCount: Int
     ) throws(StorageError) {
@@ -95,12 +95,12 @@ extension JSONWriter {
 }
 
 extension Redaction {
-    /// Properties without secrets: by their names, and in texts that are URLs.
+    /// Returns properties with secrets redacted: by the names of properties, and in texts that are URLs.
     fileprivate func redacted(withURLs parameters: Parameters) -> Parameters {
         Parameters(redacted(parameters).map { ($0.name, withoutSecretURLs($0.value)) })
     }
 
-    /// Returns a text without the secrets that it has if it is a URL.
+    /// Returns a text with secrets redacted if it is a URL.
     fileprivate func withoutSecretURL(_ text: String) -> String { text.contains("://") ? redacted(url: text) : text }
 
     private func withoutSecretURLs(_ value: ParameterValue) -> ParameterValue {
@@ -114,7 +114,7 @@ extension Redaction {
 }
 
 extension ParameterValue {
-    /// The smallest number of bytes that the value may have as JSON.
+    /// A lower bound for the size of the value as JSON.
     fileprivate var leastByteCount: Int {
         switch self {
         case .string(let text): text.utf8.count
@@ -127,6 +127,6 @@ extension ParameterValue {
 }
 
 extension UUID {
-    /// The form of RFC 9562 §4, in lower case.
+    /// The text form of RFC 9562 §4, in lower case.
     var text: String { uuidString.lowercased() }
 }

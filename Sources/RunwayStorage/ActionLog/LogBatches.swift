@@ -1,31 +1,31 @@
 import Foundation
 
-/// Decides which scope of a log has a batch to send, and how many records it has. Pure.
+/// Decides which scope of a log has a batch to send, and how many records the batch has. A pure state machine.
 ///
-/// A batch is sent when enough records wait, when the app asks, when the interval has passed since the oldest was
-/// recorded, at launch if any records wait, when a network comes back, and when an account signs in. If the cause is
-/// that enough records wait, the rest waits for the next cause; for every other cause, and after a failure, batches
-/// follow until all records are sent that waited at that moment. Records that arrive meanwhile wait for a cause of
-/// their own.
+/// Sending starts for one of these causes: enough records wait, the app asks, the interval has passed since the oldest
+/// record, the app launches, a network returns, or an account signs in.
+///
+/// If enough records wait, only full batches are sent. For every other cause, and after a failure, batches are sent
+/// until all records that were waiting at that moment are sent. Records that arrive later wait for the next cause.
 struct LogBatches: SendPolicy {
     /// The records and erasures that may be sent now, as read from the file.
     struct Reading: Sendable {
-        /// The numbers by scope: the records without an account, the records of the account that is signed in, and the
-        /// erasures that the server is asked for.
+        /// The counts by scope: the records without an account, the records of the signed-in account, and the pending
+        /// erasures.
         var counts: [String: Int]
-        /// The number of records of each scope, and of erasures, that the server has accepted or refused in this run,
-        /// without those that wait again after a series of refusals.
+        /// The number of records per scope, and of erasures, that the server has accepted or refused in this run.
+        /// Records that wait again after a series of refusals are subtracted.
         var ended: [String: Int] = [:]
-        /// The time that the oldest of these records had waited at ``instant``; zero if the log has no interval, since
-        /// only that needs it.
+        /// The time for which the oldest of these records had waited at ``instant``. Zero if the log has no interval,
+        /// which is its only use.
         var age = Duration.zero
-        /// The time of the reading, by the layer's clock.
+        /// The time of the reading on the layer's clock.
         var instant: Duration
-        /// The number of the reading. A later reading knows more.
+        /// The number of the reading. A reading with a greater number is newer.
         var number: Int
     }
 
-    /// The treatment of a batch that was not accepted.
+    /// The next step for a batch that was not accepted.
     enum Treatment: Equatable, Sendable {
         /// The batch is sent again.
         case `repeat`
@@ -37,11 +37,11 @@ struct LogBatches: SendPolicy {
 
     private struct Size: Sendable {
         var limit: Int
-        /// The number of single records set aside since the last batch that was accepted.
+        /// The number of single records set aside since the last accepted batch.
         var refusals = 0
     }
 
-    /// The number of single records set aside in a row from which the server seems to refuse everything.
+    /// The number of single records set aside in a row after which the server seems to refuse everything.
     static let refusalLimit = 3
 
     private let batchSize: Int
@@ -49,7 +49,7 @@ struct LogBatches: SendPolicy {
     private let maximumServerFaults: Int
     private var sizes: [String: Size] = [:]
     private(set) var reading: Reading?
-    /// The values of ``Reading/ended`` at which all records are sent that waited at the last cause.
+    /// The values that ``Reading/ended`` reaches when all records that were waiting at the last cause are sent.
     private var dueEnds: [String: Int] = [:]
 
     init(_ options: ActionLogOptions) {
@@ -58,19 +58,19 @@ struct LogBatches: SendPolicy {
         maximumServerFaults = max(1, options.maximumServerFaults)
     }
 
-    /// The scopes in which records wait that may be sent now.
+    /// The scopes with records that may be sent now.
     var scopes: [String] { (reading?.counts ?? [:]).keys.sorted() }
 
-    /// Notes the numbers of waiting records, unless a newer reading overtook this one: an account may have signed in
-    /// between both.
+    /// Stores the counts of a reading. Ignores it if a newer reading is known, since an account may have signed in
+    /// between the two.
     ///
-    /// - Parameter isUrgent: Whether all waiting records are to be sent. The default is `false`.
+    /// - Parameter isUrgent: Whether all waiting records should be sent. The default is `false`.
     mutating func note(_ reading: Reading, isUrgent: Bool = false) {
         if reading.number > self.reading?.number ?? .min {
             self.reading = reading
             self.reading?.counts = reading.counts.filter { $0.value > 0 }
             dueEnds = dueEnds.filter { reading.counts[$0.key] ?? 0 > 0 }
-            // Accounts that have left are forgotten.
+            // Accounts without waiting records are removed.
             if sizes.count > SendPace.maximumLaneCount { sizes = sizes.filter { reading.counts[$0.key] ?? 0 > 0 } }
         }
         if isUrgent { makeAllDue() }
@@ -91,51 +91,51 @@ struct LogBatches: SendPolicy {
         }
     }
 
-    /// Returns an empty name for each scope: all records are sent to one server.
+    /// Returns the same name for each scope, since all records are sent to one server.
     func server(of scope: String) -> String { "" }
 
     func start(of scope: String, from earliest: Duration, isSuspected: Bool, at now: Duration) -> Duration? {
         guard let reading else { return nil }
         let isDue = dueEnds[scope, default: 0] > reading.ended[scope, default: 0]
-        // If a record is suspected, records after it are accepted before it, and are counted in its place.
+        // While a record is suspected, later records are accepted before it, and count in its place.
         if isDue || isSuspected || reading.counts.values.reduce(0, +) >= batchSize { return earliest }
         return interval.map { max(earliest, reading.instant - reading.age + $0) }
     }
 
-    /// Returns the most records of the next batch of a scope.
+    /// Returns the maximum number of records in the next batch of a scope.
     func limit(_ scope: String) -> Int { size(scope).limit }
 
-    /// Whether the server has refused, or failed on, one record of a scope after the other: it may be refusing
-    /// everything.
+    /// Whether the server has refused several single records of a scope in a row, or failed on them, so that it may be
+    /// refusing everything.
     var isRefusingAll: Bool { sizes.values.contains { $0.refusals >= Self.refusalLimit } }
 
-    /// Returns the number of single records of a scope that were set aside since its last batch that was accepted.
+    /// Returns the number of single records of a scope set aside since its last accepted batch.
     func refusals(of scope: String) -> Int { size(scope).refusals }
 
-    /// Restores the numbers of records that earlier runs have set aside since a batch was accepted.
+    /// Restores the counts of records that earlier runs set aside since the last accepted batch.
     mutating func restoreRefusals(_ refusals: [String: Int]) {
         for (scope, count) in refusals {
             sizes[scope, default: Size(limit: batchSize)].refusals = max(count, self.refusals(of: scope))
         }
     }
 
-    /// Decides about a batch that the server refused, or on which it failed.
+    /// Returns the next step for a batch that the server refused or failed on.
     ///
-    /// - Parameter faults: The number of times that the server failed on the batch by a fault of its own, which may be
-    ///   over at the next attempt; `nil` if the server refused the batch. After a fault a batch is repeated, as often
-    ///   as the options allow, before it is halved. The halves are halved at once, down to single records.
+    /// - Parameter faults: The number of server faults on this batch; `nil` if the server refused it. A fault may be
+    ///   temporary, so the batch is repeated as often as the options allow, and then halved. Its halves are halved at
+    ///   once, down to single records.
     func treatment(_ scope: String, count: Int, faults: Int?) -> Treatment {
         if let faults, faults < (isHalf(scope, count) ? 1 : maximumServerFaults) { return .repeat }
         return count > 1 ? .halve : .setAside
     }
 
-    /// Returns whether a batch has records of a larger one that was halved. Halving removes nothing, so that it does no
-    /// harm if the server is down.
+    /// Returns whether a batch is part of a larger one that was halved. Halving removes nothing, so it does no harm
+    /// while the server is down.
     func isHalf(_ scope: String, _ count: Int) -> Bool { count > 1 && size(scope).limit < batchSize }
 
-    /// Records the end of a batch whose records are sent in smaller ones, or whose only record was set aside.
+    /// Records the end of a batch. Its records are sent in smaller batches, or its only record was set aside.
     ///
-    /// - Parameter isFault: Whether the server did not refuse the batch, but failed on it again and again.
+    /// - Parameter isFault: Whether the server failed on the batch repeatedly, instead of refusing it.
     /// - Returns: The outcome of the attempt.
     mutating func refuse(_ scope: String, count: Int, isFault: Bool) -> SendOutcome {
         var size = size(scope)

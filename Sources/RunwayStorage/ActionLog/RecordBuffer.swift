@@ -2,7 +2,7 @@ import Foundation
 import Runway
 import Synchronization
 
-/// The records that are not on disk yet, and the session of the next record.
+/// The records that are not on disk yet, and the current session.
 final class RecordBuffer: Sendable {
     fileprivate struct State {
         var records = RecordQueues()
@@ -13,7 +13,7 @@ final class RecordBuffer: Sendable {
         var pace = ActionLogPace()
         var isOptedOut = false
         var generator = SystemRandomNumberGenerator()
-        /// The tasks that wait until the writer has tried to write all records that are in the buffer now.
+        /// The tasks that wait until the writer has tried to write all current records.
         var passes: [Race<Void>] = []
         var erasures = 0
         var isFinished = false
@@ -21,13 +21,13 @@ final class RecordBuffer: Sendable {
 
     let clock: LayerClock
     let options: ActionLogOptions
-    /// An element for one or more additions since the last element.
+    /// Yields an element after one or more records were added.
     let additions: AsyncStream<Void>
     private let signal: AsyncStream<Void>.Continuation
-    /// The time since the system started, at the beginning of the clock.
+    /// The time since the system started, at the origin of the clock.
     private let uptimeOrigin: Duration
     let boot = BootSession.name ?? ""
-    /// Guards the records in memory, the session, the counts and the settings.
+    /// Guards the records, the session, the counts and the settings.
     private let state = Mutex(State())
 
     init(_ options: ActionLogOptions, clock: LayerClock) {
@@ -46,22 +46,22 @@ final class RecordBuffer: Sendable {
 
     var count: Int { state.withLock { $0.records.count } }
 
-    /// The fraction of records that the server wants, and its end.
+    /// The fraction of records that the server wants, and the time until which it applies.
     var pace: ActionLogPace {
         get { state.withLock { $0.pace } }
         set { state.withLock { $0.pace = newValue } }
     }
 
-    /// Whether nothing is recorded and sent.
+    /// Whether the user opted out, so that nothing is recorded or sent.
     var isOptedOut: Bool { state.withLock { $0.isOptedOut } }
 
-    /// Stops or resumes recording. When it stops, all records in memory are removed.
+    /// Stops or resumes recording. Stopping removes all records from memory.
     func setOptedOut(_ isOptedOut: Bool) {
         state.withLock { $0.isOptedOut = isOptedOut }
         if isOptedOut { erase { _ in true } }
     }
 
-    /// Adds a record, unless it is not sampled.
+    /// Adds a record, unless sampling leaves it out.
     func add(
         _ name: String, _ properties: Parameters, _ priority: ActionPriority, account: String
     ) -> ActionReceipt {
@@ -95,19 +95,20 @@ final class RecordBuffer: Sendable {
         return receipt
     }
 
-    /// The number of erasures. After an erasure, records that were taken before may be among the erased ones.
+    /// The number of erasures so far. If it has changed since records were taken, some of these records may have been
+    /// erased.
     var erasures: Int { state.withLock { $0.erasures } }
 
-    /// Takes the oldest records to write them, until ``removeTaken(rejected:)`` or ``restoreTaken()``, and returns
-    /// ``erasures``, too.
+    /// Takes the oldest records for writing, and also returns ``erasures``. ``removeTaken(rejected:)`` or
+    /// ``restoreTaken()`` has to follow.
     func take(_ maximumCount: Int) -> ([ActionRecord], erasures: Int) {
         state.withLock { ($0.records.take(maximumCount), $0.erasures) }
     }
 
-    /// Makes the records that were taken wait again: they could not be written.
+    /// Puts the taken records back, since they could not be written.
     func restoreTaken() { state.withLock { $0.records.restoreTaken() } }
 
-    /// Removes the records that were taken: they are on disk, or were rejected.
+    /// Removes the taken records, which are on disk or were rejected.
     func removeTaken(rejected: Int) {
         state.withLock { state in
             state.records.removeTaken()
@@ -115,7 +116,6 @@ final class RecordBuffer: Sendable {
         }
     }
 
-    /// Removes the records for which a condition holds.
     func erase(where condition: (ActionRecord) -> Bool) {
         let erased = state.withLock { state in
             state.erasures += 1
@@ -124,7 +124,7 @@ final class RecordBuffer: Sendable {
         for record in erased { record.receipt.settle(.failure(StorageError(.rejected, "The record was erased."))) }
     }
 
-    /// Waits until the writer has tried to write all records that are in the buffer now, or the task is cancelled.
+    /// Waits until the writer has tried to write all current records, or the task is cancelled.
     func pass() async {
         let pass = Race<Void>()
         let isFinished = state.withLock { state in
@@ -136,7 +136,7 @@ final class RecordBuffer: Sendable {
         await pass.wait(onCancel: ())
     }
 
-    /// Has the writer try again.
+    /// Makes the writer try again.
     func wake() { signal.yield() }
 
     /// Runs one pass of the writer, and resumes the tasks that wait for it.
@@ -150,8 +150,8 @@ final class RecordBuffer: Sendable {
         return result
     }
 
-    /// Removes the records that could not be written before the log ended, and counts them.
-    /// ``ActionReceipt/committed()`` throws for each of them.
+    /// Removes and counts the records that could not be written before the log was closed.
+    /// ``ActionReceipt/committed()`` throws for them.
     func abandon() {
         let abandoned = state.withLock { state in
             let abandoned = state.records.removeAll { _ in true }
@@ -164,7 +164,7 @@ final class RecordBuffer: Sendable {
         }
     }
 
-    /// Ends ``additions`` after the records that were added. Later records are not written.
+    /// Ends ``additions`` after the current records. Later records are not written.
     func finish() {
         state.withLock { $0.isFinished = true }
         signal.finish()
@@ -172,7 +172,7 @@ final class RecordBuffer: Sendable {
 }
 
 extension RecordBuffer.State {
-    /// Returns the reason why a record is not stored; `nil` if it is.
+    /// Returns the reason why a record is not stored; `nil` if it is stored.
     fileprivate mutating func loss(
         of name: String, _ byteCount: Int, _ options: ActionLogOptions, at now: Duration
     ) -> ActionLoss? {
@@ -183,7 +183,7 @@ extension RecordBuffer.State {
         return rate >= 1 || Double.random(in: 0..<1, using: &generator) < rate ? nil : .sampled
     }
 
-    /// Removes the records that exceed the limits of the memory, and returns their receipts.
+    /// Removes the records that exceed the memory limits, and returns their receipts.
     fileprivate mutating func evictExcess(_ options: ActionLogOptions) -> [ActionReceipt] {
         var evicted: [ActionReceipt] = []
         while records.count > max(1, options.maximumBufferedCount)
@@ -197,18 +197,18 @@ extension RecordBuffer.State {
     }
 }
 
-/// The fraction of records that the server wants, and the time before which it wants none.
+/// The fraction of records that the server wants, and the pause that it asked for.
 struct ActionLogPace: Sendable, Equatable {
-    /// The fraction, from 0 to 1.
+    /// The fraction of records to record, from 0 to 1.
     var sampleRate = 1.0
-    /// The end of the fraction, by the clock of the log: after it all records are recorded, so that the server's next
-    /// response can renew the fraction.
+    /// The end of the fraction, on the log's clock. After it all records are recorded, and the server's next response
+    /// can set a new fraction.
     var end = Duration.zero
-    /// The time before which nothing is sent, by the same clock.
+    /// The end of the pause, on the log's clock. Nothing is sent before.
     var pause = Duration.zero
 
     func rate(at now: Duration) -> Double { now < end ? sampleRate : 1 }
 
-    /// The time for which a fraction applies that the server sent without a wait.
+    /// The lifetime of a fraction that the server sent without a pause.
     static let standardLifetime = Duration.seconds(3600)
 }

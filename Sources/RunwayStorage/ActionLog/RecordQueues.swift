@@ -1,7 +1,6 @@
-/// Records in the order in which they were made, in a queue for each priority, so that the next one to evict is found
-/// at once.
+/// Records in the order of recording, in one queue per priority, so that the next record to evict is found at once.
 struct RecordQueues: Sendable {
-    /// The records of one priority. Those before the first are gone.
+    /// The records of one priority. The elements before `first` are removed already.
     private struct Queue: Sendable {
         var records: [ActionRecord] = []
         var start = 0
@@ -20,8 +19,8 @@ struct RecordQueues: Sendable {
     }
 
     private var queues: [ActionPriority: Queue] = [:]
-    /// The records that are being written, in the order in which they were made. They are not evicted: each is either
-    /// stored or lost.
+    /// The records that are being written, in the order of recording. They are not evicted: each is either stored or
+    /// lost.
     private var taken: [ActionRecord] = []
     private(set) var count = 0
     private(set) var byteCount = 0
@@ -32,7 +31,6 @@ struct RecordQueues: Sendable {
         byteCount += record.byteCount
     }
 
-    /// Removes the oldest record of the lowest priority that is not being written.
     mutating func evict() -> ActionRecord? {
         for priority in queues.keys.sorted() {
             guard let evicted = queues[priority]?.removeFirst() else { continue }
@@ -43,8 +41,8 @@ struct RecordQueues: Sendable {
         return nil
     }
 
-    /// Takes the oldest records to write them, in the order in which they were made, until ``removeTaken()`` or
-    /// ``restoreTaken()``.
+    /// Takes the oldest records for writing, in the order of recording. ``removeTaken()`` or ``restoreTaken()`` has to
+    /// follow.
     mutating func take(_ maximumCount: Int) -> [ActionRecord] {
         precondition(taken.isEmpty, "one group is written at a time")
         while taken.count < maximumCount,
@@ -56,14 +54,14 @@ struct RecordQueues: Sendable {
         return taken
     }
 
-    /// Removes the records that were taken: they are on disk, or were rejected.
+    /// Removes the taken records, which are on disk or were rejected.
     mutating func removeTaken() {
         count -= taken.count
         byteCount -= taken.reduce(0) { $0 + $1.byteCount }
         taken = []
     }
 
-    /// Has the records that were taken wait again, before all others.
+    /// Puts the taken records back, before all others.
     mutating func restoreTaken() {
         for (priority, records) in Dictionary(grouping: taken, by: \.priority) {
             guard let queue = queues[priority] else { continue }
@@ -72,7 +70,6 @@ struct RecordQueues: Sendable {
         taken = []
     }
 
-    /// Removes and returns the records for which a condition holds.
     mutating func removeAll(where condition: (ActionRecord) -> Bool) -> [ActionRecord] {
         var removed = taken.filter(condition)
         taken.removeAll(where: condition)

@@ -2,7 +2,7 @@ import Foundation
 import Runway
 import RunwayFiles
 
-/// The files of a ``DiskCache``, one for each large response: metadata, then body.
+/// The files of a ``DiskCache``. Each large response has one, with its metadata and then its body.
 struct ContentFiles: Sendable {
     let folder: String
 
@@ -14,7 +14,6 @@ struct ContentFiles: Sendable {
 
     private func path(_ id: Int64) -> String { "\(folder)/\(id)" }
 
-    /// Creates the file of an entry.
     func create(_ content: CacheTierEntry, _ id: Int64) throws {
         let file = open(path(id), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0o600)
         guard file >= 0 else { throw FileFailure("create a file", errno) }
@@ -35,10 +34,10 @@ struct ContentFiles: Sendable {
         }
     }
 
-    /// Returns the content of an entry, if the system has all of its file in memory; `nil` otherwise, and on systems
-    /// other than Linux.
+    /// Returns the content of an entry if the system has its whole file in memory; otherwise `nil`. Always returns
+    /// `nil` on systems other than Linux.
     ///
-    /// The function does not wait for the drive, so that any thread may call it.
+    /// It never waits for the drive, so any thread may call it.
     func readFromMemory(_ entry: DiskCacheEntry) -> CacheTierEntry? {
         let (metadataCount, bodyCount) = (entry.metadataByteCount, entry.bodyByteCount)
         var metadata: [UInt8] = []
@@ -53,9 +52,10 @@ struct ContentFiles: Sendable {
         return isWhole ? CacheTierEntry(metadata: metadata, body: body, kind: entry.kind) : nil
     }
 
-    /// Returns the content of an entry; `nil` if there is no file, or it is a symbolic link or too short.
+    /// Returns the content of an entry; `nil` if the file is missing, too short, or a symbolic link.
     ///
-    /// - Throws: ``FileFailure`` if the file can't be opened now, such as in a process that has too many files open.
+    /// - Throws: ``FileFailure`` if the file can't be opened now, for example because the process has too many open
+    ///   files.
     func read(_ entry: DiskCacheEntry) throws -> CacheTierEntry? {
         let file = open(path(entry.id), O_RDONLY | O_CLOEXEC | O_NOFOLLOW)
         guard file >= 0 else {
@@ -82,11 +82,11 @@ struct ContentFiles: Sendable {
         return bytes.count == byteCount ? bytes : nil
     }
 
-    /// Removes the file of an entry, if there is one. Returns `false` if it can't be removed.
+    /// Removes the file of an entry if it exists. Returns `false` if it can't be removed.
     @discardableResult
     func remove(_ id: Int64) -> Bool { unlink(path(id)) == 0 || errno == ENOENT }
 
-    /// Removes the files of no entry, which a process left that ended while it wrote. It reads the whole folder.
+    /// Removes files without an entry, which remain if a process ends during a write. Reads the whole folder.
     func removeAll(besides ids: Set<Int64>) throws {
         for name in try FileManager.default.contentsOfDirectory(atPath: folder) {
             if let id = Int64(name), ids.contains(id) { continue }
@@ -95,7 +95,7 @@ struct ContentFiles: Sendable {
     }
 }
 
-/// An operation on a file that the system refused.
+/// The error of a failed file operation.
 struct FileFailure: Error, CustomStringConvertible {
     let description: String
 

@@ -1,8 +1,8 @@
 import Runway
 
 extension DiskCache {
-    /// Returns a change with its content encrypted. If a content can't be encrypted now, the change removes the stored
-    /// content of the key, since it is older than the one in memory.
+    /// Returns a change with its content encrypted. If the content can't be encrypted now, the change removes the older
+    /// content that is stored for the key.
     static func sealed(
         _ change: CacheTierChange, with sealing: (any PayloadSealing)?, _ report: (DiskCacheProblem) -> Void
     ) -> CacheTierChange {
@@ -18,8 +18,8 @@ extension DiskCache {
         }
     }
 
-    /// Returns a content as it was before it was encrypted; `nil` if it can't be decrypted. The latter says nothing
-    /// about the bytes on disk: their checksum is right.
+    /// Decrypts a content. Returns `nil` if it can't be decrypted. The bytes on disk need not be damaged: their
+    /// checksum is correct.
     static func opened(
         _ content: CacheTierEntry, _ digest: CacheDigest, with sealing: (any PayloadSealing)?
     ) -> CacheTierEntry? {

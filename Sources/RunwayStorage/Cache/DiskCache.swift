@@ -35,48 +35,47 @@ import Synchronization
 /// endpoints and accounts in clear.
 public final class DiskCache: CacheTier {
     private enum Phase {
-        /// Nothing was read yet, or a failure closed the cache: the next operation opens it.
+        /// The cache was not used yet, or a failure closed it. The next operation opens it.
         case closed
         case open(DiskCacheStore, DiskCacheIndex)
-        /// The cache was closed for good.
+        /// The app closed the cache for good.
         case ended
     }
 
     private struct State {
         var phase = Phase.closed
-        /// The last uses that are still to be written, by the numbers of their entries.
+        /// The last uses that have not been written yet, by the ids of their entries.
         var uses: [Int64: Int64] = [:]
         var isWritingUsesSoon = false
-        /// Whether the latest response could not be decrypted, which is reported once until one can be.
+        /// Whether the latest response could not be decrypted. It is reported once, until a response can be decrypted.
         var isKeyMissing = false
-        /// The operations that failed the last time. Each is reported once until it succeeds.
+        /// The operations that failed at their last attempt. Each is reported once, until it succeeds.
         var failing: Set<Operation> = []
     }
 
-    /// The operations that can fail for a while.
+    /// The operations that can fail temporarily.
     private enum Operation { case open, read, write, clear }
 
-    /// The limits of the stored responses.
+    /// The limits of the cache.
     public let limits: DiskCacheLimits
     private let folder: URL
     private let sealing: (any PayloadSealing)?
     private let report: @Sendable (DiskCacheProblem) -> Void
-    /// Guards the index.
     private let state = Mutex(State())
-    /// Opens, writes and closes.
+    /// The queue for opening, writing and closing.
     private let writing = DispatchQueue(label: "runway.disk-cache.writing", qos: .utility)
-    /// Reads contents, so that no lookup waits for files that are being written.
+    /// The queue for reading, so that lookups do not wait for writes.
     private let reading = DispatchQueue(label: "runway.disk-cache.reading")
 
-    /// Creates a cache in a folder, which is read at the first lookup.
+    /// Creates a cache in a folder. The first lookup reads the folder.
     ///
     /// - Parameters:
-    ///   - folder: A folder that nothing else uses. It is created unless it exists. On iOS a cache in the container of
-    ///     an app group finds and stores nothing, since the system ends an app that is suspended while it holds a lock
-    ///     there.
+    ///   - folder: A folder that nothing else uses. It is created if it does not exist. On iOS, a cache in the
+    ///     container of an app group finds and stores nothing, since the system ends an app that is suspended while it
+    ///     holds a lock there.
     ///   - limits: The limits of the stored responses; see ``DiskCacheLimits`` for the defaults.
-    ///   - sealing: Encrypts metadata and bodies. The default, `nil`, stores them as they are. A response that can't be
-    ///     decrypted is not found, and stays. A response that was stored without a sealing is not found with one, and
+    ///   - sealing: Encrypts metadata and bodies. The default, `nil`, stores them unencrypted. A response that can't be
+    ///     decrypted is not found, and stays on disk. Responses stored without encryption are not found with it, and
     ///     the reverse.
     ///   - report: Receives the problems of the cache, on a thread of the cache. The default ignores them.
     public init(
@@ -91,15 +90,15 @@ public final class DiskCache: CacheTier {
 
     deinit { end() }
 
-    /// The number of responses that are stored; 0 before the first lookup.
+    /// The number of stored responses; 0 before the first lookup.
     public var count: Int { index?.count ?? 0 }
 
-    /// The bytes of the responses that are stored, as ``DiskCacheLimits/maximumByteCount`` counts them; 0 before the
+    /// The total size of the stored responses in bytes, as ``DiskCacheLimits/maximumByteCount`` counts it; 0 before the
     /// first lookup.
     public var byteCount: Int { index?.byteCount ?? 0 }
 
-    /// The bytes of the write-ahead log of the index. SQLite moves them to its file when they are about 4 MiB; more
-    /// than that for long means that it can't.
+    /// The size of the index's write-ahead log in bytes. SQLite moves the log to its file at about 4 MiB. A larger log
+    /// for a long time means that SQLite can't move it.
     public var logByteCount: Int { SQLiteFile.logByteCount(of: database) }
 
     private var database: URL { folder.appending(path: DiskCacheStore.databaseName) }
@@ -108,14 +107,14 @@ public final class DiskCache: CacheTier {
         state.withLock { if case .open(_, let index) = $0.phase { index } else { nil } }
     }
 
-    /// Returns the entry of a key; `nil` if there is none, or if it is damaged.
+    /// Returns the entry of a key; `nil` if none is stored, or if it is damaged.
     ///
-    /// - Throws: An error of SQLite or of the file system, or an error that says that another cache uses the folder.
+    /// - Throws: An error of SQLite or of the file system, or an error if another cache uses the folder.
     public func find(_ key: CacheTierKey) async throws -> CacheTierEntry? {
         let key = CacheDigest(key, isSealed: sealing != nil)
         if !isOpen { _ = try await run(on: writing) { try $0.open() } }
         guard let (entry, store) = use(key) else { return nil }
-        // A sealing is the app's code, which may wait for the system's keys.
+        // With encryption the fast path is not used, since the app's code may wait for the system's keys.
         if sealing == nil, let content = store.readFromMemory(entry) {
             noteSuccess(of: .read)
             return content
@@ -137,18 +136,18 @@ public final class DiskCache: CacheTier {
         return nil
     }
 
-    /// Returns `false` if the index has no entry of a key; `true` before the first lookup, which reads the index.
+    /// Returns `false` if no entry is stored for a key. Returns `true` before the first lookup, which reads the index.
     public func mayHold(_ key: CacheTierKey) -> Bool {
         let key = CacheDigest(key, isSealed: sealing != nil)
         return state.withLock { if case .open(_, let index) = $0.phase { index.holds(key) } else { true } }
     }
 
-    /// Applies changes in one transaction, and evicts the responses for which there is no room any more.
+    /// Applies changes in one transaction, and evicts responses that exceed the limits.
     ///
-    /// If the disk has no space for a clear, all stored responses are removed, since that needs none.
+    /// If the disk is too full for a clear, the cache removes all stored responses, which needs no space.
     ///
-    /// - Throws: An error of SQLite or of the file system, or an error that says that another cache uses the folder. In
-    ///   this case nothing was stored.
+    /// - Throws: An error of SQLite or of the file system, or an error if another cache uses the folder. Nothing was
+    ///   stored then.
     public func apply(_ changes: [CacheTierChange]) async throws {
         try await run(on: writing) { cache in
             let sealed = changes.map { Self.sealed($0, with: cache.sealing, cache.report) }
@@ -160,19 +159,19 @@ public final class DiskCache: CacheTier {
             } catch let error
                 where DiskCacheStore.isFull(error, in: cache.folder) && Self.mayRemoveAll(for: changes)
             {
-                // The failure has closed the cache. A clear that fails together with responses to store is repeated
-                // without them.
+                // The failure has closed the cache. A clear that failed together with responses to store is repeated
+                // without these responses.
                 try DiskCacheStore.removeAll(in: cache.folder)
                 cache.noteRemoval()
             }
         }
     }
 
-    /// Writes the changes that are not yet written, and releases the folder for another cache. From then on nothing is
-    /// found or stored.
+    /// Writes pending changes, and releases the folder for another cache. Afterwards this cache finds and stores
+    /// nothing.
     public func close() async { try? await run(on: writing) { $0.end() } }
 
-    /// See ``DiskCacheStore/limit(toPages:)``.
+    /// Limits the size of the database; see ``DiskCacheStore/limit(toPages:)``.
     func limitDatabase(toPages count: Int) async throws {
         try await run(on: writing) { try $0.open().limit(toPages: count) }
     }
@@ -190,7 +189,7 @@ public final class DiskCache: CacheTier {
 
     private func noteSuccess(of operation: Operation) { state.withLock { _ = $0.failing.remove(operation) } }
 
-    /// Reports a failure that may pass, unless the operation has failed before.
+    /// Reports a temporary failure, unless the operation failed before.
     private func noteFailure(of operation: Operation, _ error: any Error) {
         if (error as? DiskCacheError) == .closed { return }
         guard state.withLock({ $0.failing.insert(operation).inserted }) else { return }
@@ -199,7 +198,7 @@ public final class DiskCache: CacheTier {
         report(DiskCacheProblem(.unavailable, "The cache can't be used now, and what is stored stays: \(reason)"))
     }
 
-    /// Reports that a clear removed all responses, unless the clear before did so, too.
+    /// Reports that a clear removed all responses, unless the previous clear did so, too.
     private func noteRemoval() {
         guard state.withLock({ $0.failing.insert(.clear).inserted }) else { return }
         report(DiskCacheProblem(.unavailable, "The disk has no space for a clear: all responses were removed."))
@@ -214,15 +213,15 @@ public final class DiskCache: CacheTier {
     }
 }
 
-/// Functions that run on the caller's thread.
+/// Functions on the caller's thread.
 extension DiskCache {
     private var isOpen: Bool { state.withLock { if case .open = $0.phase { true } else { false } } }
 
-    /// Finds an entry in the index, and makes it the most recently used.
+    /// Finds an entry, and marks it as the most recently used.
     private func use(_ key: CacheDigest) -> (DiskCacheEntry, DiskCacheStore)? {
         let (found, startsWriting) = state.withLock { state -> ((DiskCacheEntry, DiskCacheStore)?, Bool) in
             guard case .open(let store, var index) = state.phase else { return (nil, false) }
-            // Moved out, so that it has one owner and is not copied.
+            // The index is moved out, so that it has one owner and is not copied.
             state.phase = .closed
             defer { state.phase = .open(store, index) }
             guard let entry = index.use(key) else { return (nil, false) }
@@ -238,7 +237,7 @@ extension DiskCache {
     }
 }
 
-/// Functions that run on the writing queue.
+/// Functions on the writing queue.
 extension DiskCache {
     @discardableResult
     private func open() throws -> DiskCacheStore {
@@ -257,7 +256,7 @@ extension DiskCache {
         }
     }
 
-    /// - Parameter isNew: Whether a damaged database was set aside just now.
+    /// - Parameter isNew: Whether a damaged database was just set aside.
     private func openFiles(isNew: Bool) throws -> DiskCacheStore {
         let store = try DiskCacheStore(folder, report)
         do {
@@ -275,7 +274,7 @@ extension DiskCache {
         return store
     }
 
-    /// Plans changes, writes them with all uses so far, and makes them known.
+    /// Plans changes, writes them with all pending uses, and then publishes them.
     private func change(_ plan: (inout DiskCacheIndex) -> DiskCacheIndex.Plan) throws {
         let store = try open()
         let (plan, uses) = changeIndex { index, state in
@@ -318,15 +317,15 @@ extension DiskCache {
     private func removeDamaged(_ entry: DiskCacheEntry) throws {
         var isHeld = false
         try change { index in
-            // Not damaged, if it was replaced or removed while it was read.
+            // If the entry was replaced or removed during the read, its content is not damaged.
             isHeld = index.holds(entry)
             return index.planRemoval(of: entry)
         }
-        // After the lock was released: the app may ask the cache for its count.
+        // Called without the lock, since the app may ask the cache for its count.
         if isHeld { report(DiskCacheProblem(.damage, "A damaged response was removed.")) }
     }
 
-    /// Closes the cache after an error, so that the next operation reads the stored state; sets a damaged database
+    /// Closes the cache after an error, so that the next operation reads the stored state. Sets a damaged database
     /// aside.
     private func fail(_ error: any Error, of store: DiskCacheStore, in operation: Operation) {
         let isCurrent = state.withLock { state in
@@ -359,15 +358,15 @@ extension DiskCache {
 }
 
 extension DiskCache {
-    /// Whether all responses are removed if a full disk prevents these changes. That is so if they clear an account,
-    /// whose responses must not stay, and store no response, which must not be lost.
+    /// Whether all responses may be removed if a full disk prevents these changes. The changes must clear an account,
+    /// whose responses must not stay, and must store no response, which would be lost.
     private static func mayRemoveAll(for changes: [CacheTierChange]) -> Bool {
         changes.contains(where: \.clearsAccount) && !changes.contains(where: \.isStoring)
     }
 }
 
 extension CacheTierChange {
-    /// Whether the bytes that the change removes must not be left in the files.
+    /// Whether the removed bytes must be overwritten in the files.
     fileprivate var isErasing: Bool { if case .clear = self { true } else { false } }
     /// Whether the change removes all responses of an account, or of all accounts.
     fileprivate var clearsAccount: Bool {

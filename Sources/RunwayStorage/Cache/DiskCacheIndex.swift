@@ -1,6 +1,6 @@
 import Runway
 
-/// A SHA-256, by which keys and targets are stored: they may contain secrets.
+/// A SHA-256 digest. Keys and targets are stored as digests, since they may contain secrets.
 struct CacheDigest: Hashable, Sendable {
     let bytes: [UInt8]
 
@@ -10,10 +10,9 @@ struct CacheDigest: Hashable, Sendable {
         bytes = hash.digest
     }
 
-    /// The digest of a key.
     init(_ key: CacheTierKey, isSealed: Bool) { self.init(isSealed ? key.canonicalForm + [0] : key.canonicalForm) }
 
-    /// A digest that was read back; `nil` if it has not the length of a digest.
+    /// Creates a digest from stored bytes. Returns `nil` if their count is wrong.
     init?(reading bytes: [UInt8]) {
         guard bytes.count == 32 else { return nil }
         self.bytes = bytes
@@ -24,34 +23,33 @@ struct CacheDigest: Hashable, Sendable {
     }
 }
 
-/// The data that a ``DiskCache`` has in memory about one response.
+/// The data about one response that a ``DiskCache`` holds in memory.
 struct DiskCacheEntry: Sendable {
-    /// Identifies one stored version: a response that replaces another one has a new id.
+    /// Identifies one stored version of a response. A new version has a new id.
     let id: Int64
     let key: CacheDigest
     let service: String
     let endpoint: String?
     let account: String?
     let target: CacheDigest?
-    /// The kind whose budget the response uses.
+    /// The kind of the response, which decides whose budget it uses.
     let kind: CacheKind
     let metadataByteCount: Int
     let bodyByteCount: Int
-    /// The checksum of key, id, metadata and body; see ``contentChecksum(_:)``.
+    /// The checksum of the key, id, metadata and body; see ``contentChecksum(_:)``.
     var checksum: UInt64 = 0
-    /// The sequence number of its last use: of two entries, the one with the smaller number is evicted first.
+    /// The sequence number of the last use. The entry with the smallest number is evicted first.
     var lastUse: Int64
 
-    /// The largest content that is stored in the database; a larger one has a file of its own.
+    /// The maximum size of a content that is stored in the database. A larger one is stored in its own file.
     static var maximumRowByteCount: Int { 16 << 10 }
 
     var contentByteCount: Int { metadataByteCount + bodyByteCount }
     var isInFile: Bool { contentByteCount > Self.maximumRowByteCount }
-    /// The size of the response as ``DiskCacheLimits/maximumByteCount`` counts it.
+    /// The size of the response, as ``DiskCacheLimits/maximumByteCount`` counts it.
     var byteCount: Int { contentByteCount + 512 }
 
-    /// Returns the checksum of the content, the key and the id of the entry. An equal content of another entry has a
-    /// different checksum.
+    /// Returns the checksum of the content, the key and the id. An equal content in another entry has another checksum.
     func contentChecksum(_ content: CacheTierEntry) -> UInt64 {
         var checksum = Checksum(seed: UInt64(bitPattern: id))
         checksum.add(key.bytes)
@@ -60,7 +58,7 @@ struct DiskCacheEntry: Sendable {
         return checksum.value
     }
 
-    /// The checksum of all columns of its row but the last use.
+    /// The checksum of all columns of the entry's row except the last use.
     var seal: UInt64 {
         var seal = Checksum(seed: UInt64(bitPattern: id))
         seal.add(key.bytes)
@@ -77,9 +75,9 @@ struct DiskCacheEntry: Sendable {
     }
 }
 
-/// Decides which responses a ``DiskCache`` stores and evicts. The index writes nothing itself: ``plan(_:)`` returns the
+/// Decides which responses a ``DiskCache`` stores and evicts. It writes nothing itself: ``plan(_:)`` returns the
 /// changes to write.
-// Unchecked: all members are values, but `ValuesByKind` does not declare that it is sendable.
+// Unchecked: all members are values, but `ValuesByKind` is not declared `Sendable`.
 struct DiskCacheIndex: @unchecked Sendable {
     /// The changes of one transaction.
     struct Plan {
@@ -89,13 +87,12 @@ struct DiskCacheIndex: @unchecked Sendable {
         var isEmpty: Bool { stored.isEmpty && removed.isEmpty }
     }
 
-    /// Whether contents are encrypted. The keys of encrypted contents have other digests, so that a run without the
-    /// encryption key finds nothing that it can't read.
+    /// Whether contents are encrypted. Encrypted contents have other key digests, so a run without the encryption key
+    /// does not find contents that it can't read.
     let isSealed: Bool
     private var entries: ValuesByKind<CacheKind, CacheDigest, DiskCacheEntry>
-    /// The keys of each target.
     private var targets: [CacheDigest: Set<CacheDigest>] = [:]
-    /// The numbers of entries that are not written yet: they count, and are not found.
+    /// The ids of entries that are not written yet. They count, but lookups do not find them.
     private var unwritten: Set<Int64> = []
     private var lastID: Int64 = 0
     private var lastUse: Int64 = 0
@@ -110,19 +107,19 @@ struct DiskCacheIndex: @unchecked Sendable {
     var count: Int { entries.count }
     var byteCount: Int { entries.byteCount }
 
-    /// Adds an entry that was read from the disk. Entries have to be added in the order of their last use.
+    /// Adds an entry that was read from disk. Entries have to be added in the order of their last use.
     ///
-    /// - Returns: The entries that have to be removed, since limits or files have changed.
+    /// - Returns: The entries to remove, because the limits or the files have changed.
     mutating func restore(_ entry: DiskCacheEntry) -> [DiskCacheEntry] {
         lastID = max(lastID, entry.id)
-        // No checksum covers it, and a damaged one must not overflow.
+        // No checksum covers this number, and a damaged one must not overflow.
         lastUse = max(lastUse, min(entry.lastUse, Int64(1) << 62))
         var plan = Plan()
         insert(entry, &plan)
         return plan.removed
     }
 
-    /// Returns the entry of a key, which becomes the most recently used; `nil` if there is none.
+    /// Returns the entry of a key, and marks it as the most recently used. Returns `nil` if none is stored.
     mutating func use(_ key: CacheDigest) -> DiskCacheEntry? {
         guard holds(key) else { return nil }
         lastUse += 1
@@ -132,13 +129,13 @@ struct DiskCacheIndex: @unchecked Sendable {
         }
     }
 
-    /// Returns whether a response is stored for a key.
     func holds(_ key: CacheDigest) -> Bool { entries.peek(key).map { !unwritten.contains($0.id) } ?? false }
 
-    /// Returns whether an entry is stored still.
+    /// Returns whether an entry is still stored.
     func holds(_ entry: DiskCacheEntry) -> Bool { entries.peek(entry.key)?.id == entry.id }
 
-    /// Makes the changes, and returns the ones to write. A stored response is found only after ``commit(_:)``.
+    /// Applies changes in memory, and returns the changes to write. A stored response is found only after
+    /// ``commit(_:)``.
     mutating func plan(_ changes: [CacheTierChange]) -> Plan {
         var plan = Plan()
         for change in changes {
@@ -159,14 +156,13 @@ struct DiskCacheIndex: @unchecked Sendable {
         return plan
     }
 
-    /// Removes an entry whose content is damaged.
+    /// Plans the removal of an entry whose content is damaged.
     mutating func planRemoval(of entry: DiskCacheEntry) -> Plan {
         var plan = Plan()
         if holds(entry) { remove(entry.key, &plan) }
         return plan
     }
 
-    /// Records that a plan was written.
     mutating func commit(_ plan: Plan) { for stored in plan.stored { unwritten.remove(stored.entry.id) } }
 
     private mutating func store(_ content: CacheTierEntry, for key: CacheTierKey, _ plan: inout Plan) {
@@ -183,8 +179,8 @@ struct DiskCacheIndex: @unchecked Sendable {
         }
     }
 
-    /// Inserts an entry in place of its key's last one, and evicts others for it. Returns `false` if it is larger than
-    /// the limit.
+    /// Inserts an entry in place of its key's previous one, and evicts others to make room. Returns `false` if the
+    /// entry is larger than the limit.
     @discardableResult
     private mutating func insert(_ entry: DiskCacheEntry, _ plan: inout Plan) -> Bool {
         remove(entry.key, &plan)

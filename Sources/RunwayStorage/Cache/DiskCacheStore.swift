@@ -3,8 +3,8 @@ import GRDB
 import Runway
 import RunwaySQLite
 
-/// The files of a ``DiskCache`` while it is open: a lock, the database of its index and of small responses, and a file
-/// for each large one.
+/// The files of an open ``DiskCache``: a lock, a database with the index and small responses, and one file per large
+/// response.
 ///
 /// Only one thread at a time may use the store, except for ``read(_:)`` and ``readFromMemory(_:)``.
 final class DiskCacheStore: Sendable {
@@ -19,12 +19,12 @@ final class DiskCacheStore: Sendable {
     static let databaseName = "cache.sqlite"
     private static let setAsideName = "set-aside"
 
-    /// Opens a folder, and creates it unless it exists. A database that can't be read is set aside, and a new one
-    /// begun.
+    /// Opens a folder, which is created if it does not exist. A database that can't be read is set aside, and replaced
+    /// by a new one.
     init(_ folder: URL, _ report: (DiskCacheProblem) -> Void) throws {
         self.folder = folder
         if AppGroup.contains(folder.path) { throw DiskCacheError.shared }
-        // The folder is private to the cache, even if it existed before.
+        // Other users lose access even to a folder that existed before.
         _ = try StorageFolder.prepare(folder)
         try StorageFolder.protect([folder])
         try FileManager.default.setAttributes([.posixPermissions: 0o700], ofItemAtPath: folder.path)
@@ -46,20 +46,20 @@ final class DiskCacheStore: Sendable {
 
     /// Closes the database, and then releases the lock.
     func close() {
-        // It fails only while a statement runs, and none does.
+        // Closing fails only while a statement runs, and none does.
         try? database.close()
         lock.release()
     }
 
     private static func openDatabase(_ folder: URL) throws -> DatabaseQueue {
-        // Deleted rows are overwritten, so that nothing of an account is left after its entries were cleared.
+        // Deleted rows are overwritten, so that no data of a cleared account remain.
         let database = try StorageDatabase.open(
             at: folder.appending(path: databaseName), durability: .normal, overwritesRemovedBytes: true)
         try database.write { database in
             let found = try Int.fetchOne(database, sql: "PRAGMA user_version") ?? 0
             guard found <= version else { throw NewerSchema(version: found) }
             if found == version { return }
-            // Earlier versions had another checksum: all that they stored would count as damaged.
+            // Earlier versions had another checksum, so all their entries would count as damaged.
             try database.execute(
                 sql: """
                     DROP TABLE IF EXISTS entries;
@@ -76,8 +76,7 @@ final class DiskCacheStore: Sendable {
         return database
     }
 
-    /// Sets the remaining files of the database aside, in place of those that were set aside before, and removes the
-    /// files of responses.
+    /// Sets the database files aside, in place of earlier ones, and removes the files of responses.
     private static func setAside(_ folder: URL, _ files: ContentFiles) throws {
         let manager = FileManager.default
         let place = folder.appending(path: setAsideName)
@@ -93,11 +92,12 @@ final class DiskCacheStore: Sendable {
         try files.removeAll(besides: [])
     }
 
-    /// Removes all files of a cache from a folder that no cache has open. It needs no space.
+    /// Removes all files of a cache that is not open. It needs no disk space.
     static func removeAll(in folder: URL) throws {
         let lock = try lock(folder)
         defer { lock.release() }
-        // The database before the files of responses, which are removed at the next opening if the process ends in between.
+        // The database is removed first. If the process ends in between, the next opening removes the files of
+        // responses.
         let manager = FileManager.default
         let names = ["", "-wal", "-shm"].map { databaseName + $0 } + [setAsideName]
         for name in names where manager.fileExists(atPath: folder.appending(path: name).path) {
@@ -106,18 +106,17 @@ final class DiskCacheStore: Sendable {
         try ContentFiles(folder.appending(path: "bodies")).removeAll(besides: [])
     }
 
-    /// Closes the database and sets it aside.
     func setAside() throws {
         defer { close() }
         try database.close()
         try Self.setAside(folder, files)
     }
 
-    /// Returns whether an error says that the disk has no space for the database.
+    /// Returns whether an error means that the disk is too full for the database.
     static func isFull(_ error: any Error, in folder: URL) -> Bool { failure(error, in: folder) == .full }
 
-    /// Returns whether an error says that the database is damaged, or that a newer version of the app wrote it. All
-    /// others, such as a full disk, pass.
+    /// Returns whether an error means that the database is damaged, or has a later version. Other errors, such as a
+    /// full disk, are temporary.
     static func isDamage(_ error: any Error, in folder: URL) -> Bool {
         if error is NewerSchema { return true }
         return failure(error, in: folder) == .damaged
@@ -128,15 +127,15 @@ final class DiskCacheStore: Sendable {
     }
 }
 
-/// The database was written by a newer version of the app.
+/// The error of a database that a later version of the app wrote.
 private struct NewerSchema: Error, CustomStringConvertible {
     let version: Int
     var description: String { "a newer version of the app wrote it (schema \(version))" }
 }
 
 extension DiskCacheStore {
-    /// Reads the index, and removes the entries that can't be used: damaged rows, rows beyond the limits, and files
-    /// without a row.
+    /// Reads the index. Removes entries that can't be used: damaged rows, rows beyond the limits, and files without a
+    /// row.
     func load(
         _ limits: DiskCacheLimits, isSealed: Bool, _ report: (DiskCacheProblem) -> Void
     ) throws -> DiskCacheIndex {
@@ -164,7 +163,7 @@ extension DiskCacheStore {
         return index
     }
 
-    /// Named one by one: the names in a damaged schema may be others, which SQLite then reports.
+    /// Each column is named, so that SQLite reports an error if a damaged schema has other names.
     private static var columns: String {
         "id, key, service, endpoint, account, target, metadataByteCount, bodyByteCount, checksum, seal, lastUse, kind"
     }
@@ -186,8 +185,8 @@ extension DiskCacheStore {
         return entry.seal == UInt64(bitPattern: seal) ? entry : nil
     }
 
-    /// Returns the content of an entry, if it can be read without waiting for the drive, and is not damaged; `nil`
-    /// otherwise.
+    /// Returns the content of an entry if it is undamaged and can be read without waiting for the drive; otherwise
+    /// `nil`.
     func readFromMemory(_ entry: DiskCacheEntry) -> CacheTierEntry? {
         guard entry.isInFile, let content = files.readFromMemory(entry),
             entry.contentChecksum(content) == entry.checksum
@@ -213,7 +212,7 @@ extension DiskCacheStore {
         }
     }
 
-    /// Writes a plan, and the sequence numbers of last uses by the numbers of their entries, in one transaction.
+    /// Writes a plan and the sequence numbers of last uses, by entry id, in one transaction.
     func write(_ plan: DiskCacheIndex.Plan, uses: [Int64: Int64]) throws {
         let large = plan.stored.filter(\.entry.isInFile)
         do {
@@ -231,7 +230,8 @@ extension DiskCacheStore {
     private func write(
         _ stored: [(entry: DiskCacheEntry, content: CacheTierEntry)], removing ids: [Int64], uses: [Int64: Int64]
     ) throws {
-        // On a full disk the space of the write-ahead log is enough for most clears. `DiskCache` removes all files for any other.
+        // On a full disk, most clears fit into the write-ahead log's space. For the others, `DiskCache` removes all
+        // files.
         try database.writeMakingRoom { database in
             for id in ids {
                 for table in ["entries", "contents"] {
@@ -256,7 +256,7 @@ extension DiskCacheStore {
     }
 
     /// Overwrites deleted rows, also in the write-ahead log, and removes the files that were set aside. If no response
-    /// is left, the database is cut to its content.
+    /// is left, shrinks the database.
     func erase() throws {
         try database.moveLog()
         database.shrink(ifEmpty: "entries")
@@ -264,7 +264,7 @@ extension DiskCacheStore {
         if FileManager.default.fileExists(atPath: place.path) { try FileManager.default.removeItem(at: place) }
     }
 
-    /// Limits the database to some pages, until it is closed. For tests of a full disk.
+    /// Limits the size of the database until it is closed, for tests of a full disk.
     func limit(toPages count: Int) throws {
         try database.writeWithoutTransaction { try $0.execute(sql: "PRAGMA max_page_count = \(count)") }
     }

@@ -2,31 +2,32 @@ import Foundation
 import GRDB
 import Runway
 
-/// The settings that an action log stores in addition to its records.
+/// The settings of an action log, in addition to its records.
 extension Journal {
-    /// The setting of the user's decision, which is always stored: "1" after an opt-out, otherwise "0".
+    /// The setting with the user's decision, which always exists: "1" after an opt-out, and otherwise "0".
     static let optOutName = "optedOut"
     private static let paceName = "pace"
-    /// Followed by the scope.
+    /// The prefix of a setting's name. The scope follows.
     private static let refusalsPrefix = "refusals "
-    /// Followed by an account that has recorded, and that no later opt-out or erasure at the server was about.
+    /// The prefix of a setting's name. The name of an account follows that has recorded since the last opt-out, or
+    /// since its last erasure at the server.
     private static let accountPrefix = "account "
-    /// ``accountPrefix`` with an empty account: something was recorded while no account was signed in.
+    /// The name for records without an account: ``accountPrefix`` with an empty account.
     static let nobodyRecordedName = accountPrefix
-    /// Followed by the account.
+    /// The prefix of a setting's name. The account to erase follows.
     private static let erasurePrefix = "erase "
-    /// ``erasurePrefix`` with an empty account: the erasure of the records without an account.
+    /// The name for the erasure of the records without an account: ``erasurePrefix`` with an empty account.
     private static let erasureOfNobodyName = erasurePrefix
-    /// The settings of one installation, which are not copied to another one: its secret, and the erasure of its
+    /// The settings that belong to one installation and are not copied to another: its secret, and the erasure of its
     /// records without an account.
     static let installationSettings: Set<String> = [InstallationSecret.settingName, erasureOfNobodyName]
-    /// The prefix of the stored value of a refused record; the reason follows it.
+    /// The prefix of the value of a refused erasure. The reason follows.
     private static let refusedPrefix = "refused "
 
     /// Whether the user opted out.
     ///
-    /// - Throws: ``StorageError/Kind/corrupted`` if the file does not say so. ``JournalFile`` then replaces it, and
-    ///   ``JournalSalvage`` decides.
+    /// - Throws: ``StorageError/Kind/corrupted`` if the file does not contain the decision. ``JournalFile`` then
+    ///   replaces the file, and ``JournalSalvage`` decides.
     func isOptedOut() throws(StorageError) -> Bool {
         guard let decision = try setting(Self.optOutName) else {
             throw StorageError(.corrupted, "\(url.lastPathComponent) does not say whether the user opted out.")
@@ -34,54 +35,52 @@ extension Journal {
         return decision != "0"
     }
 
-    /// Stores whether the user opted out. An opt-out removes all entries, and forgets the accounts that have recorded.
+    /// Stores whether the user opted out. An opt-out removes all entries, and the names of the accounts that have
+    /// recorded.
     ///
-    /// If the process ends in between, the decision is stored, and ``completeOptOut()`` removes the rest. This must
-    /// happen before recording resumes, or the rest would be sent then.
+    /// If the process ends in between, the decision is stored, and ``completeOptOut()`` has to remove the remaining
+    /// entries before recording resumes. Otherwise they would be sent then.
     ///
-    /// - Parameter accounts: The accounts that the server is asked to erase because of an opt-out. An empty name stands
-    ///   for the records without an account. They are ignored if recording resumes. The default is an empty set.
+    /// - Parameter accounts: The accounts that the server is asked to erase because of an opt-out. An empty name means
+    ///   the records without an account. Ignored if recording resumes. The default is an empty set.
     func setOptedOut(_ isOptedOut: Bool, erasingAtServer accounts: Set<String> = []) throws(StorageError) {
         guard isOptedOut else {
             try completeOptOut()
             return try storeDecision(false)
         }
         try erase(nil) { () throws(StorageError) in
-            // In one transaction with the decision. Otherwise a process that ends in between would leave an erasure to
-            // a run that continues to record, or a decision without its erasures.
+            // The erasures are stored in the decision's transaction. Otherwise, if the process ended in between, there
+            // could be a decision without erasures, or erasures while recording continues.
             for account in accounts { try setErasurePending(account, true) }
             try storeDecision(true)
             try forgetAccounts()
         }
     }
 
-    /// Removes the rest of the entries after an opt-out that was interrupted.
+    /// Removes the entries that remain after an interrupted opt-out.
     func completeOptOut() throws(StorageError) {
         guard try isOptedOut() else { return }
-        // The process may also have ended after the last removal, while the removed bytes were still in the write-ahead
-        // log. Files that were set aside before the opt-out are gone then, and those that were set aside after it wait
-        // for the app.
+        // The process may also have ended after the last removal, with the removed bytes still in the write-ahead log.
+        // Files set aside before the opt-out are removed by then. Files set aside after it wait for the app.
         if try hasEntries(of: nil) { try erase(nil) } else { try moveLog() }
     }
 
-    /// Stores whether the user opted out, and removes nothing.
+    /// Stores whether the user opted out, but removes nothing.
     func storeDecision(_ isOptedOut: Bool) throws(StorageError) { try set(Self.optOutName, isOptedOut ? "1" : "0") }
 
-    /// Returns, by scope, the number of single records in a row that were set aside since the server last accepted a
-    /// batch.
+    /// Returns the number of single records set aside in a row since the server last accepted a batch, by scope.
     func refusals() throws(StorageError) -> [String: Int] {
         try settings(beginning: Self.refusalsPrefix).compactMapValues { Int($0) }
     }
 
-    /// Stores the number of records that were set aside in a row, so that a later run knows that the server seems to
-    /// refuse everything.
+    /// Stores the number of records set aside in a row, so that a later run knows that the server seems to refuse
+    /// everything.
     func setRefusals(of scope: String, _ count: Int) throws(StorageError) {
         try set(Self.refusalsPrefix + scope, count > 0 ? "\(count)" : nil)
     }
 
-    /// Ends the series of refusals of a scope, since the server has accepted one of its batches. If the server had
-    /// refused so many single records in a row that it seemed to refuse everything, the records of this series wait
-    /// again, from now on.
+    /// Ends the series of refusals of a scope, since the server has accepted one of its batches. If the server seemed
+    /// to refuse everything, the records of the series wait to be sent again.
     ///
     /// - Returns: The number of records that wait again.
     @discardableResult
@@ -93,11 +92,11 @@ extension Journal {
         return returned
     }
 
-    /// The beginnings of the settings that end in a scope and are erased with it. The accounts that have recorded
-    /// stay, since the server has their records.
+    /// The prefixes of the settings whose names end in a scope, and that are erased with it. The accounts that have
+    /// recorded stay, since the server has their records.
     private static let scopePrefixes = [refusalsPrefix, lossesPrefix, pausesPrefix]
 
-    /// Returns the scopes for which ``erase(_:alongside:)`` has more to remove than entries.
+    /// Returns the scopes that have settings for ``erase(_:alongside:)`` to remove, even without entries.
     func scopesBesideEntries() throws(StorageError) -> Set<String> {
         var scopes = try write { database in
             Set(
@@ -111,7 +110,7 @@ extension Journal {
         return scopes
     }
 
-    /// Removes the settings of a scope; with `nil`, of all scopes.
+    /// Removes the settings of a scope, or of all scopes if `scope` is `nil`.
     func removeSettings(_ database: Database, of scope: String?) throws {
         for prefix in Self.scopePrefixes {
             try database.execute(
@@ -120,21 +119,21 @@ extension Journal {
         }
     }
 
-    /// Remembers that accounts have recorded. An empty name stands for records without an account.
+    /// Stores that accounts have recorded. An empty name means records without an account.
     func noteAccounts(_ accounts: Set<String>) throws(StorageError) {
         for name in accounts.map({ Self.accountPrefix + $0 }) where try setting(name) == nil { try set(name, "") }
     }
 
-    /// Returns the accounts that have recorded since they were last forgotten, with an empty name for records without
-    /// an account.
+    /// Returns the accounts whose recording was stored and not removed since. An empty name means records without an
+    /// account.
     func accounts() throws(StorageError) -> Set<String> {
         Set(try settings(beginning: Self.accountPrefix).keys)
     }
 
-    /// Forgets that an account has recorded.
+    /// Removes the fact that an account has recorded.
     func forgetAccount(_ account: String) throws(StorageError) { try set(Self.accountPrefix + account, nil) }
 
-    /// Forgets which accounts have recorded.
+    /// Removes the names of all accounts that have recorded.
     private func forgetAccounts() throws(StorageError) {
         try write { database in
             try database.execute(
@@ -143,10 +142,10 @@ extension Journal {
         }
     }
 
-    /// Reads whether the server is to be asked to erase an account. An empty name stands for the records without an
+    /// Reads whether the server has to be asked to erase an account. An empty name means the records without an
     /// account.
     ///
-    /// - Returns: The number of times that the server has refused the erasure; `nil` if it is not to be asked.
+    /// - Returns: The number of times that the server has refused the erasure; `nil` if it need not be asked.
     func pendingErasure(of account: String) throws(StorageError) -> Int? {
         try setting(Self.erasurePrefix + account).flatMap { Int($0) }
     }
@@ -155,22 +154,21 @@ extension Journal {
         try set(Self.erasurePrefix + account, isPending ? "0" : nil)
     }
 
-    /// Counts a refusal of an erasure by the server. If the refusals have reached the limit, the server is not asked
-    /// any more, and the reason is stored.
+    /// Counts a refusal of an erasure. At the limit, the reason is stored, and the server is no longer asked.
     ///
     /// - Returns: Whether the limit is reached.
     func refuseErasure(
         of account: String, after refusals: Int, upTo limit: Int, _ reason: String
     ) throws(StorageError) -> Bool {
-        // The app may have asked for another one in between.
+        // The app may have requested another erasure in between.
         guard try pendingErasure(of: account) == refusals else { return false }
         let isOver = refusals + 1 >= max(1, limit)
         try set(Self.erasurePrefix + account, isOver ? Self.refusedPrefix + reason : "\(refusals + 1)")
         return isOver
     }
 
-    /// Returns the number of accounts that the server is to be asked to erase, and the accounts that it refuses to
-    /// erase, with the reasons.
+    /// Returns the number of accounts whose erasure is pending, and the accounts whose erasure the server refuses, with
+    /// the reasons.
     func erasures() throws(StorageError) -> (pending: Int, refused: [String: String]) {
         var erasures: (pending: Int, refused: [String: String]) = (0, [:])
         for (account, value) in try settings(beginning: Self.erasurePrefix) {
@@ -185,7 +183,7 @@ extension Journal {
 
     /// Returns the pace that the server asked for in an earlier run; `nil` if it asked for none.
     ///
-    /// - Parameter now: The present time of the log's clock.
+    /// - Parameter now: The current time of the log's clock.
     func pace(at time: JournalTime, now: Duration) throws(StorageError) -> ActionLogPace? {
         let parts = try setting(Self.paceName)?.split(separator: " ") ?? []
         guard parts.count == 3, let rate = Double(parts[0]), let end = Int64(parts[1]), let pause = Int64(parts[2]),
@@ -206,8 +204,8 @@ extension Journal {
         try set(Self.paceName, "\(pace.sampleRate) \(stored(pace.end)) \(stored(pace.pause))")
     }
 
-    /// Returns the batch of a scope that is to be sent, as ``claim(_:maximumCount:maximumByteCount:skipping:)``,
-    /// without records of another key: these wait for it.
+    /// Returns the batch of a scope to send, like ``claim(_:maximumCount:maximumByteCount:skipping:)``, but leaves out
+    /// records that wait for another key.
     ///
     /// - Throws: ``StorageError/Kind/keyUnavailable`` if the key can't be read now. Nothing is changed then.
     func claimOpened(

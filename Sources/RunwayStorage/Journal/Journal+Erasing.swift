@@ -1,33 +1,33 @@
 import GRDB
 import RunwaySQLite
 
-/// Erasing, in transactions that are small enough for the ``SpaceReserve``.
+/// Erases entries in transactions that are small enough for the ``SpaceReserve``.
 extension Journal {
-    /// The largest number of entries of one scope that one transaction erases: each may be in a page of its own.
+    /// The maximum number of entries that one transaction erases from one scope. Each may be in a different page.
     static let maximumErasureCount = 250
-    /// The largest number of entries that one transaction erases if all scopes are erased. The entries are in
-    /// consecutive pages, so that mostly their bytes count; this number limits the pages of the indices for small
-    /// entries.
+    /// The maximum number of entries that one transaction erases if all scopes are erased. Consecutive pages contain
+    /// them, so their size matters most; this number limits the index pages of small entries.
     private static let maximumTotalErasureCount = 5000
-    /// An erasing transaction ends with the entry with which its payloads reach 1 MiB.
+    /// The payload size after which an erasing transaction ends.
     private static let maximumErasureByteCount = 1 << 20
 
-    /// Removes every entry of a scope, also those that are set aside, and overwrites their bytes in the file. With
-    /// `nil`, removes the entries of all scopes. If no entry is left, the file is cut to its content.
+    /// Removes every entry of a scope, also those that are set aside, and overwrites their bytes in the file. `nil`
+    /// removes the entries of all scopes. If no entry is left, the file is shrunk.
     ///
-    /// The newest entries are removed first. If the process ends in between, the oldest are still there, and are sent
-    /// in a new stream. Files that could not be read, and were set aside, may have entries of the scope: they are
-    /// removed, too.
+    /// The newest entries are removed first. If the process ends in between, the oldest remain, and are sent in a new
+    /// stream. Unreadable files that were set aside may contain entries of the scope, so they are removed, too.
     ///
-    /// - Parameter change: A part of the first transaction, which removes no entry. The default does nothing.
+    /// - Parameter change: A change that runs in the first transaction, before entries are removed. The default does
+    ///   nothing.
     func erase(
         _ scope: String?, alongside change: () throws(StorageError) -> Void = {}
     ) throws(StorageError) {
-        // First, so that each transaction has the space of the whole log.
+        // This comes first, so that each transaction can use the space of the whole log.
         try overwriteRemoved()
         try transaction { () throws(StorageError) in
             try write { database in
-                // Before the entries: a number of a stream must not stand for the rest of its batch.
+                // The stream is removed before the entries. Otherwise its number could identify a batch with only some
+                // of its entries.
                 try database.execute(sql: "DELETE FROM stream WHERE ?1 IS NULL OR scope = ?1", arguments: [scope])
                 try removeSettings(database, of: scope)
             }
@@ -37,7 +37,7 @@ extension Journal {
         while let end = last {
             last = try write { database in
                 let next = try eraseNewest(database, of: scope, upTo: end)
-                // No entry is left: neither is a count of entries, unless it was damaged.
+                // Without entries, all counts have to be zero, unless they were damaged.
                 if next == nil {
                     try database.execute(sql: "DELETE FROM tally WHERE ?1 IS NULL OR scope = ?1", arguments: [scope])
                 }
@@ -47,7 +47,7 @@ extension Journal {
         }
     }
 
-    /// Removes the newest entries up to a place, and returns the place before them; `nil` if no entry was left.
+    /// Removes the newest entries up to a position. Returns the next position to remove; `nil` if no entry is left.
     private func eraseNewest(_ database: Database, of scope: String?, upTo end: Int64) throws -> Int64? {
         let rows = try Row.fetchAll(
             database,

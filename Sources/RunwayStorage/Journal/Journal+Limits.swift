@@ -3,22 +3,21 @@ import GRDB
 import RunwaySQLite
 
 extension Journal {
-    // Every append runs the first and often the last of these, so that they name their indices: SQLite would choose `entry_by_scope`, and
-    // sort all entries that wait.
+    // Every append runs the first of these statements, and often the last. They name their indices, since SQLite would
+    // choose `entry_by_scope` and sort all waiting entries.
 
-    /// The moment of the oldest entry that waits, to be sent or for its key.
+    /// Selects the moment of the oldest entry that waits to be sent or waits for its key.
     static let oldestMoment = """
         SELECT moment FROM entry INDEXED BY entry_by_moment WHERE state IN (0, 3) ORDER BY moment LIMIT 1
         """
-    /// Removes the entries that wait since before a moment.
+    /// Removes the waiting entries that are older than a moment.
     static let removalByAge = "DELETE FROM entry INDEXED BY entry_by_moment WHERE state IN (0, 3) AND moment < ?"
-    /// The entries to evict, first the oldest of the lowest priority.
+    /// Selects the entries to evict, the oldest of the lowest priority first.
     static let evictionOrder = """
         SELECT sequence, length(payload), id FROM entry INDEXED BY entry_by_priority
         WHERE state IN (0, 3) ORDER BY priority, sequence LIMIT ?
         """
 
-    /// Evicts the entries that exceed the limits, and returns their ids.
     func evict(_ database: Database, at moment: Int64) throws -> Set<UUID> {
         var evicted = try evictOld(database, before: moment - limits.maximumAge.milliseconds)
         let row = try Row.fetchOne(database, sql: "SELECT sum(count), sum(bytes) FROM tally WHERE state <> 2")
@@ -50,20 +49,19 @@ extension Journal {
         return []
     }
 
-    /// Begins the reason of an entry that was set aside in a series which has not ended.
+    /// The prefix of the reason of an entry that was set aside in a series that has not ended.
     private static let seriesMark = "\u{1}"
     /// The reason of an entry that waits again after its series. No other reason contains this text.
     private static let returnedReason = "\u{1}\u{1}"
 
-    /// Sets entries of a batch aside: they are no longer claimed, until ``retry(_:at:)``.
+    /// Sets entries of a batch aside. They are not claimed again until ``retry(_:at:)``.
     ///
     /// - Parameters:
-    ///   - reasons: The reasons, by the ids of the entries. A reason is a few words of the server's, which the app
-    ///     shows.
+    ///   - reasons: The reasons by entry id. A reason is a short text from the server that the app shows.
     ///   - isInSeries: Whether ``endSeries(of:isSentAgain:at:)`` may make the entries wait again, once. The default is
     ///     `false`.
-    /// - Returns: The number of entries that were set aside. The others are not in the file any more, or not in its
-    ///   present batch.
+    /// - Returns: The number of entries that were set aside. The others are no longer in the file or in its current
+    ///   batch.
     @discardableResult
     func setAside(
         _ reasons: [UUID: String], of batch: JournalBatch, inSeries isInSeries: Bool = false
@@ -105,7 +103,7 @@ extension Journal {
         }
     }
 
-    /// Ends the series of entries of a scope that were set aside one after the other, in this run or earlier ones.
+    /// Ends a scope's series of entries that were set aside one after the other, in this run or earlier ones.
     ///
     /// - Parameter isSentAgain: Whether the entries wait again, from now on. Otherwise they stay set aside.
     /// - Returns: The number of entries that wait again.
@@ -123,7 +121,7 @@ extension Journal {
         }
     }
 
-    /// Makes entries that are set aside wait again, from now on.
+    /// Makes entries that are set aside wait again. Their age starts at zero.
     func retry(_ ids: Set<UUID>, at time: JournalTime) throws(StorageError) {
         try write { database in
             let moment = try advance(database, to: time)
@@ -131,9 +129,9 @@ extension Journal {
         }
     }
 
-    /// Makes the entries that are set aside and meet a condition wait again, as if they had been stored at `moment`.
-    /// They may have been stored longer ago than an entry may wait, since entries that are set aside have no limit of
-    /// age. Damaged entries are removed.
+    /// Makes the set-aside entries that meet a condition wait again, as if they had been stored at `moment`. Entries
+    /// that are set aside have no maximum age, so they may be older than an entry may wait. Damaged entries are
+    /// removed.
     ///
     /// - Returns: The number of entries that wait again.
     @discardableResult
@@ -160,7 +158,6 @@ extension Journal {
         return count
     }
 
-    /// Removes entries that are set aside or wait for their key.
     func discard(_ ids: Set<UUID>) throws(StorageError) {
         try write { database in
             for id in ids {

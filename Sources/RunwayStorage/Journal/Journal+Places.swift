@@ -2,9 +2,9 @@ import Foundation
 import GRDB
 import RunwaySQLite
 
-/// Functions for the offline queue, whose entries have an order of their own and are changed without being moved.
+/// Functions for the offline queue, whose entries have fixed positions and are changed in place.
 extension Journal {
-    /// Returns the largest position that was ever used.
+    /// Returns the greatest position that was ever used.
     func lastSequence() throws(StorageError) -> Int64 {
         try write { database in
             let stored = try Int64.fetchOne(database, sql: "SELECT seq FROM sqlite_sequence WHERE name = 'entry'") ?? 0
@@ -14,11 +14,11 @@ extension Journal {
         }
     }
 
-    /// Stores an entry at a position or, if it is taken, at the next free one, and evicts nothing.
+    /// Stores an entry at a position, or at the next free one. Evicts nothing.
     ///
-    /// - Parameter state: The state of the entry. The default is that it waits.
+    /// - Parameter state: The state of the entry. The default is waiting.
     /// - Returns: The position.
-    /// - Throws: ``StorageError/Kind/full`` if there would be more entries or bytes than allowed, including those that
+    /// - Throws: ``StorageError/Kind/full`` if this exceeds the maximum number or size of entries, including those that
     ///   are set aside.
     func insert(
         _ entry: JournalEntry, at sequence: Int64, _ time: JournalTime, as state: JournalEntry.State = .waiting
@@ -54,18 +54,18 @@ extension Journal {
         }
     }
 
-    /// Returns the entries in their order, of one scope or, with `nil`, of all. Those that are damaged are removed and
-    /// counted.
+    /// Returns the entries of a scope, or of all scopes if `scope` is `nil`, in their order. Damaged entries are
+    /// removed and counted.
     func entries(of scope: String? = nil) throws(StorageError) -> [JournalEntry] {
         try write { try sound($0, scope == nil ? "?1 IS NULL" : "scope = ?1", [scope]) }
     }
 
-    /// Returns the entry with an id; `nil` if there is none, or if it is damaged.
+    /// Returns the entry with an id; `nil` if it does not exist or is damaged.
     func entry(_ id: UUID) throws(StorageError) -> JournalEntry? {
         try write { try sound($0, "id = ?", [Data(id.bytes)]).first }
     }
 
-    /// Returns whether there are entries of a scope or, with `nil`, of any scope, whatever their state.
+    /// Returns whether a scope, or any scope if `scope` is `nil`, has entries in any state.
     func hasEntries(of scope: String?) throws(StorageError) -> Bool {
         try write { database in
             try Bool.fetchOne(
@@ -74,8 +74,8 @@ extension Journal {
         }
     }
 
-    /// Returns the first entry of a scope that is claimed or waits; `nil` if there is none. Damaged entries are removed
-    /// and counted.
+    /// Returns the first claimed or waiting entry of a scope; `nil` if there is none. Damaged entries are removed and
+    /// counted.
     func first(of scope: String) throws(StorageError) -> JournalEntry? {
         try write { database in
             let statement = """
@@ -89,7 +89,7 @@ extension Journal {
         }
     }
 
-    /// Claims an entry that waits, for an owner that sends one at a time.
+    /// Claims a waiting entry, for an owner that sends one entry at a time.
     func claim(_ id: UUID) throws(StorageError) {
         try write { database in
             try database.cachedStatement(sql: "UPDATE entry SET state = 1 WHERE id = ? AND state = 0")
@@ -97,11 +97,11 @@ extension Journal {
         }
     }
 
-    /// Replaces the bytes of an entry, which keeps its position and waits from now on.
+    /// Replaces the bytes of an entry. Its position stays, and it waits from now on.
     ///
     /// - Parameters:
     ///   - isLimited: Whether the limits of the file are checked. The default is `true`.
-    ///   - keepsAge: Whether the entry keeps its age. The default is `false`: the age is counted from now.
+    ///   - keepsAge: Whether the age of the entry stays. The default is `false`: the age starts at zero.
     /// - Throws: The errors of ``insert(_:at:_:as:)``.
     func replace(
         _ placed: JournalEntry, with payload: [UInt8], _ time: JournalTime, isLimited: Bool = true,
@@ -117,10 +117,12 @@ extension Journal {
             var entry = placed
             entry.payload = payload
             entry = try coder.sealed(entry)
-            // A file may have more than allowed, since entries that are set aside are not evicted for those that wait.
+            // The file may already exceed the limits, since entries that are set aside are not evicted for those that
+            // wait.
             let growth = try entry.payload.count - byteCount(database, placed.sequence)
             if isLimited, growth > 0 { try checkRoom(database, count: 0, byteCount: growth) }
-            // In two steps, since the tally of bytes follows entries that are added or removed, or change their state.
+            // Removed and added again, since the triggers that count bytes run only when entries are added, removed, or
+            // change their state.
             try changeOne(database, "DELETE FROM entry WHERE sequence = ?", placed.sequence)
             try database.execute(
                 sql:
@@ -132,13 +134,13 @@ extension Journal {
         }
     }
 
-    /// Returns the number of bytes that an entry has in the file, where it may be encrypted.
+    /// Returns the size of an entry in the file, where it may be encrypted.
     private func byteCount(_ database: Database, _ sequence: Int64) throws -> Int {
         try Int.fetchOne(
             database, sql: "SELECT length(payload) FROM entry WHERE sequence = ?", arguments: [sequence]) ?? 0
     }
 
-    /// Sets entries aside with their reasons, or makes them wait where the reason is `nil`.
+    /// Sets entries aside with their reasons. Entries with a `nil` reason wait instead.
     func place(_ reasons: [UUID: String?]) throws(StorageError) {
         if reasons.isEmpty { return }
         try write { database in
@@ -150,7 +152,7 @@ extension Journal {
         }
     }
 
-    /// Removes entries, whatever their state.
+    /// Removes entries in any state.
     func remove(_ ids: Set<UUID>) throws(StorageError) {
         if ids.isEmpty { return }
         try write { database in
@@ -160,7 +162,7 @@ extension Journal {
         }
     }
 
-    /// Returns the entries that are claimed or wait and were stored, or changed, longer ago than allowed.
+    /// Returns the claimed or waiting entries that are older than allowed. The age counts from the last change.
     func overdue(at time: JournalTime) throws(StorageError) -> Set<UUID> {
         try write { database in
             let moment = try advance(database, to: time) - limits.maximumAge.milliseconds
@@ -170,7 +172,7 @@ extension Journal {
         }
     }
 
-    /// Whether an entry was stored, or changed, longer ago than allowed, whatever its state.
+    /// Whether an entry, in any state, is older than allowed. The age counts from the last change.
     func isOverdue(_ id: UUID, at time: JournalTime) throws(StorageError) -> Bool {
         try write { database in
             let moment = try advance(database, to: time) - limits.maximumAge.milliseconds
@@ -180,7 +182,7 @@ extension Journal {
         }
     }
 
-    /// Returns the number of entries that are set aside with a reason that begins with a word.
+    /// Returns the number of set-aside entries whose reason begins with a word.
     func setAsideCount(beginning word: String) throws(StorageError) -> Int {
         try write { database in
             try Int.fetchOne(

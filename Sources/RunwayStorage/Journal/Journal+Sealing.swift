@@ -2,21 +2,20 @@ import Foundation
 import GRDB
 import RunwaySQLite
 
-/// Entries that can't be decrypted with the key that the app has now. They are neither damaged nor refused.
+/// Functions for sealed entries, which can't be decrypted with the app's current key. They are neither damaged nor
+/// refused.
 extension Journal {
-    /// The number of entries that one transaction decrypts.
+    /// The maximum number of entries that one transaction decrypts.
     private static let sealingGroupSize = 1000
 
-    /// Marks the waiting entries of a scope that can't be decrypted as sealed: no claim returns them until
-    /// ``unseal()``.
+    /// Marks the waiting entries of a scope that can't be decrypted as sealed. They are not claimed until ``unseal()``.
     ///
     /// Call it only while the key can be read (``PayloadCoder/checkKey()``).
     func seal(_ scope: String) throws(StorageError) {
         try change(state: .waiting, of: scope) { $0.isSealed ? .sealed : nil }
     }
 
-    /// Marks the sealed entries that can be decrypted now as waiting to be sent. Entries whose key can't be read stay
-    /// sealed.
+    /// Makes the sealed entries that can be decrypted now wait again. Entries whose key can't be read stay sealed.
     func unseal() throws(StorageError) {
         guard try counts().sealed > 0 else { return }
         try change(state: .sealed, of: nil) { $0.isSealed ? nil : .waiting }
@@ -27,7 +26,7 @@ extension Journal {
         try write { try sound($0, nil, state: .sealed) }
     }
 
-    /// Marks one entry as sealed, and stores a word as its reason.
+    /// Marks one entry as sealed, with a word as its reason.
     func seal(_ id: UUID, _ word: String?) throws(StorageError) {
         try write { database in
             try database.execute(

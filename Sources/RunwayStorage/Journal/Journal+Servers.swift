@@ -1,16 +1,16 @@
 import Foundation
 import GRDB
 
-/// The facts about the server of a scope that a later run must know: lost attempts, which were sent but got no
-/// response, and pauses that the server asked an offline queue for.
+/// The state of a scope's server that a later run has to know: lost attempts, which were sent but had no response, and
+/// pauses that the server asked for.
 extension Journal {
-    /// Followed by the scope.
+    /// The prefix of a setting's name. The scope follows.
     static let lossesPrefix = "losses "
 
     /// Counts an attempt without a response. A later run continues the count.
     ///
-    /// - Parameter first: The first entry that was sent. If it is not the one of the previous attempt, the count begins
-    ///   anew.
+    /// - Parameter first: The first entry that was sent. If the previous attempt had another first entry, the count
+    ///   starts at one.
     /// - Returns: Whether the entry is suspected; see ``SuspectedEntry``.
     func noteLoss(of scope: String, _ first: UUID, at time: JournalTime) throws(StorageError) -> Bool {
         let parts = try setting(Self.lossesPrefix + scope)?.split(separator: " ") ?? []
@@ -27,13 +27,13 @@ extension Journal {
         return count >= SuspectedEntry.lossCount && moment - start >= SuspectedEntry.lossSpan.milliseconds
     }
 
-    /// Forgets the attempts: the server has responded, or it is down.
+    /// Removes the count of lost attempts, since the server has responded or is down.
     func removeLosses(of scope: String) throws(StorageError) { try set(Self.lossesPrefix + scope, nil) }
 
-    /// Followed by the scope.
+    /// The prefix of a setting's name. The scope follows.
     static let pausesPrefix = "pause "
 
-    /// Stores that nothing of a scope is to be sent for a while, at most for ``SendPace/longestPause``.
+    /// Stores that nothing of a scope may be sent for a time, at most ``SendPace/longestPause``.
     func setPause(of scope: String, _ wait: Duration, at time: JournalTime) throws(StorageError) {
         let moment = try write { try advance($0, to: time) }
         try set(Self.pausesPrefix + scope, "\(moment + min(wait, SendPace.longestPause).milliseconds)")
@@ -42,7 +42,7 @@ extension Journal {
     /// Removes the pause of a scope, since the server has accepted one of its changes.
     func removePause(of scope: String) throws(StorageError) { try set(Self.pausesPrefix + scope, nil) }
 
-    /// Returns, by scope, the time for which nothing is to be sent yet; zero for a pause that is over.
+    /// Returns the remaining pause of each scope; zero for a pause that is over.
     func pauses(at time: JournalTime) throws(StorageError) -> [String: Duration] {
         let settings = try settings(beginning: Self.pausesPrefix)
         if settings.isEmpty { return [:] }

@@ -10,8 +10,6 @@ struct JournalSetting {
 extension JournalSetting {
     static let columns = "name, value, checksum"
 
-    /// Reads a row of these columns.
-    ///
     /// - Throws: `SQLITE_CORRUPT` or ``DamagedColumn`` if the row is damaged.
     init(_ row: Row) throws {
         self.init(name: try row.value(0), value: try row.value(1))
@@ -19,7 +17,7 @@ extension JournalSetting {
         guard stored == checksum else { throw DatabaseError(resultCode: .SQLITE_CORRUPT) }
     }
 
-    /// Reads the setting of a name; `nil` if there is none.
+    /// Reads the setting with a name; `nil` if it does not exist.
     ///
     /// - Throws: The errors of ``init(_:)``.
     static func read(_ database: Database, _ name: String) throws -> JournalSetting? {
@@ -27,14 +25,14 @@ extension JournalSetting {
             .map { try JournalSetting($0) }
     }
 
-    /// Checks all settings. This is necessary since a setting whose name is damaged is not found by its name.
+    /// Checks all settings, since a lookup does not find a setting whose name is damaged.
     ///
     /// - Throws: The errors of ``init(_:)``.
     static func check(_ database: Database) throws {
         for row in try Row.fetchAll(database, sql: "SELECT \(columns) FROM setting") { _ = try JournalSetting(row) }
     }
 
-    /// Stores the setting, in place of a former one of the same name.
+    /// Stores the setting in place of a previous one with the same name.
     func write(to database: Database) throws {
         try database.cachedStatement(sql: "REPLACE INTO setting (\(Self.columns)) VALUES (?, ?, ?)")
             .execute(arguments: [name, value, checksum])
@@ -48,17 +46,17 @@ extension JournalSetting {
     }
 }
 
-/// The settings of the owner of a journal, which must survive the end of the process.
+/// The settings of a journal's owner, which survive the end of the process.
 ///
-/// A damaged setting is never returned: it is an error of the kind ``StorageError/Kind/corrupted``, like damage to the
+/// A damaged setting is never returned. It is an error of the kind ``StorageError/Kind/corrupted``, like damage to the
 /// structure of the file.
 extension Journal {
-    /// Returns the value of a setting; `nil` if there is none.
+    /// Returns the value of a setting; `nil` if it does not exist.
     func setting(_ name: String) throws(StorageError) -> String? {
         try write { try JournalSetting.read($0, name)?.value }
     }
 
-    /// Returns the settings whose names begin with a text, by the rest of their names.
+    /// Returns the settings whose names begin with a prefix, by the rest of their names.
     func settings(beginning text: String) throws(StorageError) -> [String: String] {
         try write { database in
             let rows = try Row.fetchAll(
@@ -67,7 +65,7 @@ extension Journal {
             var settings: [String: String] = [:]
             for row in rows {
                 let setting = try JournalSetting(row)
-                // Not by characters: a combining mark at the start of the rest is one character with the end of the text.
+                // Not by characters: a combining mark after the prefix would form one character with its last scalar.
                 let rest = setting.name.unicodeScalars.dropFirst(text.unicodeScalars.count)
                 settings[String(rest)] = setting.value
             }
@@ -75,7 +73,7 @@ extension Journal {
         }
     }
 
-    /// Stores a setting; with `nil`, removes it.
+    /// Stores a setting, or removes it if `value` is `nil`.
     func set(_ name: String, _ value: String?) throws(StorageError) {
         try write { database in
             if let value {

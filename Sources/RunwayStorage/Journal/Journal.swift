@@ -2,43 +2,43 @@ import Foundation
 import GRDB
 import RunwaySQLite
 
-/// Stores entries in a SQLite file until its owner acknowledges them. The action log is built on it.
+/// Stores entries in a SQLite file until its owner acknowledges them. The action log and the offline queue are built on
+/// it.
 ///
 /// The journal has these guarantees:
-/// - An entry for which ``append(_:at:lost:)`` returned survives the end of the process, however it ends. Under
+/// - An entry survives the end of the process, even a kill, when ``append(_:at:lost:)`` has returned. With
 ///   ``StorageDatabase/Durability/full`` it survives a power loss.
-/// - Either all entries of one `append` are stored or none. An entry whose id is stored already is ignored, so that an
-///   append whose outcome is unknown can be repeated.
-/// - ``claim(_:maximumCount:maximumByteCount:skipping:)`` returns the entries of a scope in the order in which they
-///   were appended, in batches. Until a batch is over, every claim of its scope returns the same batch, in this run and
-///   in later ones.
+/// - One `append` stores either all of its entries or none. It ignores an entry whose id is stored already, so that an
+///   append with an unknown outcome can be repeated.
+/// - ``claim(_:maximumCount:maximumByteCount:skipping:)`` returns the entries of a scope in batches, in the order in
+///   which they were appended. Until a batch has ended, every claim of its scope returns the same batch, also in later
+///   runs.
 /// - A number of a stream identifies one batch for ever. The entries of a refused batch are claimed again in a new
 ///   stream.
-/// - An entry leaves the file only because it was acknowledged, discarded, erased or evicted; evictions are counted by
-///   their reason, in the transaction that makes them. Entries of a batch that was claimed are not evicted.
+/// - An entry leaves the file only if it is acknowledged, discarded, erased or evicted. Evictions are counted by
+///   reason, in the same transaction. Entries of a claimed batch are not evicted.
 /// - A damaged entry is never returned: it is removed and counted. An entry that can't be decrypted is not damaged: it
-///   is returned as such (``JournalEntry/isSealed``), and waits for its key in a state of its own (``seal(_:)``,
-///   ``unseal()``).
+///   is returned as sealed (``JournalEntry/isSealed``), and waits for its key (``seal(_:)``, ``unseal()``).
 ///
-/// An entry may be claimed more than once: an owner that claims a batch and ends before it acknowledges the batch gets
-/// it again.
+/// An entry may be claimed more than once: if its owner ends before it acknowledges a batch, a later claim returns the
+/// batch again.
 ///
-/// One object has a file open at a time; a second one, of any process, gets ``StorageError/Kind/locked``. All functions
-/// block while the disk works, and run one after another: call them on a queue of their own.
+/// Only one object can open a file. Any other, also in another process, fails with ``StorageError/Kind/locked``. All
+/// functions run one after another, and block while the disk works, so call them on a queue of their own.
 final class Journal: Sendable {
-    /// The secret of the file. Every new file has another one.
+    /// The secret of the file. Every new file has a new secret.
     let secret: InstallationSecret
-    /// Identifies the file. It is computed from ``secret``.
+    /// The id of the file, computed from ``secret``.
     var installation: UUID { secret.installation }
     let limits: JournalLimits
     let url: URL
     let coder: PayloadCoder
     private let queue: DatabaseQueue
 
-    /// Opens the file at a URL, and creates it unless it exists.
+    /// Opens the file at a URL. Creates it if it does not exist.
     ///
-    /// - Throws: ``StorageError/Kind/corrupted`` or ``StorageError/Kind/newerSchema`` for a file that must be set
-    ///   aside, which ``JournalFile`` does; any other kind for a file that may be opened later.
+    /// - Throws: ``StorageError/Kind/corrupted`` or ``StorageError/Kind/newerSchema`` if the file has to be set aside,
+    ///   as ``JournalFile`` does. Any other kind if it may be possible to open the file later.
     init(
         at url: URL, limits: JournalLimits = JournalLimits(), durability: StorageDatabase.Durability = .full,
         sealing: (any PayloadSealing)? = nil, time: JournalTime
@@ -47,10 +47,11 @@ final class Journal: Sendable {
         coder = PayloadCoder(sealing: sealing)
         self.limits = limits
         do {
-            // Also the bytes of entries that were acknowledged must be gone after an erasure.
+            // Acknowledged entries are overwritten, too, so that none of their bytes remain after an erasure.
             let queue = try StorageDatabase.open(at: url, durability: durability, overwritesRemovedBytes: true)
             secret = try queue.inDatabase { database in
-                // Holds the lock of the file until it is closed. Without this, two processes could append and claim side by side.
+                // Holds the lock of the file until it is closed. Otherwise two processes could append and claim at the
+                // same time.
                 try database.execute(sql: "PRAGMA locking_mode = EXCLUSIVE")
                 var secret = InstallationSecret()
                 try database.inTransaction(.immediate) {
@@ -73,7 +74,7 @@ final class Journal: Sendable {
         }
     }
 
-    /// - Throws: `SQLITE_CORRUPT` if the file does not have the secret from which its id was computed.
+    /// - Throws: `SQLITE_CORRUPT` if the file does not contain the secret from which its id was computed.
     private static func secret(of row: JournalClock, in database: Database) throws -> InstallationSecret {
         guard let secret = try InstallationSecret.read(database), secret.installation == row.installation else {
             throw DatabaseError(resultCode: .SQLITE_CORRUPT)
@@ -81,13 +82,14 @@ final class Journal: Sendable {
         return secret
     }
 
-    /// Closes the file. Nothing else may be called after it.
+    /// Closes the file. No other function may be called afterwards.
     func close() throws(StorageError) {
         do { try queue.close() } catch { throw StorageError(error, at: url) }
     }
 
-    /// Runs one transaction, or a part of the present ``transaction(_:)``. The transaction must not catch the error of
-    /// a part and continue: SQLite may have undone the parts before. If the disk is full, `change` may be run twice.
+    /// Runs one transaction, or a part of the current ``transaction(_:)``. The transaction must not catch the error of
+    /// a part and continue, since SQLite may have rolled back the earlier parts. If the disk is full, `change` may run
+    /// twice.
     func write<Value>(_ change: (Database) throws -> Value) throws(StorageError) -> Value {
         do {
             let isPart = queue.unsafeReentrantWrite(\.isInsideTransaction)
@@ -97,18 +99,18 @@ final class Journal: Sendable {
         }
     }
 
-    /// Runs functions of this journal in one transaction. If the disk is full, it may run `changes` up to four times.
+    /// Runs functions of this journal in one transaction. If the disk is full, `changes` may run up to four times.
     func transaction<Value>(_ changes: () throws(StorageError) -> Value) throws(StorageError) -> Value {
         do throws(StorageError) {
             return try write { _ in try changes() }
         } catch {
-            // `write` makes room only for its own changes.
+            // `write` only makes room for its own changes.
             guard error.kind == .full, (try? queue.moveLog()) != nil else { throw error }
             return try write { _ in try changes() }
         }
     }
 
-    /// Runs changes that do not wait for the drive: a power loss may undo them, and leaves the database consistent.
+    /// Runs changes that do not wait for the drive. A power loss may undo them, but leaves the database consistent.
     func withoutFlush(_ changes: () throws(StorageError) -> Void) throws(StorageError) {
         func set(_ level: Int) throws(StorageError) {
             do { try queue.inDatabase { try $0.execute(sql: "PRAGMA synchronous = \(level)") } } catch {
@@ -116,17 +118,16 @@ final class Journal: Sendable {
             }
         }
         let level = queue.inDatabase { (try? Int.fetchOne($0, sql: "PRAGMA synchronous")) ?? 2 }
-        // NORMAL, as SQLite counts; FULL is 2.
+        // 1 is SQLite's number for NORMAL, and 2 for FULL.
         try set(1)
         let result = Result { () throws(StorageError) in try changes() }
         try set(level)
         try result.get()
     }
 
-    /// The number of rows that were added, changed or removed since the file was opened.
+    /// The number of rows added, changed or removed since the file was opened.
     var changeCount: Int { queue.inDatabase(\.totalChangesCount) }
 
-    /// Returns the numbers of entries that the file holds now.
     func counts() throws(StorageError) -> JournalCounts {
         try write { database in
             var counts = JournalCounts()
@@ -149,7 +150,7 @@ final class Journal: Sendable {
 
     /// Stores entries in their order, and evicts those that exceed the limits.
     ///
-    /// - Returns: The ids of the entries of this call that were evicted at once.
+    /// - Returns: The ids of entries of this call that were evicted at once.
     @discardableResult
     func append(_ entries: [JournalEntry], at time: JournalTime) throws(StorageError) -> Set<UUID> {
         try write { database in
@@ -175,16 +176,16 @@ final class Journal: Sendable {
         }
     }
 
-    /// Returns the present moment, and stores it with the clocks.
+    /// Returns the current moment, and stores it with the clocks.
     func advance(_ database: Database, to time: JournalTime) throws -> Int64 {
         let (moment, stored) = try moments(database, time)
-        // Otherwise nothing has to be written: an owner that only asks for ages writes nothing.
+        // If nothing changed, nothing is written: an owner that only reads ages causes no writes.
         guard moment != stored.moment || stored.boot != time.boot || time.boot.isEmpty else { return moment }
         try JournalClock(installation, moment, time).update(database)
         return moment
     }
 
-    /// Returns the time for which the oldest waiting entry of these scopes has waited; zero if none waits. It writes
+    /// Returns the time for which the oldest waiting entry of these scopes has waited; zero if none waits. Writes
     /// nothing.
     func ageOfOldest(in scopes: some Sequence<String>, at time: JournalTime) throws(StorageError) -> Duration {
         try write { database in
@@ -199,7 +200,7 @@ final class Journal: Sendable {
         }
     }
 
-    /// Returns the present moment, and the stored row with the last one.
+    /// Returns the current moment, and the stored row with the last one.
     private func moments(_ database: Database, _ time: JournalTime) throws -> (now: Int64, stored: JournalClock) {
         guard let stored = try JournalClock.read(database) else {
             throw StorageError(.corrupted, "\(url.lastPathComponent) has no row of its own.")
@@ -209,25 +210,26 @@ final class Journal: Sendable {
 }
 
 extension Journal {
-    /// Returns the batch of a scope that is to be sent: the one that is not over, or a new one; `nil` if nothing waits.
+    /// Returns the batch of a scope to send: the one that has not ended, or a new one. Returns `nil` if no entry waits.
     ///
     /// - Parameters:
-    ///   - maximumCount: The most entries of a new batch; at least 1.
-    ///   - maximumByteCount: The largest number of bytes of a new batch. A larger entry is the only one of its batch.
-    ///   - skipped: Entries that are not in a new batch. The default is none.
+    ///   - maximumCount: The maximum number of entries in a new batch; at least 1.
+    ///   - maximumByteCount: The maximum size of a new batch in bytes. A larger entry is the only one of its batch.
+    ///   - skipped: Entries to leave out of a new batch. The default is none.
     func claim(
         _ scope: String, maximumCount: Int, maximumByteCount: Int, skipping skipped: Set<UUID> = []
     ) throws(StorageError) -> JournalBatch? {
         precondition(maximumCount > 0, "a batch holds at least one entry")
         return try write { database in
-            // Every round removes damaged entries, or ends; a damaged index must not let it go on for ever.
+            // Every round removes damaged entries or is the last. The limit ends the loop if an index is damaged.
             for _ in 0..<max(1000, limits.maximumCount) {
                 let claimed = try sound(database, scope, state: .claimed)
                 if !claimed.isEmpty {
                     if let (stream, number) = try stream(database, scope) {
                         return JournalBatch(stream: stream, number: number, scope: scope, entries: claimed)
                     }
-                    // Its number is damaged. In a new stream, the server recognises the entries by their ids.
+                    // The number of the batch is damaged. In a new stream, the server recognises the entries by their
+                    // ids.
                     try release(database, scope)
                 }
                 let found = try sound(database, scope, state: .waiting, limit: maximumCount + skipped.count)
@@ -235,7 +237,7 @@ extension Journal {
                 waiting.removeLast(max(0, waiting.count - maximumCount))
                 guard let first = waiting.first else {
                     if !found.isEmpty { return nil }
-                    // The damaged entries among those that were read are removed by now.
+                    // The damaged entries of this read have been removed.
                     let hasMore = try Bool.fetchOne(
                         database, sql: "SELECT EXISTS (SELECT 1 FROM entry WHERE state = 0 AND scope = ?)",
                         arguments: [scope])
@@ -243,7 +245,7 @@ extension Journal {
                     let isCounted = try Bool.fetchOne(
                         database, sql: "SELECT EXISTS (SELECT 1 FROM tally WHERE state < 2 AND scope = ?)",
                         arguments: [scope])
-                    // The index by which entries are found is damaged. No checksum covers it.
+                    // An index is damaged. Checksums do not cover indices.
                     if isCounted == true { throw DatabaseError(resultCode: .SQLITE_CORRUPT) }
                     return nil
                 }
@@ -274,9 +276,9 @@ extension Journal {
         }
     }
 
-    /// Ends a batch: removes its entries with these ids; its other entries wait again, in their places.
+    /// Ends a batch. Removes its entries with these ids; its other entries wait again at their positions.
     ///
-    /// - Returns: The number of entries that were removed.
+    /// - Returns: The number of removed entries.
     @discardableResult
     func acknowledge(_ batch: JournalBatch, _ ids: Set<UUID>) throws(StorageError) -> Int {
         try write { database in
@@ -290,7 +292,7 @@ extension Journal {
         }
     }
 
-    /// Ends a batch that the server refused, and its stream: its entries wait again, in their places.
+    /// Ends a batch that the server refused, and its stream. Its entries wait again at their positions.
     func refuse(_ batch: JournalBatch) throws(StorageError) {
         try write { database in
             guard try isOpen(database, batch) else { return }
@@ -308,7 +310,7 @@ extension Journal {
     /// Overwrites removed bytes. Files that were set aside stay.
     func moveLog() throws(StorageError) {
         do {
-            // The log still has the pages from before.
+            // The log still contains earlier pages.
             try queue.moveLog()
             queue.shrink(ifEmpty: "entry")
         } catch {
@@ -316,21 +318,20 @@ extension Journal {
         }
     }
 
-    /// Returns whether a batch is the open one of its scope. It may have ended before, for example by an erasure.
+    /// Returns whether a batch is the current one of its scope. It may have ended already, for example because of an
+    /// erasure.
     private func isOpen(_ database: Database, _ batch: JournalBatch) throws -> Bool {
         try stream(database, batch.scope).map { $0 == (batch.stream, batch.number) } ?? false
     }
 
     /// Changes one entry.
     ///
-    /// - Throws: `SQLITE_CORRUPT` if there is no such entry: the index by which it was found does not agree with the
-    ///   table.
+    /// - Throws: `SQLITE_CORRUPT` if the entry does not exist, since the index that found it contradicts the table.
     func changeOne(_ database: Database, _ sql: String, _ sequence: Int64) throws {
         try database.cachedStatement(sql: sql).execute(arguments: [sequence])
         guard database.changesCount == 1 else { throw DatabaseError(resultCode: .SQLITE_CORRUPT) }
     }
 
-    /// Makes the entries of a scope's batch wait again.
     private func release(_ database: Database, _ scope: String) throws {
         try database.execute(sql: "UPDATE entry SET state = 0 WHERE state = 1 AND scope = ?", arguments: [scope])
     }
@@ -345,8 +346,7 @@ extension Journal {
         return (id, number)
     }
 
-    /// Returns the entries of a scope in a state that are not damaged, in their order. Those that are damaged are
-    /// removed.
+    /// Returns the undamaged entries of a scope in a state, in their order. Removes the damaged ones.
     func sound(
         _ database: Database, _ scope: String?, state: JournalEntry.State, limit: Int = -1, after sequence: Int64 = .min
     ) throws -> [JournalEntry] {
@@ -355,7 +355,7 @@ extension Journal {
             [state.rawValue, scope, sequence], limit: limit)
     }
 
-    /// Returns the entries for which a condition holds, in their order. Damaged ones are removed and counted.
+    /// Returns the undamaged entries that meet a condition, in their order. Removes and counts the damaged ones.
     func sound(
         _ database: Database, _ condition: String, _ arguments: StatementArguments, limit: Int = -1
     ) throws -> [JournalEntry] {
@@ -370,7 +370,7 @@ extension Journal {
         }
     }
 
-    /// Removes the entry of a row that is damaged and begins with its sequence, and counts it.
+    /// Removes and counts a damaged entry. Its row begins with the sequence.
     func removeDamaged(_ database: Database, _ row: Row) throws {
         try changeOne(database, "DELETE FROM entry WHERE sequence = ?", try row.value(0))
         try count(database, 1, as: .damaged)

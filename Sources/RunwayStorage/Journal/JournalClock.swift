@@ -3,39 +3,39 @@ import GRDB
 import Runway
 import RunwaySQLite
 
-/// The clocks by which a ``Journal`` knows the age of its entries.
+/// The clocks from which a ``Journal`` computes the age of its entries.
 struct JournalTime: Sendable {
-    /// The name of the time since the system started; empty if the system has no name for it.
+    /// Identifies the current start of the system; empty if the system has no such id.
     var boot: String
     /// The time since the system started, including sleep.
     var uptime: Duration
-    /// The date, which a person may have set wrong.
+    /// The date of the device, which may be wrong.
     var date: Date
 
-    /// Returns the time that a journal counts, in milliseconds. It never goes back, and jumps of the date move it by a
-    /// week at most.
+    /// Returns the moment of a journal in milliseconds. It never goes back, and a jump of the date moves it by at most
+    /// a week.
     ///
     /// - Parameters:
-    ///   - last: The last moment that was stored.
-    ///   - time: The clocks at that moment.
+    ///   - last: The last stored moment.
+    ///   - time: The clocks at the last stored moment.
     func moment(after last: Int64, at time: JournalTime) -> Int64 {
         // The stored moment may be damaged.
         let last = max(0, min(last, Int64(1) << 52))
         if boot == time.boot, !boot.isEmpty, uptime >= time.uptime, time.uptime >= .zero {
             return last + (uptime - time.uptime).milliseconds
         }
-        // The system has been started since, so only the date knows how long ago that was.
+        // The system was restarted, so only the date shows how much time has passed.
         return last + Int64(max(0, min(date.timeIntervalSince(time.date), 7 * 86_400)) * 1000)
     }
 }
 
-/// The only row of the table `file`: the id of a file, and the clocks by which the ages of its entries are known.
+/// The only row of the table `file`: the id of the file, and the clocks for the ages of its entries.
 struct JournalClock: Sendable {
-    /// Identifies the file.
+    /// The id of the file.
     var installation: UUID
-    /// The time that the file has counted, in milliseconds; see ``JournalTime/moment(after:at:)``.
+    /// The moment of the file in milliseconds; see ``JournalTime/moment(after:at:)``.
     var moment: Int64
-    /// The clocks at that moment, as ``JournalTime`` has them, in milliseconds.
+    /// The clocks at ``moment``, as in ``JournalTime``. Times are in milliseconds.
     var boot: String
     var uptime: Int64
     var date: Int64
@@ -45,7 +45,7 @@ struct JournalClock: Sendable {
         (uptime, date) = (time.uptime.milliseconds, time.date.milliseconds)
     }
 
-    /// Reads a row of installation, moment, boot, uptime and date.
+    /// Reads a row with the columns installation, moment, boot, uptime and date.
     init(_ row: Row) throws(DamagedColumn) {
         installation = try row.value(0)
         moment = try row.value(1)
@@ -56,7 +56,7 @@ struct JournalClock: Sendable {
 
     private static let columns = "installation, moment, boot, uptime, date, checksum"
 
-    /// Reads the row of a file; `nil` if the file has no row yet.
+    /// Reads the row of a file. Returns `nil` if the file has no row yet.
     ///
     /// - Throws: `SQLITE_CORRUPT` or ``DamagedColumn`` if the row is damaged.
     static func read(_ database: Database) throws -> JournalClock? {
@@ -99,7 +99,7 @@ struct JournalClock: Sendable {
 }
 
 extension Duration {
-    /// Whole milliseconds, bounded to some 30,000 years, so that a sum with a moment does not overflow.
+    /// The duration in whole milliseconds. Bounded to about 30,000 years, so that adding a moment does not overflow.
     var milliseconds: Int64 {
         let limit = Int64(1_000_000_000_000)
         return max(-limit, min(components.seconds, limit)) * 1000 + components.attoseconds / 1_000_000_000_000_000
@@ -107,7 +107,7 @@ extension Duration {
 }
 
 extension Date {
-    /// Whole milliseconds since 1970, within a range that every platform can represent.
+    /// The whole milliseconds since 1970, bounded so that every platform can represent them.
     var milliseconds: Int64 { Int64(max(-1e15, min(timeIntervalSince1970 * 1000, 1e15))) }
 
     init(milliseconds: Int64) { self.init(timeIntervalSince1970: Double(milliseconds) / 1000) }

@@ -2,45 +2,46 @@ import Foundation
 import GRDB
 import RunwaySQLite
 
-/// An entry of a ``Journal``: the content that its owner stores, and the position and state in the file.
+/// An entry of a ``Journal``: its owner's content, and its position and state in the file.
 struct JournalEntry: Sendable, Equatable {
     /// The state of an entry. The raw values are stored.
     enum State: Int, Sendable {
         /// The entry was never claimed, or its last claim was released.
         case waiting = 0
-        /// The entry was claimed, and its claim is not over.
+        /// The entry belongs to a batch that has not ended.
         case claimed = 1
-        /// The entry is set aside.
+        /// The entry is set aside until the app decides about it.
         case setAside = 2
         /// The entry waits for the key with which it was encrypted.
         case sealed = 3
-        /// The entry was stored ahead of its owner's attempt, which has not ended. No claim returns it.
+        /// The entry was stored before its owner's attempt, which has not ended. It can't be claimed.
         case ahead = 4
     }
 
-    /// Identifies the entry for ever. An entry whose id is stored already is not stored again.
+    /// The unique id of the entry. An entry whose id is stored already is not stored again.
     var id: UUID
-    /// The account or resource of the entry. Entries of one scope are sent in order, independently of other scopes.
+    /// The account or resource of the entry. Entries of one scope are sent in order, and independently of other scopes.
     var scope: String
-    /// Entries of a lower priority are evicted first.
+    /// The priority. Entries with a lower priority are evicted first.
     var priority: Int
-    /// The bytes, which the journal does not interpret. The first is not 0.
+    /// The content, which the journal does not interpret. Its first byte is not 0.
     var payload: [UInt8]
-    /// Whether the stored bytes can't be decrypted with the owner's sealing. The payload is empty then.
+    /// Whether the stored bytes can't be decrypted. The payload is empty then.
     var isSealed = false
-    /// The position in the order of all entries of the file; 0 before the entry is stored.
+    /// The position among all entries of the file; 0 before the entry is stored.
     var sequence: Int64 = 0
     var state = State.waiting
-    /// The reason why the entry is set aside; empty otherwise.
+    /// The reason why the entry is set aside; empty if it is not.
     var reason = ""
 }
 
 extension JournalEntry {
     static let columns = "sequence, id, scope, priority, payload, checksum, moment, state, reason"
 
-    /// Reads a row that begins with these columns, as it is stored; `nil` if the row is damaged.
+    /// Reads a row that begins with the columns of an entry. Returns `nil` if the row is damaged.
     ///
-    /// - Parameter state: The state of an entry whose stored state is unknown. By default such an entry is damaged.
+    /// - Parameter state: The state of an entry whose stored state is unknown. By default such an entry counts as
+    ///   damaged.
     init?(_ row: Row, orIn state: State? = nil) {
         guard let sequence = Int64.fromDatabaseValue(row[0]), let id = UUID.fromDatabaseValue(row[1]),
             let scope = String.fromDatabaseValue(row[2]), let priority = Int.fromDatabaseValue(row[3]),
@@ -51,73 +52,69 @@ extension JournalEntry {
         self.init(
             id: id, scope: scope, priority: priority, payload: Array(payload), sequence: sequence, state: state,
             reason: String.fromDatabaseValue(row[8]) ?? "")
-        // The second sum is that of the first versions of the schema.
+        // The second checksum is the one of the first schema versions.
         guard checksum == RowChecksum.of(self, at: moment) || checksum == RowChecksum.of(self) else { return nil }
     }
 }
 
 extension String {
-    /// Whether the text can be the scope of an entry. SQLite cuts a text at the character U+0000, and would store
-    /// another scope.
+    /// Whether the text can be a scope. SQLite ends a text at U+0000, and would store another scope.
     var isScope: Bool { !utf8.contains(0) }
 }
 
 /// Entries of one scope that are sent together.
 struct JournalBatch: Sendable, Equatable {
-    /// Identifies the numbering. A new stream begins with the file, for each scope, after a refusal and after an
-    /// erasure.
+    /// The id of the numbering. A new stream begins with a new file or scope, after a refusal, and after an erasure.
     var stream: UUID
-    /// Counts up by one in its stream, from 1. A number is never used for other entries.
+    /// The number of the batch in its stream: 1, 2, and so on. A number is never used for other entries.
     var number: Int64
     var scope: String
-    /// The entries of the batch, in the order in which they were appended; never empty.
+    /// The entries of the batch, never empty, in the order in which they were appended.
     var entries: [JournalEntry]
 }
 
-/// The reason why an entry was removed before it was acknowledged.
-///
-/// The raw values are stored.
+/// The reason why an entry was removed without being acknowledged. The raw values are stored.
 enum JournalLoss: String, Sendable, CaseIterable {
-    /// There were more entries than allowed.
+    /// The number of entries exceeded its limit.
     case count
-    /// The entries had more bytes than allowed.
+    /// The size of the entries exceeded its limit.
     case bytes
-    /// The entry was older than allowed.
+    /// The entry exceeded the maximum age.
     case age
-    /// The bytes of the entry on the disk were damaged.
+    /// The stored bytes of the entry were damaged.
     case damaged
-    /// There were more entries set aside than allowed.
+    /// The number of set-aside entries exceeded its limit.
     case setAside
 }
 
-/// The limits of the entries that a ``Journal`` holds.
+/// The limits for the entries of a ``Journal``.
 struct JournalLimits: Sendable, Equatable {
-    /// The most entries that wait.
+    /// The maximum number of waiting entries.
     var maximumCount = 100_000
-    /// The most bytes of payloads that wait.
+    /// The maximum size of the waiting payloads, in bytes.
     var maximumByteCount = 64 << 20
-    /// The longest time for which an entry may wait.
+    /// The maximum time that an entry may wait.
     var maximumAge = Duration.seconds(30 * 86_400)
-    /// The most entries that are set aside.
+    /// The maximum number of set-aside entries.
     var maximumSetAsideCount = 1000
 }
 
-/// The numbers of entries that a ``Journal`` holds now.
+/// The number of entries in a ``Journal``, by state.
 struct JournalCounts: Sendable, Equatable {
-    /// Entries that wait, by scope. Entries of a batch that was claimed count as waiting.
+    /// The number of waiting entries by scope. Entries of a claimed batch are included.
     var waiting: [String: Int] = [:]
     var waitingByteCount = 0
     var setAside = 0
-    /// Entries that wait for the key with which they were encrypted.
+    /// The number of entries that wait for their encryption key.
     var sealed = 0
     var lost: [JournalLoss: Int] = [:]
 }
 
 extension RowChecksum {
-    /// Returns the sum of the row of an entry.
+    /// Returns the checksum of an entry's row.
     ///
-    /// - Parameter moment: The time at which the entry was stored. The default, `nil`, results in the sum for rows of
-    ///   the first three versions of the schema.
+    /// - Parameter moment: The moment at which the entry was stored. The default, `nil`, returns the checksum of the
+    ///   first three schema versions.
     static func of(_ entry: JournalEntry, at moment: Int64? = nil) -> Int64 {
         var sum = RowChecksum()
         sum.add(entry.sequence)
@@ -129,8 +126,8 @@ extension RowChecksum {
         return sum.value
     }
 
-    /// Returns the sum of a stream's row, and of the file's own in the first three versions of the schema, whose number
-    /// is 0.
+    /// Returns the checksum of a stream's row. With the number 0, returns the checksum of the file's row in the first
+    /// three schema versions.
     static func of(_ stream: UUID, _ number: Int64, _ scope: String) -> Int64 {
         var sum = RowChecksum()
         sum.add(stream.bytes)
@@ -141,10 +138,10 @@ extension RowChecksum {
 }
 
 extension UUID {
-    /// The 16 bytes, in the order in which they are written.
+    /// The 16 bytes of the UUID, in the order of its text form.
     var bytes: [UInt8] { withUnsafeBytes(of: uuid) { Array($0) } }
 
-    /// Creates a UUID of version 7 (RFC 9562 §5.7): ids of later milliseconds sort after earlier ones.
+    /// Creates a UUID of version 7 (RFC 9562 §5.7). Ids of later milliseconds sort after earlier ones.
     init(at date: Date, _ generator: inout some RandomNumberGenerator) {
         let milliseconds = UInt64(max(0, min(date.timeIntervalSince1970 * 1000, Double(UInt64(1) << 48 - 1))))
         let high = milliseconds << 16 | 0x7000 | generator.next() & 0x0FFF

@@ -1,12 +1,12 @@
 import Foundation
 
-/// Opens the file of a ``Journal``, whatever state the file is in, and holds its lock: no other process uses, renames
-/// or replaces the file as long as this object exists, even while the journal is closed.
+/// Opens the file of a ``Journal`` in any state, and holds its lock. While this object exists, no other process uses,
+/// renames or replaces the file, even if the journal is closed.
 ///
-/// A file that can't be read is renamed. The sound entries of a damaged file are copied to the new file
+/// A file that can't be read is renamed. The undamaged entries of a damaged file are copied to the new file
 /// (``JournalSalvage``).
 final class JournalFile: Sendable {
-    /// The number of unreadable files that stay next to the present one; older ones are removed.
+    /// The maximum number of unreadable files next to the current one. Older ones are removed.
     static let maximumSetAsideCount = 3
 
     private let url: URL
@@ -15,9 +15,9 @@ final class JournalFile: Sendable {
     private let sealing: (any PayloadSealing)?
     private let lock: FileLock
 
-    /// Locks the file by a lock file in the same folder, and creates the folder unless it exists.
+    /// Locks the file with a lock file in the same folder. Creates the folder if it does not exist.
     ///
-    /// - Throws: ``StorageError/Kind/locked`` if another value, of any process, has the lock;
+    /// - Throws: ``StorageError/Kind/locked`` if another object, in any process, holds the lock.
     ///   ``StorageError/Kind/unavailable`` if the folder can't be written.
     init(
         at url: URL, limits: JournalLimits, durability: StorageDatabase.Durability,
@@ -29,7 +29,7 @@ final class JournalFile: Sendable {
         self.sealing = sealing
         let (folder, file) = (url.deletingLastPathComponent(), URL(fileURLWithPath: url.path + "-lock"))
         do {
-            // Files that are created in the folder get the protection of the folder.
+            // New files inherit the protection of their folder.
             if try StorageFolder.prepare(folder) { try StorageFolder.protect([folder]) }
             guard let lock = try FileLock(file) else {
                 throw StorageError(.locked, "\(url.lastPathComponent) is open elsewhere.")
@@ -43,11 +43,11 @@ final class JournalFile: Sendable {
 
     deinit { lock.release() }
 
-    /// Opens the file. One that is damaged, or that a later version wrote, is replaced first.
+    /// Opens the file. A file that is damaged or has a later version is replaced first.
     ///
-    /// - Parameter report: Receives why the file was renamed, and the new name.
-    /// - Throws: ``StorageError`` if the file may be opened later: it is locked, the disk is full, the folder can't be
-    ///   written.
+    /// - Parameter report: Receives the reason for the replacement, and the new name of the old file.
+    /// - Throws: ``StorageError`` if it may be possible to open the file later: it is locked, the disk is full, or the
+    ///   folder can't be written.
     func open(time: JournalTime, report: (StorageError, URL) -> Void) throws(StorageError) -> Journal {
         try finishReplacement()
         do throws(StorageError) {
@@ -58,15 +58,14 @@ final class JournalFile: Sendable {
         }
     }
 
-    /// Replaces a file, whose journal is closed, by a new one with the sound entries of the old file, and renames the
-    /// old one.
+    /// Replaces a file whose journal is closed by a new one with its undamaged entries, and renames the old file.
     ///
-    /// The old file is not renamed until the new one is complete: after an error, and after the end of the process, the
-    /// next opening begins anew.
+    /// The old file is not renamed until the new one is complete. After an error or the end of the process, the next
+    /// opening starts the replacement again.
     ///
     /// - Parameters:
-    ///   - isNewer: Whether a later version wrote the file. The meaning of its columns may have changed: the only thing
-    ///     that is read of it is whether the user opted out. The default is `false`: the file is damaged.
+    ///   - isNewer: Whether the file has a later version. Its columns may have another meaning, so only the user's
+    ///     opt-out is read. The default is `false`: the file is damaged.
     ///   - report: Receives the new name of the old file.
     /// - Throws: The errors of ``open(time:report:)``.
     func replace(isNewer: Bool = false, time: JournalTime, report: (URL) -> Void) throws(StorageError) -> Journal {
@@ -81,7 +80,7 @@ final class JournalFile: Sendable {
             try JournalSalvage.write(contents, to: journal)
         }
         try journal.close()
-        // SQLite closes a file even if it could not move all of the log to it.
+        // SQLite closes a file even if it could not move the whole log to it.
         guard !FileManager.default.fileExists(atPath: copy.path + "-wal") else {
             throw StorageError(.unavailable, "What is sound of a damaged file could not be written.")
         }
@@ -98,13 +97,13 @@ final class JournalFile: Sendable {
 
     private static func replacement(of url: URL) -> URL { url.appendingPathExtension("new") }
 
-    /// Puts the new file in the place of an old one that was renamed. Does nothing if the file exists.
+    /// Moves the new file to the place of a renamed old one. Does nothing if there is a file already.
     private func finishReplacement() throws(StorageError) {
         guard !FileManager.default.fileExists(atPath: url.path),
             FileManager.default.fileExists(atPath: replacement.path)
         else { return }
         do {
-            // Files of SQLite that belong to the old file, if the process ended while it was renamed.
+            // SQLite's files of the old file may remain if the process ended during the renaming.
             try Self.remove(url)
             try FileManager.default.moveItem(at: replacement, to: url)
         } catch {
@@ -112,19 +111,19 @@ final class JournalFile: Sendable {
         }
     }
 
-    /// Removes a file together with the other files that SQLite has for it.
+    /// Removes a database with SQLite's other files for it.
     private static func remove(_ url: URL) throws {
         for part in parts where FileManager.default.fileExists(atPath: url.path + part) {
             try FileManager.default.removeItem(atPath: url.path + part)
         }
     }
 
-    /// The suffixes of the names of SQLite's files; the first one is that of the file itself.
+    /// The suffixes of SQLite's file names. The first is the database's own, which is empty.
     private static let parts = ["", "-wal", "-shm"]
 
     private static func name(_ url: URL, _ number: Int) -> URL { url.appendingPathExtension("unreadable-\(number)") }
 
-    /// Removes the files that were set aside, and a new one that was not completed.
+    /// Removes the files that were set aside, and an incomplete new file.
     ///
     /// - Throws: An error of Foundation.
     static func removeSetAside(_ url: URL) throws {
@@ -132,15 +131,14 @@ final class JournalFile: Sendable {
         try remove(replacement(of: url))
     }
 
-    /// Renames a file that nothing has open, together with the other files that SQLite has for it, and returns the new
-    /// name.
+    /// Renames a database that is not open, with SQLite's other files for it. Returns the new name.
     static func setAside(_ url: URL) throws(StorageError) -> URL {
         let files = FileManager.default
         do {
             for number in (0..<maximumSetAsideCount).reversed() {
                 let (file, target) = ((number == 0 ? url : name(url, number)).path, name(url, number + 1))
                 guard files.fileExists(atPath: file) else { continue }
-                // All of its files: SQLite would read the log of another file as the log of this one.
+                // All old files are removed, since SQLite would apply the log of another database to this one.
                 try remove(target)
                 for part in parts where files.fileExists(atPath: file + part) {
                     try files.moveItem(atPath: file + part, toPath: target.path + part)

@@ -2,47 +2,48 @@ import Foundation
 import GRDB
 import RunwaySQLite
 
-/// Copies the sound entries and settings of a damaged file of a ``Journal`` to a new file.
+/// Copies the undamaged entries and settings of a damaged ``Journal`` file to a new file.
 ///
-/// An entry is copied with its id, its position, its state and its age, so that it is sent once, in its order, and with
-/// the same key. Numbers of streams are not copied: batches are sent in new streams, and the server recognises the
-/// entries by their ids. The other entries are counted as damaged.
-///
-/// A setting is copied if its checksum is right. A damaged setting could name another account, or undo a decision. The
-/// settings of the installation (``Journal/installationSettings``) are not copied: the new file is another
-/// installation. Damaged clocks are replaced by the time of the newest entry, so that no entry becomes older.
+/// - Entries are copied with their id, position, state and age, so that each is sent once, in its order, and with the
+///   same key. The other entries are counted as damaged.
+/// - Stream numbers are not copied. Batches are sent in new streams, and the server recognises the entries by their
+///   ids.
+/// - Settings are copied if their checksum is correct. A damaged setting could name another account, or undo a
+///   decision.
+/// - The settings of the installation (``Journal/installationSettings``) are not copied, since the new file is another
+///   installation.
+/// - Damaged clocks are replaced by the moment of the newest entry, so that no entry becomes older.
 enum JournalSalvage {
     /// The entries and settings that were read from a damaged file.
     struct Contents {
-        /// The entries and their moments, by their places.
+        /// The entries and their moments, by position.
         fileprivate var entries: [Int64: (entry: JournalEntry, moment: Int64)] = [:]
         fileprivate var settings: [JournalSetting] = []
         fileprivate var losses: [JournalLoss: Int] = [:]
         fileprivate var clocks: JournalClock?
-        /// The number of entries that the file had; `nil` if that can't be read.
+        /// The number of entries in the file; `nil` if it can't be read.
         fileprivate var total: Int?
-        /// The number of rows that are not sound entries. On a damaged page SQLite may find rows that were never
-        /// written.
+        /// The number of damaged rows. On a damaged page, SQLite may find rows that were never written.
         fileprivate var damaged = 0
 
-        /// The number of lost entries, as far as it can be read. Damaged rows count only if the total can't be read or
-        /// is too small.
+        /// The number of lost entries, if it can be read. Damaged rows count only if the total can't be read or is too
+        /// small.
         var lostCount: Int {
             guard let total, total >= entries.count else { return damaged }
             return total - entries.count
         }
 
-        /// Whether the user opted out. If that can't be read, it counts as an opt-out, unless there are entries: an
-        /// opt-out removes all entries.
+        /// Whether the user opted out. If the decision can't be read, a file without entries counts as an opt-out,
+        /// since an opt-out removes all entries.
         var isOptedOut: Bool {
             settings.first { $0.name == Journal.optOutName }.map { $0.value != "0" } ?? entries.isEmpty
         }
     }
 
-    /// Reads the sound entries and settings of a file that nothing has open. It changes nothing.
+    /// Reads the undamaged entries and settings of a file that is not open. Changes nothing.
     ///
-    /// - Parameter maximumCount: The most entries that are read.
-    /// - Throws: ``StorageError`` if the file can't be read now, which says nothing about its content.
+    /// - Parameter maximumCount: The maximum number of entries to read.
+    /// - Throws: ``StorageError`` if the file can't be read now. The content need not be damaged then.
     static func read(_ url: URL, maximumCount: Int) throws(StorageError) -> Contents {
         var contents = Contents()
         var configuration = Configuration()
@@ -52,7 +53,7 @@ enum JournalSalvage {
             else { return contents }
             defer { try? queue.close() }
             try queue.inDatabase { database in
-                // Each of them may be damaged without the others.
+                // Each part is read separately, since it may be damaged while the others are not.
                 contents.total =
                     try readUnlessDamaged { try Int.fetchOne(database, sql: "SELECT sum(count) FROM tally") } ?? nil
                 contents.clocks = try readUnlessDamaged { try JournalClock.read(database) } ?? nil
@@ -68,7 +69,8 @@ enum JournalSalvage {
                     else { continue }
                     contents.losses[reason] = count
                 }
-                // A page that can't be read ends a pass. The entries behind it are found from the other end.
+                // A page that can't be read ends a pass. The second pass finds the entries behind it from the other
+                // end.
                 for order in ["", "DESC"] { try contents.read(database, order, maximumCount: maximumCount) }
             }
         } catch {
@@ -77,9 +79,9 @@ enum JournalSalvage {
         return contents
     }
 
-    /// Runs a part of the reading, and returns `nil` if the read bytes are damaged.
+    /// Runs a part of the reading. Returns `nil` if the data are damaged.
     ///
-    /// - Throws: An error that says nothing about the content of the file, for example that the file is locked.
+    /// - Throws: Any other error, for example that the file is locked.
     fileprivate static func readUnlessDamaged<Value>(_ read: () throws -> Value) throws -> Value? {
         do {
             return try read()
@@ -88,7 +90,7 @@ enum JournalSalvage {
             case .SQLITE_BUSY, .SQLITE_LOCKED, .SQLITE_CANTOPEN, .SQLITE_AUTH, .SQLITE_PERM, .SQLITE_NOMEM,
                 .SQLITE_FULL:
                 throw error
-            // The device is locked.
+            // This error means that the device is locked.
             case .SQLITE_IOERR where error.extendedResultCode == .SQLITE_IOERR_AUTH: throw error
             default: return nil
             }
@@ -97,12 +99,12 @@ enum JournalSalvage {
         }
     }
 
-    /// Writes the read entries and settings to a new file, and counts the lost entries.
+    /// Writes the entries and settings to a new file, and counts the lost entries.
     static func write(_ contents: Contents, to journal: Journal) throws(StorageError) {
         try journal.write { database in
             guard var row = try contents.clocks ?? JournalClock.read(database) else { return }
             if contents.clocks == nil { row.moment = contents.entries.values.map(\.moment).max() ?? 0 }
-            // The counted time is preserved, so that entries have the ages that they had.
+            // The moment is preserved, so that the ages of the entries do not change.
             (row.installation, row.moment) = (journal.installation, max(0, min(row.moment, Int64(1) << 52)))
             try row.update(database)
             let insert = try database.cachedStatement(
@@ -129,10 +131,10 @@ enum JournalSalvage {
 }
 
 extension JournalSalvage.Contents {
-    /// Reads entries until the first page that can't be read.
+    /// Reads entries up to the first page that can't be read.
     fileprivate mutating func read(_ database: Database, _ order: String, maximumCount: Int) throws {
         var damagedCount = 0
-        // Entries that were read before an error are sound.
+        // Entries that were read before an error are undamaged.
         _ = try JournalSalvage.readUnlessDamaged {
             let rows = try Row.fetchCursor(
                 database, sql: "SELECT \(JournalEntry.columns) FROM entry ORDER BY sequence \(order)")
@@ -141,7 +143,7 @@ extension JournalSalvage.Contents {
                     damagedCount += 1
                     continue
                 }
-                // The rest was read from the other end.
+                // The remaining entries were read from the other end.
                 if entries[entry.sequence] != nil { break }
                 entries[entry.sequence] = (entry, moment)
             }

@@ -4,12 +4,12 @@ import RunwaySQLite
 
 /// The tables of a ``Journal``.
 enum JournalSchema {
-    /// The version that this code reads and writes, in `user_version`.
+    /// The schema version of this code, stored in `user_version`.
     static let version = 5
 
-    /// Brings the database to ``version`` in one transaction.
+    /// Migrates the database to ``version`` in one transaction.
     ///
-    /// - Throws: ``StorageError/Kind/newerSchema`` for a later version; a `DatabaseError`.
+    /// - Throws: ``StorageError/Kind/newerSchema`` if the database has a later version; a `DatabaseError`.
     static func migrate(_ database: Database) throws {
         let found = try Int.fetchOne(database, sql: "PRAGMA user_version") ?? 0
         guard found <= version else {
@@ -23,10 +23,9 @@ enum JournalSchema {
         try database.execute(sql: "PRAGMA user_version = \(version)")
     }
 
-    /// `state` of an entry: 0 waits, 1 is in the last batch of its stream, 2 is set aside, 3 waits for its key, 4 was
-    /// stored ahead.
+    /// Creates the tables of the first version. `state` of an entry is a raw value of ``JournalEntry/State``.
     ///
-    /// The triggers keep `tally` equal to a count of the entries, in the transaction that changes them.
+    /// The triggers update the counts in `tally` in the transaction that changes entries.
     private static func create(_ database: Database) throws {
         try database.execute(
             sql: """
@@ -61,8 +60,7 @@ enum JournalSchema {
                 """)
     }
 
-    /// Adds, for the second version, an index by which an append finds entries that are too old, and the settings of
-    /// the owner.
+    /// Migrates to version 2: adds an index for finding entries that are too old, and the settings of the owner.
     private static func addSettings(_ database: Database) throws {
         try database.execute(
             sql: """
@@ -71,8 +69,8 @@ enum JournalSchema {
                 """)
     }
 
-    /// Adds, for the third version, a state of their own for entries that can't be decrypted. They are evicted with
-    /// those that wait.
+    /// Migrates to version 3: adds a state for entries that can't be decrypted. They are evicted together with waiting
+    /// entries.
     private static func addSealedState(_ database: Database) throws {
         try database.execute(
             sql: """
@@ -85,8 +83,8 @@ enum JournalSchema {
                 """)
     }
 
-    /// Adds, for the fourth version, checksums to settings and clocks. Whether the user opted out is always stored from
-    /// then on, so that its absence is damage. The checksums of entries from before do not cover their moments.
+    /// Migrates to version 4: adds checksums to settings and clocks. From this version on, the user's decision is
+    /// always stored, so that its absence means damage. The checksums of older entries do not cover their moments.
     private static func addChecksums(_ database: Database) throws {
         try database.execute(
             sql: """
@@ -105,9 +103,9 @@ enum JournalSchema {
         try stored.update(database)
     }
 
-    /// Adds, for the fifth version, a secret from which the id of the file is computed. A file of an earlier version
-    /// gets another id: its batches are sent in new streams, in which a server recognises by their ids the entries that
-    /// it has. Only a batch that is not over stays in its stream, until it ends or the server refuses its number.
+    /// Migrates to version 5: adds a secret from which the id of the file is computed. An older file gets a new id. Its
+    /// batches are sent in new streams, and the server recognises known entries by their ids. Only a batch that has not
+    /// ended stays in its stream, until it ends or the server refuses its number.
     private static func addSecret(_ database: Database) throws {
         guard var row = try JournalClock.read(database) else { return }
         let secret = InstallationSecret()
@@ -115,16 +113,15 @@ enum JournalSchema {
         row.installation = secret.installation
         try row.update(database)
         try database.execute(sql: "DELETE FROM stream WHERE scope NOT IN (SELECT scope FROM entry WHERE state = 1)")
-        // Waiting records without an account are sent with the new id, so that an opt-out must know of them.
+        // Waiting records without an account are sent under the new id, so an opt-out has to know of them.
         if try Bool.fetchOne(database, sql: "SELECT EXISTS (SELECT 1 FROM entry WHERE scope = '')") == true {
             try JournalSetting(name: Journal.nobodyRecordedName, value: "").write(to: database)
         }
     }
 
-    /// Counts the entries anew, which also reads every page that holds one.
+    /// Counts the entries again, and thereby reads every page with an entry.
     ///
-    /// - Throws: `SQLITE_CORRUPT` if an entry has an unknown state, or if the index by which entries are claimed
-    ///   disagrees with the table.
+    /// - Throws: `SQLITE_CORRUPT` if an entry has an unknown state, or if the index for claims contradicts the table.
     static func recount(_ database: Database) throws {
         try database.execute(
             sql: """
@@ -133,7 +130,7 @@ enum JournalSchema {
                     GROUP BY state, scope;
                 """)
         let counted = try Row.fetchAll(database, sql: "SELECT state, scope, count FROM tally ORDER BY state, scope")
-        // No checksum covers the index: an entry that has another scope in it would never be claimed.
+        // Checksums do not cover the index. An entry with a wrong scope in the index would never be claimed.
         let indexed = try Row.fetchAll(
             database,
             sql: """

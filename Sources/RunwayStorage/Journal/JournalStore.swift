@@ -3,26 +3,25 @@ import Foundation
 import RunwaySQLite
 import Synchronization
 
-/// A journal that is opened when it is first needed, on a queue of its own that may wait for the disk.
+/// Opens a journal when it is first needed, and runs operations on it on a queue that may wait for the disk.
 final class JournalStore: Sendable {
-    /// The way in which an operation uses the file.
     enum Access {
-        /// The operation only reads. It neither ends nor replaces the problem of a write.
+        /// The operation only reads. It neither clears nor replaces the error of a write.
         case reading
         /// The operation may change the file.
         case writing
-        /// The operation erases data. On a full disk it may use the space of the ``SpaceReserve``.
+        /// The operation erases data. If the disk is full, it may use the space of the ``SpaceReserve``.
         case erasing
     }
 
     private struct State {
-        /// The lock of the file, as long as the journal is open or being replaced.
+        /// The lock of the file while the journal is open or being replaced.
         var file: JournalFile?
         var journal: Journal?
         var isClosed = false
         var setAside: [URL] = []
         var problem: StorageError?
-        /// Whether an operation failed that only reads.
+        /// Whether the current problem is the error of a reading operation.
         var isProblemOfReading = false
         var operationCount = 0
     }
@@ -49,33 +48,32 @@ final class JournalStore: Sendable {
         reserve = SpaceReserve(for: url) { try StorageFolder.protect([$0]) }
     }
 
-    /// The reason why the file could not be written, until a write succeeds; or else the reason why it could not be
-    /// read, until any operation succeeds; otherwise `nil`.
+    /// The error of the last write, until a write succeeds. Without one, the error of the last read, until any
+    /// operation succeeds. Otherwise `nil`.
     var problem: StorageError? { state.withLock { $0.problem } }
 
-    /// The number of bytes of the write-ahead log, which SQLite has not yet moved to the database file.
+    /// The size of the write-ahead log in bytes.
     var logByteCount: Int { SQLiteFile.logByteCount(of: url) }
 
-    /// The number of operations that were begun in this run, including those that wait for the queue.
+    /// The number of operations started in this run, including those that wait for the queue.
     var operationCount: Int { state.withLock { $0.operationCount } }
 
-    /// The files of this run that could not be read, and were renamed.
+    /// The files that could not be read in this run, and were renamed.
     var filesSetAside: [URL] { state.withLock { $0.setAside } }
 
-    /// Runs an operation that only reads, like ``run(_:_:)``.
+    /// Runs an operation that only reads; see ``run(_:_:)``.
     func read<Value: Sendable>(
         _ operation: @escaping @Sendable (Journal) throws(StorageError) -> Value
     ) async throws(StorageError) -> Value {
         try await run(.reading, operation)
     }
 
-    /// Runs an operation on the journal, after those that were begun before.
+    /// Runs an operation on the journal, after all operations that were started before.
     ///
-    /// If the file turns out to be damaged, it is set aside, and the operation runs once more on a new file with the
-    /// sound entries of the old one. If the disk is full, an operation that erases runs once more with the space of the
-    /// ``SpaceReserve``.
+    /// If the file is damaged, it is set aside, and the operation runs again on a new file with the undamaged entries.
+    /// If the disk is full, an erasing operation runs again with the space of the ``SpaceReserve``.
     ///
-    /// - Parameter access: The way in which the operation uses the file. The default is to change it.
+    /// - Parameter access: The way in which the operation uses the file. The default is writing.
     /// - Throws: ``StorageError`` if the file can't be opened or was closed by ``close()``, or the error of the
     ///   operation.
     func run<Value: Sendable>(
@@ -87,21 +85,21 @@ final class JournalStore: Sendable {
         return try result.get()
     }
 
-    /// Begins an operation, like ``run(_:_:)``, and returns at once.
+    /// Starts an operation like ``run(_:_:)``, and returns at once.
     ///
     /// - Parameter completion: Called with the result of the operation, on the queue of the file.
     func begin<Value: Sendable>(
         _ access: Access = .writing, _ operation: @escaping @Sendable (Journal) throws(StorageError) -> Value,
         completion: @escaping @Sendable (Result<Value, StorageError>) -> Void
     ) {
-        // Under the lock, so that an operation that is counted runs before those that begin later.
+        // Under the lock, so that operations run in the order in which they are counted.
         state.withLock { state in
             state.operationCount += 1
             queue.async { completion(self.perform(access, operation)) }
         }
     }
 
-    /// Closes the file after the operations that were begun. Later operations fail as
+    /// Closes the file after the operations that were started. Later operations fail with
     /// ``StorageError/Kind/unavailable``.
     func close() async {
         await withCheckedContinuation { continuation in
@@ -124,7 +122,7 @@ final class JournalStore: Sendable {
     ) -> Result<Value, StorageError> {
         let (former, formerCount) = (state.withLock { $0.journal }, changeCount)
         defer {
-            // Last, since the operation may need the space of a reserve that was released.
+            // The reserve is created last, since the operation may need the space of a released one.
             if let journal = state.withLock({ $0.journal }), journal !== former {
                 reserve.make(leaving: SpaceReserve.byteCount)
             }
@@ -140,15 +138,16 @@ final class JournalStore: Sendable {
             }
             let isChanged = changeCount != (state.withLock { $0.journal } === former ? formerCount : 0)
             state.withLock { state in
-                // On a full disk, a read succeeds, and so does an operation that finds nothing to change.
+                // On a full disk, reads succeed, and so do operations without changes. They do not clear the error of a
+                // write.
                 if isChanged || state.isProblemOfReading { state.problem = nil }
             }
             return .success(value)
         } catch {
-            // A rejected input says nothing about the file.
+            // A rejected input is not a problem of the file.
             if error.kind == .rejected { return .failure(error) }
-            // After an error of the drive the state of the connection in memory is unknown: the next operation reads
-            // the file again.
+            // After a drive error, the connection's state in memory is unknown. The next operation opens the file
+            // again.
             if error.kind == .unavailable { closeFile() }
             state.withLock { state in
                 if access == .reading, state.problem != nil, !state.isProblemOfReading { return }
@@ -158,7 +157,7 @@ final class JournalStore: Sendable {
         }
     }
 
-    /// Runs an operation, and once more on a new file if the present one turns out to be damaged.
+    /// Runs an operation. If the file turns out to be damaged, runs it again on a new file.
     private func repairing<Value>(_ operation: (Journal) throws(StorageError) -> Value) throws(StorageError) -> Value {
         do throws(StorageError) {
             return try operation(try opened())
@@ -185,7 +184,7 @@ final class JournalStore: Sendable {
     }
 
     private func replaced(_ file: JournalFile) throws(StorageError) -> Journal {
-        // A file that can't be closed is not renamed: the next operation tries again.
+        // If closing fails, the file is not renamed, and the next operation tries again.
         try state.withLock { $0.journal }?.close()
         state.withLock { $0.journal = nil }
         let journal = try file.replace(time: time()) { name in state.withLock { $0.setAside.append(name) } }

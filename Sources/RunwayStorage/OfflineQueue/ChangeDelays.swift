@@ -1,24 +1,24 @@
 import Foundation
 
-/// Decides which scope of a queue waits for events that the app has missed. Pure. Every other scope with changes is
-/// due.
+/// Decides which scope of a queue waits for events that the app has missed. All other scopes with changes are due. A
+/// pure state machine.
 struct ChangeDelays: SendPolicy {
     private struct Delay: Sendable {
         let scope: String
         let limit: Duration
-        /// The end of the delay; `nil` while the scope could not send anyway.
+        /// The end of the delay; `nil` while the scope could not send in any case.
         var end: Duration?
     }
 
-    /// The delays by their owners. An owner delays one scope at a time.
+    /// The delays by owner. An owner delays one scope at a time.
     private var delays: [UUID: Delay] = [:]
-    /// Whether a flush is under way. Delays have no effect then: the app may be suspended before they end.
+    /// Whether a flush is in progress. Delays are ignored then, since the app may be suspended before they end.
     private var isFlushing = false
 
-    /// Delays a scope, once it could send, unless the owner delays it already. A delay of another scope by the same
-    /// owner ends.
+    /// Delays a scope from the time at which it could send. Does nothing if the owner delays it already. Ends the
+    /// owner's delay of another scope.
     ///
-    /// - Parameter limit: The longest delay; `nil` ends the delay of the owner, whichever scope it is for.
+    /// - Parameter limit: The maximum delay; `nil` ends the delay of the owner for any scope.
     /// - Returns: Whether a delay has ended.
     @discardableResult
     mutating func delay(_ scope: String, owner: UUID, upTo limit: Duration?) -> Bool {
@@ -28,7 +28,7 @@ struct ChangeDelays: SendPolicy {
         return former != nil
     }
 
-    /// Makes delays begin anew after an attempt that failed, and when a network comes back.
+    /// Restarts the delays after a failed attempt, and when a network returns.
     mutating func note(_ event: SendEvent) {
         switch event {
         case .networkReturned: for owner in delays.keys { delays[owner]?.end = nil }
@@ -39,12 +39,12 @@ struct ChangeDelays: SendPolicy {
         }
     }
 
-    /// Returns the scope itself. Scopes are accounts of services: a pause that one service asks for applies to no other
-    /// service, and to no other account.
+    /// Returns the scope itself. A scope is an account of a service, and the pause that a service asks for applies only
+    /// to this account of this service.
     func server(of scope: String) -> String { scope }
 
-    /// Returns the end of the delays of a scope. A delay that began while no account was signed in is for the account
-    /// of the scope from now on.
+    /// Returns the end of the delays of a scope. A delay that began while nobody was signed in now belongs to the
+    /// account of this scope.
     mutating func start(of scope: String, from earliest: Duration, isSuspected: Bool, at now: Duration) -> Duration? {
         if earliest > now || isFlushing || delays.isEmpty { return earliest }
         let former = ChangeScope(scope)?.ofNobody.text

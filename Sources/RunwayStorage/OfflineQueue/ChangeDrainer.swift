@@ -2,22 +2,22 @@ import Foundation
 import Runway
 import Synchronization
 
-/// Sends the waiting changes of the journal, one at a time, when the ``SendSchedule`` of ``ChangeDelays`` decides so.
+/// Sends the waiting changes of the journal one at a time. The ``SendSchedule`` of ``ChangeDelays`` decides when.
 final class ChangeDrainer: SendWork {
     private struct State {
-        /// The change that is being sent, and its call.
+        /// The change in flight, and its call.
         var current: (id: UUID, call: Task<RawData, any Error>)?
-        /// The changes whose success was or is being reported to the app, and that are not removed yet.
+        /// The changes whose success is reported to the app, or was reported, and that are not removed yet.
         var delivered: Set<UUID> = []
-        /// Whether changes may have become readable.
+        /// Whether to look for changes that may have become readable.
         var isReviewDue = false
         /// Whether the pauses of an earlier run were read.
         var isOpen = false
-        /// Whether changes may have expired.
+        /// Whether to look for expired changes.
         var isExpiryDue = true
     }
 
-    /// The result that the present task, or the task that started it, is reporting to the app; `nil` if there is none.
+    /// The result that is being reported to the app in this task or in the task that started it; otherwise `nil`.
     @TaskLocal static var delivery: Delivery?
 
     let loop: SendLoop<ChangeDelays>
@@ -26,7 +26,7 @@ final class ChangeDrainer: SendWork {
     private let options: OfflineQueueOptions
     /// The endpoints by service and name.
     private let endpoints: [String: [String: ReplayedEndpoint]]
-    /// Guards the change that is being sent, and the other work that is due.
+    /// Guards the change in flight, and the other work to do.
     private let state = Mutex(State())
 
     init(
@@ -47,18 +47,18 @@ final class ChangeDrainer: SendWork {
         loop.change { $0.networkDidChange(isAllowed: isAllowed) }
     }
 
-    /// Delays a scope. If this ends another delay, the schedule decides anew; otherwise nothing has become due.
+    /// Delays a scope. If another delay ends, the schedule decides again, since a scope may have become due.
     func delay(_ scope: String, owner: UUID, upTo limit: Duration?) {
         if loop.schedule({ $0.policy.delay(scope, owner: owner, upTo: limit) }) { loop.wake() }
     }
 
-    /// Sends the waiting changes, including those that can be decrypted by now.
+    /// Sends the waiting changes, including those that can be decrypted again.
     func review() {
         state.withLock { $0.isReviewDue = true }
         loop.change { $0.prompt() }
     }
 
-    /// Notes that the first change of a scope was stored, after its call had failed.
+    /// Records that the first change of a scope was stored after its call failed.
     func didStoreFirst(in scope: String, retryAfter: Duration?) {
         let now = link.clock.now
         loop.change { $0.fail(scope, retryAfter: retryAfter, at: now) }
@@ -72,18 +72,17 @@ final class ChangeDrainer: SendWork {
         call?.cancel()
     }
 
-    /// Returns whether the success of a change was or is being reported to the app in this run.
+    /// Returns whether the success of a change is reported to the app, or was reported in this run.
     func isDelivered(_ id: UUID) -> Bool { state.withLock { $0.delivered.contains(id) } }
 
-    /// Sends the waiting changes without delays. Returns when no more can be sent now, or when the waiting task is
+    /// Sends the waiting changes without delays. Returns when no more can be sent now, or when the calling task is
     /// cancelled.
     func flush() async {
         state.withLock { $0.isReviewDue = true }
-        // The function would wait for itself: the next change is sent after the result has been reported.
+        // Called by a handler, the function would wait for itself: the next change is sent after the handler returns.
         await loop.flush(waits: !(Self.delivery?.isOpen(of: journal) ?? false))
     }
 
-    /// Runs until the task is cancelled.
     func run() async { await loop.run(self) }
 
     func beginGrace() -> GraceHold? { link.beginGrace("OfflineQueue") }
@@ -91,11 +90,10 @@ final class ChangeDrainer: SendWork {
     func decide() async -> SendStep {
         let (isOpen, isExpiryDue) = state.withLock { ($0.isOpen, $0.isExpiryDue) }
         let now = link.clock.now
-        // A file that can't be opened now may be later, such as after the device was unlocked.
+        // The file may be unreadable now and readable later, for example after the device is unlocked.
         if !isOpen, !(await restorePauses()) { return wait(until: now + options.interval) }
-        // While servers have asked to wait in all scopes that can be sent, the file is not searched for expired
-        // changes; the search stays due. It takes no grace, since nothing is sent: an app that is suspended continues
-        // later.
+        // If servers asked for pauses in all scopes that could send, the file is not searched for expired changes yet.
+        // No background time is requested, since nothing is sent; a suspended app continues later.
         let sendable = journal.scopes.filter(isSendable)
         if isExpiryDue, !loop.schedule({ $0.isPaused(sendable, at: now) }) {
             await expire()
@@ -126,7 +124,7 @@ final class ChangeDrainer: SendWork {
         return .wait(until: instant)
     }
 
-    /// Returns whether the account of a scope is signed in, in the environment of the scope.
+    /// Returns whether the account and the environment of a scope are the current ones.
     private func isSendable(_ text: String) -> Bool {
         guard let scope = ChangeScope(text), let endpoint = endpoints[scope.service]?.first?.value.endpoint else {
             return false
@@ -146,13 +144,12 @@ final class ChangeDrainer: SendWork {
         return true
     }
 
-    /// Reports the changes that wait too long to the app.
+    /// Reports the changes that have waited too long to the app.
     private func expire() async {
         guard let expired = try? await journal.expire(besides: state.withLock(\.delivered)) else { return }
         for change in expired { await report(change) }
     }
 
-    /// Reports an expired change to the app.
     private func report(_ change: QueuedChange) async {
         let error = NetworkError(
             .timedOut, in: .offlineQueue, "The change could not be sent within \(options.maximumAge).")
@@ -169,7 +166,7 @@ final class ChangeDrainer: SendWork {
     }
 }
 
-// One attempt to send.
+// Sending one change.
 extension ChangeDrainer {
     func send(_ scope: String) async {
         journal.setSending(true)
@@ -177,10 +174,10 @@ extension ChangeDrainer {
         do throws(StorageError) {
             outcome = try await attempt(scope)
         } catch {
-            // The disk failed. The change is still there, or it is sent again, and the server recognises its key.
+            // The disk failed. The change is still in the file, or it is sent again and the server recognises its key.
             outcome = .failed()
         }
-        // If the disk fails, only this run knows.
+        // If the disk fails, only this run knows the pause.
         if case .failed(let wait?) = outcome { try? await journal.setPause(of: scope, wait) }
         let now = link.clock.now
         loop.schedule { $0.didSend(scope, outcome, at: now) }
@@ -214,11 +211,11 @@ extension ChangeDrainer {
         }
     }
 
-    /// Sends a change, unless the app has removed it since it was claimed.
+    /// Sends a change, unless the app has removed it since its claim.
     func send(_ unsent: UnsentChange, _ change: StoredChange) async -> Result<RawData, NetworkError> {
         let call = state.withLock { state in
             let call = Task { [link, journal] () async throws -> RawData in
-                // If the app removed the change before it was the current one, no call was cancelled.
+                // If the app removed the change before it was in flight, there was no call to cancel.
                 guard journal.has(change) else { throw CancellationError() }
                 return try await link.replay(unsent, change.id)
             }
@@ -236,10 +233,10 @@ extension ChangeDrainer {
     private func finish(
         _ change: StoredChange, _ rawData: RawData
     ) async throws(StorageError) -> SendOutcome {
-        // The account may have been erased meanwhile.
+        // The app may have erased the account meanwhile.
         guard journal.has(change) else { return .settled() }
-        // Before the change is removed: an app that ends in between is notified in its next run, since the server responds to the same key
-        // with the same response.
+        // Reported before the change is removed. If the app ends in between, its next run reports the change again,
+        // since the server returns the same response for the same key.
         state.withLock { _ = $0.delivered.insert(change.id) }
         await deliver(QueuedChange(change), .success(rawData), isOver: true)
         return try await acknowledge(change)
@@ -259,7 +256,7 @@ extension ChangeDrainer {
         _ change: StoredChange, _ error: NetworkError
     ) async throws(StorageError) -> SendOutcome {
         let verdict = ReplayVerdict(error)
-        // The server has certainly not executed the change, so that it can be edited (401: RFC 9110 §15.5.2).
+        // The server has certainly not executed the change, so the app may edit it (401: RFC 9110 §15.5.2).
         if !change.mayHaveBeenSent, !error.followsProcessedRequest,
             error.sending == .notSent || verdict == .unauthorized
         {
@@ -270,7 +267,7 @@ extension ChangeDrainer {
         case .unauthorized: return .unauthorized
         case .stopped: return .stopped
         case .lost: return try await treatLoss(of: change, error)
-        // The response is lost, and the app gets the server's message about that.
+        // The original response is lost. The app receives the server's message about this.
         case .executed: return try await finish(change, error.rawData ?? RawData([]))
         case .conflicting: return try await setAside(change, .conflicting, error)
         case .refused: return try await setAside(change, .refused, error)
@@ -281,8 +278,7 @@ extension ChangeDrainer {
         }
     }
 
-    /// Decides how to continue after a change to which no response came: it is sent again, others are sent before it,
-    /// or it is set aside.
+    /// Handles a change without a response: it is sent again, other changes are sent first, or it is set aside.
     private func treatLoss(
         of change: StoredChange, _ error: NetworkError
     ) async throws(StorageError) -> SendOutcome {
@@ -291,7 +287,7 @@ extension ChangeDrainer {
         if !loop.schedule({ $0.isProbe(id, in: scope) }) { isDue = try await journal.noteLoss(change) }
         switch loop.schedule({ [isDue] in $0.treatLoss(of: id, in: scope, isDue: isDue) }) {
         case .repeat: return .failed()
-        // Another change can be claimed only when none is.
+        // The claim is released, since only one change may be claimed at a time.
         case .release(let serverIsDown):
             try await journal.postpone(change, forgetsLosses: serverIsDown)
             return .failed()
@@ -308,14 +304,14 @@ extension ChangeDrainer {
             : (error.serviceError?.description ?? error.detail).cut(toByteCount: 2000)
         let refused = try await journal.setAside(change, SetAsideReason(word, sentence), change.effect(after: error))
         loop.schedule { $0.end(change.id, in: change.row.scope) }
-        // It is stored as refused first: an app that ends in between finds it in the list.
+        // The change is stored as refused before the report. If the app ends in between, the change is in the list.
         if let refused { await deliver(refused, .failure(error), isOver: false) }
         return .settled()
     }
 }
 
 extension ChangeDrainer {
-    /// A result that is being reported to the app.
+    /// A report of a result to the app that is in progress.
     final class Delivery: Sendable {
         private let journal: ObjectIdentifier
         private let isOver = Atomic(false)
@@ -324,7 +320,7 @@ extension ChangeDrainer {
 
         fileprivate func end() { isOver.store(true, ordering: .relaxed) }
 
-        /// Returns whether a result of a queue is being reported now.
+        /// Returns whether a result of this queue is being reported now.
         func isOpen(of journal: ChangeJournal?) -> Bool {
             journal.map { ObjectIdentifier($0) } == self.journal && !isOver.load(ordering: .relaxed)
         }

@@ -1,22 +1,23 @@
 import Foundation
 
-/// Decides which changes of a scope are held, because an earlier one of the same subject is set aside. Pure.
+/// Decides which changes of a scope are held, because an earlier change with a common subject is set aside. Pure
+/// functions.
 enum ChangeHolds {
-    /// The data of one change on which the decision depends.
+    /// The properties of a change that the decision depends on.
     struct Change: Sendable {
         var id: UUID
         var subjects: Set<String>
-        /// Whether the change is set aside for a reason of its own, and not held.
+        /// Whether the change is set aside for its own reason, and not because it is held.
         var isRefused: Bool
         var isHeld: Bool
-        /// Whether the change is being sent, or may have been sent: it is not held any more.
+        /// Whether the change is in flight, or may have been sent, so that it is no longer held.
         var isClaimed: Bool
     }
 
-    /// Passes over changes, and over those that depend on them.
+    /// Skips changes, and the changes that depend on them.
     ///
     /// - Parameter changes: The changes of a scope, in their order.
-    /// - Returns: The changes that are passed over, and the first other change that waits; `nil` if there is none.
+    /// - Returns: The skipped changes, and the first waiting change that is not skipped; `nil` if there is none.
     static func pass(_ passed: Set<UUID>, in changes: [Change]) -> (skipped: Set<UUID>, next: UUID?) {
         var (skipped, subjects): (Set<UUID>, Set<String>) = ([], [])
         for change in changes where !change.isRefused && !change.isHeld {
@@ -29,7 +30,7 @@ enum ChangeHolds {
         return (skipped, nil)
     }
 
-    /// Returns the changes to hold and those to release, so that exactly the dependent ones are held.
+    /// Returns the changes to hold and to release, so that exactly the dependent changes are held.
     ///
     /// - Parameter changes: The changes of a scope, in their order.
     static func update(_ changes: [Change]) -> (hold: Set<UUID>, release: Set<UUID>) {

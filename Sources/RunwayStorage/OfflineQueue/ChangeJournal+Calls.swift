@@ -2,12 +2,12 @@ import Foundation
 import Runway
 import Synchronization
 
-// Functions for calls.
+// Functions for the calls of the app.
 extension ChangeJournal {
     /// Stores a change whose call is about to be sent. The change is not sent, counted or listed before
     /// ``store(_:_:at:)``, or before a later run.
     ///
-    /// - Returns: The identifier of the change.
+    /// - Returns: The id of the change.
     func writeAhead(_ change: UnsentChange, _ flight: FlightID, at date: Date) async throws(StorageError) -> UUID {
         let time = time()
         let entry = try stored(change, at: date, time).row
@@ -17,14 +17,14 @@ extension ChangeJournal {
                 _ = try journal.insert(entry, at: self.place(of: flight), time, as: .ahead)
             }
         } catch {
-            // It may have been inserted before the disk failed.
+            // The change may have been inserted before the disk failed.
             state.withLock { _ = $0.removals.insert(entry.id) }
             throw error
         }
         return entry.id
     }
 
-    /// Removes a change that was written ahead, and returns at once.
+    /// Removes a change that was written ahead. Returns at once.
     func removeWritten(_ id: UUID) {
         let isAhead = state.withLock { state in
             guard state.ahead.contains(id) else { return false }
@@ -39,16 +39,15 @@ extension ChangeJournal {
         }
     }
 
-    /// Returns the position for a change. Calls that fail together are stored in the order in which they were made.
+    /// Returns the position of a change. Calls that fail together are stored in the order of the calls.
     private func place(of flight: FlightID) -> Int64 {
         state.withLock { ($0.firstPlace ?? 0) &+ Int64(clamping: flight.number) }
     }
 
-    /// Stores a change in place of the one that was written ahead of its call. It is not sent before
-    /// ``settle(_:isQueued:)``.
+    /// Stores a change in place of the one that was written ahead. It is not sent before ``settle(_:isQueued:)``.
     ///
-    /// - Returns: The change, and whether no other change of its scope waited before.
-    /// - Throws: ``StorageError/Kind/rejected`` if the app has erased the change that was written ahead; other kinds if
+    /// - Returns: The change, and whether no other change of its scope was waiting.
+    /// - Throws: ``StorageError/Kind/rejected`` if the app has erased the change that was written ahead. Other kinds if
     ///   the file can't be written.
     func store(
         _ change: UnsentChange, _ flight: FlightID, at date: Date
@@ -79,7 +78,7 @@ extension ChangeJournal {
             state.withLock { _ = $0.ahead.remove(id) }
             return result
         } catch {
-            // It may have been inserted before the disk failed, and its call fails.
+            // The change may have been inserted before the disk failed, but its call fails.
             state.withLock { state in
                 if state.unsettled[id] != nil { state.removals.insert(id) }
             }
@@ -87,19 +86,19 @@ extension ChangeJournal {
         }
     }
 
-    /// Ends the call of a stored change: the change may be sent or, if the call was cancelled, is removed.
+    /// Ends the call of a stored change. The change may be sent now, or it is removed because the call was cancelled.
     func settle(_ id: UUID, isQueued: Bool) async {
         if isQueued {
             _ = state.withLock { $0.unsettled.removeValue(forKey: id) }
         } else {
-            // Every later operation that writes begins with it, should it fail now.
+            // If the removal fails now, every later writing operation repeats it first.
             _ = state.withLock { $0.removals.insert(id) }
             try? await run(changes: true) { _ throws(StorageError) in }
         }
     }
 
-    /// Returns a change as it is stored. The call, which only the app reads, is left out if the change is too large
-    /// with it.
+    /// Returns a change in its stored form. The encoded call, which only the app reads, is left out if it makes the
+    /// change too large.
     func stored(_ change: UnsentChange, at date: Date, _ time: JournalTime) throws(StorageError) -> StoredChange {
         var stored = StoredChange(change, at: date, boot: time.boot)
         stored.row.payload = try stored.bytes()

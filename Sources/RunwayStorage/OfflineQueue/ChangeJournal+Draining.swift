@@ -2,12 +2,12 @@ import Foundation
 import Runway
 import Synchronization
 
-// Functions for the drainer.
+// Functions for sending.
 extension ChangeJournal {
-    /// Claims the first change of a scope; `nil` if none waits, or if its call has not ended.
+    /// Claims the first change of a scope. Returns `nil` if none waits, or if its call has not ended.
     ///
-    /// - Parameter passed: The changes to pass over together with those that depend on them, unless one is claimed
-    ///   already. The default is none.
+    /// - Parameter passed: The changes to skip, together with their dependents, if no change is claimed already. The
+    ///   default is none.
     func claim(_ scope: String, passing passed: Set<UUID> = []) async throws(StorageError) -> StoredChange? {
         let time = time()
         return try await run(changes: true) { journal throws(StorageError) in
@@ -34,11 +34,11 @@ extension ChangeJournal {
         }
     }
 
-    /// Returns whether a change is too old to be sent without a decision of the app.
+    /// Returns whether a change is so old that only the app may decide to send it.
     ///
-    /// After a start of the system, the clock of the file moves by a week at most, so that the date counts, too. For a
-    /// change that was never sent, the date counts only in this case: the file may be a backup from before the change
-    /// was sent, and the server may have forgotten its key.
+    /// After a restart of the system, the clock of the file advances by a week at most, so the date counts, too. For a
+    /// change that was never sent, the date counts only after a restart: the file may be a backup, made before the
+    /// change was sent, and the server may have lost its key since.
     func isTooOld(
         _ change: StoredChange, wasSent: Bool, _ journal: Journal, _ time: JournalTime
     ) throws(StorageError) -> Bool {
@@ -47,12 +47,12 @@ extension ChangeJournal {
         return try journal.isOverdue(change.id, at: time)
     }
 
-    /// Returns whether a claimed change is still there. The app may have removed it.
+    /// Returns whether a claimed change still exists. The app may have removed it.
     func has(_ change: StoredChange) -> Bool { state.withLock { $0.claimed == change.id } }
 
     /// Removes a change that the server has executed.
     ///
-    /// - Parameter isProbe: Whether an earlier change of the scope was passed over.
+    /// - Parameter isProbe: Whether an earlier change of the scope was skipped.
     func finish(_ change: StoredChange, isProbe: Bool) async throws(StorageError) {
         try await run(changes: true) { journal throws(StorageError) in
             try journal.transaction { () throws(StorageError) in
@@ -63,7 +63,8 @@ extension ChangeJournal {
         }
     }
 
-    /// Stores for later runs that the server asked to wait with a scope, unless its changes were erased meanwhile.
+    /// Stores the pause that the server asked for in a scope for later runs, unless the changes of the scope were
+    /// erased.
     func setPause(of scope: String, _ wait: Duration) async throws(StorageError) {
         let time = time()
         try await run { journal throws(StorageError) in
@@ -71,28 +72,26 @@ extension ChangeJournal {
         }
     }
 
-    /// Returns, by scope, the time for which nothing is to be sent yet, since servers asked for it in this run or an
-    /// earlier one.
+    /// Returns the remaining pause of each scope that servers asked for in this run or an earlier one.
     func pauses() async throws(StorageError) -> [String: Duration] {
         let time = time()
         return try await run { journal throws(StorageError) in try journal.pauses(at: time) }
     }
 
-    /// Counts an attempt to which no response came, and returns whether the change is suspected; see
-    /// ``SuspectedEntry``.
+    /// Counts an attempt without a response. Returns whether the change is suspected; see ``SuspectedEntry``.
     func noteLoss(_ change: StoredChange) async throws(StorageError) -> Bool {
         let time = time()
         return try await run { journal throws(StorageError) in
-            // It may have been erased meanwhile, and nothing may name its account any more.
+            // If the change was erased meanwhile, no setting may name its account.
             guard try journal.entry(change.id) != nil else { return false }
             return try journal.noteLoss(of: change.row.scope, change.id, at: time)
         }
     }
 
-    /// Makes a claimed change wait without moving it, so that another one can be claimed. The server may have received
+    /// Makes a claimed change wait at its position, so that another one can be claimed. The server may have received
     /// it.
     ///
-    /// - Parameter forgetsLosses: Whether attempts without a response are counted anew.
+    /// - Parameter forgetsLosses: Whether the count of attempts without a response is reset.
     func postpone(_ change: StoredChange, forgetsLosses: Bool) async throws(StorageError) {
         let time = time()
         try await run(changes: true) { journal throws(StorageError) in
@@ -104,16 +103,15 @@ extension ChangeJournal {
         }
     }
 
-    /// Releases a change after a failed attempt. The change certainly did not reach the server, so that it can be
-    /// edited.
+    /// Releases a change after a failed attempt. It certainly did not reach the server, so the app may edit it.
     func release(_ change: StoredChange) async throws(StorageError) {
         try await run(changes: true) { journal throws(StorageError) in try journal.place([change.id: nil]) }
     }
 
-    /// Sets a change aside that the server refused, or that can't be sent.
+    /// Sets aside a change that the server refused, or that can't be sent.
     ///
     /// - Parameter effect: The effect that the change may have had.
-    /// - Returns: The change as the app sees it; `nil` if the app has removed it.
+    /// - Returns: The change in the app's form; `nil` if the app has removed it.
     func setAside(
         _ change: StoredChange, _ reason: SetAsideReason, _ effect: ChangeEffect
     ) async throws(StorageError) -> QueuedChange? {
@@ -126,7 +124,7 @@ extension ChangeJournal {
         }
     }
 
-    /// Stores the effect that a claimed change may have had, before the claim is dropped.
+    /// Stores the effect that a claimed change may have had, before the claim ends.
     private static func note(
         _ effect: ChangeEffect, of id: UUID, _ journal: Journal, _ time: JournalTime
     ) throws(StorageError) {
@@ -136,17 +134,17 @@ extension ChangeJournal {
         let former = change
         (change.mayHaveBeenSent, change.hasResult) = (effect != .none, effect == .failed ? true : nil)
         if change == former { return }
-        // The limits do not apply: a full queue must be able to report its changes.
+        // The limits do not apply, since a full queue must be able to report its changes.
         try journal.replace(placed, with: try change.bytes(), time, isLimited: false, keepsAge: true)
     }
 
-    /// Sets aside the changes that wait longer than allowed, and returns them.
+    /// Sets aside the changes that have waited longer than allowed, and returns them.
     ///
-    /// - Parameter delivered: The changes that have succeeded, and are still to be removed.
+    /// - Parameter delivered: The changes that have succeeded, but are not removed yet.
     func expire(besides delivered: Set<UUID>) async throws(StorageError) -> [QueuedChange] {
         let time = time()
         return try await run { journal throws(StorageError) in
-            // The changes can't be read now, so that the app would not learn which ones expired.
+            // While the changes can't be read, the app could not be notified which ones expired.
             if self.state.withLock({ $0.isKeyMissing }) { return [] }
             let overdue = try journal.overdue(at: time).subtracting(self.state.withLock { $0.unsettled.keys })
                 .subtracting(delivered)
@@ -171,15 +169,14 @@ extension ChangeJournal {
 }
 
 extension StoredChange {
-    /// The knowledge of the effect before this attempt.
+    /// The effect that the change may have had before this attempt.
     var effectBefore: ChangeEffect { mayHaveBeenSent ? .unknown : .none }
 
-    /// Returns the knowledge of the effect after this attempt has failed.
+    /// Returns the effect that the change may have had after a failed attempt.
     ///
-    /// An earlier attempt may have had its effect, and then a refusal shows nothing: it may come from a check that the
-    /// server, or a gateway in front of it, makes before it looks up the key. Only a refusal or a failure that is the
-    /// stored response to the key shows how the earlier attempt ended; a stored success that can't be read shows no
-    /// refusal.
+    /// An earlier attempt may have been executed. A refusal does not exclude this: the server, or a gateway before it,
+    /// may have refused the request before looking up the key. Only a refusal or failure that is the stored response to
+    /// the key shows the result of the earlier attempt. A stored success that can't be read is not a refusal.
     func effect(after error: NetworkError) -> ChangeEffect {
         let outlook = error.outlook
         return switch outlook.keyEnd {

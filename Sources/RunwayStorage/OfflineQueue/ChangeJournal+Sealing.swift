@@ -1,24 +1,24 @@
 import Foundation
 import Synchronization
 
-// The treatment of changes that can't be decrypted, and of those that a later version of the app wrote.
+// Functions for changes that can't be decrypted, or that a later version of the app wrote.
 extension ChangeJournal {
-    /// Finds out which changes this run can read, and which changes are held. An earlier run may have had another key,
-    /// or may have ended between two transactions.
+    /// Determines which changes this run can read, and which are held. An earlier run may have had another key, or may
+    /// have ended between two transactions.
     func review(_ journal: Journal) throws(StorageError) {
         var entries = try journal.entries()
-        // The key may have become readable since they were read.
+        // The key may have become readable since the entries were read.
         if entries.contains(where: \.isSealed), journal.coder.isKeyReadable { entries = try journal.entries() }
         let isKeyMissing = entries.contains(where: \.isSealed) && !journal.coder.isKeyReadable
         state.withLock { $0.isKeyMissing = isKeyMissing }
-        // Nothing is decided about changes that can't be read for a while.
+        // While the key can't be read, nothing is decided about the changes.
         if isKeyMissing { return }
         let ahead = state.withLock { $0.ahead }
         for placed in entries where !ahead.contains(placed.id) { try Self.review(placed, journal, time()) }
         for scope in Set(entries.map(\.scope)) { try Self.updateHolds(journal, scope) }
     }
 
-    /// The word of a change that waits for its key, and that the server may have received.
+    /// The stored reason of a change that waits for its key, and that the server may have received.
     private static let sentWord = "sent"
 
     private static func review(
@@ -26,7 +26,7 @@ extension ChangeJournal {
     ) throws(StorageError) {
         let id = placed.id
         if placed.isSealed {
-            // One that is set aside stays so: its reason is not encrypted.
+            // A change that is set aside stays so, since its reason is not encrypted.
             if placed.state == .waiting { try journal.seal(id, nil) }
             if placed.state == .claimed || placed.state == .ahead { try journal.seal(id, sentWord) }
             return
@@ -41,23 +41,23 @@ extension ChangeJournal {
         case .sealed where placed.reason == sentWord,
             .setAside where SetAsideReason(placed.reason) == .unreadableAfterSending:
             change.mayHaveBeenSent = true
-            // A full queue has to open, too: only then something can be removed.
+            // The limits do not apply, since a full queue has to open before something can be removed.
             try journal.replace(placed, with: try change.bytes(), time, isLimited: false, keepsAge: true)
-        // The last run ended during its call: it is stored as one that may have been sent.
+        // The last run ended during the call of this change, so it is stored as possibly sent.
         case .sealed, .ahead: try journal.place([id: nil])
         case .setAside where SetAsideReason(placed.reason).word == .unreadable: try journal.place([id: nil])
         case .setAside, .waiting, .claimed: break
         }
     }
 
-    /// Makes changes wait again that can be decrypted by now, if there are any that could not be decrypted.
+    /// Makes sealed changes wait again if they can be decrypted now.
     func reviewSealed() async throws(StorageError) {
         let isDue = state.withLock { $0.waiting == nil || $0.isKeyMissing || $0.queueState.sealedCount > 0 }
         if isDue { try await run(changes: true) { journal throws(StorageError) in try self.review(journal) } }
     }
 
-    /// Returns the first change of a scope that is to be sent. Changes that were encrypted with another key are passed
-    /// over, and wait for it.
+    /// Returns the first change of a scope to send. Changes with another encryption key are skipped, and wait for their
+    /// key.
     func first(of scope: String, _ journal: Journal) throws(StorageError) -> JournalEntry? {
         if self.state.withLock({ $0.isKeyMissing }) {
             try journal.coder.checkKey()
@@ -65,7 +65,7 @@ extension ChangeJournal {
         }
         let first = try journal.first(of: scope)
         guard let first, first.isSealed else { return first }
-        // The key can't be read any more, or it has been replaced.
+        // The key has become unreadable, or has been replaced.
         try review(journal)
         if self.state.withLock({ $0.isKeyMissing }) { throw PayloadCoder.unavailable }
         return try journal.first(of: scope)

@@ -2,29 +2,25 @@ import Foundation
 import Runway
 import Synchronization
 
-/// The changes on disk, and the state that is known without reading the file.
+/// The changes on disk, and a state in memory that is available without reading the file.
 final class ChangeJournal: Sendable {
     struct State {
-        /// The numbers of waiting changes, by the text of their scope; `nil` before the file was read.
+        /// The number of waiting changes by scope; `nil` before the file was read.
         var waiting: [String: Int]?
-        /// The changes whose calls have not ended, with their scopes, and those in ``removals``.
+        /// The changes whose calls have not ended, with their scopes, and the changes in ``removals``.
         var unsettled: [UUID: String] = [:]
-        /// The changes of this run that were written ahead of their calls. Their calls have not ended, or the changes
-        /// are in ``removals``.
+        /// The changes of this run that were written ahead. Their calls have not ended, or they are in ``removals``.
         var ahead: Set<UUID> = []
-        /// The changes whose calls have ended and need no later attempt, and that are not removed yet. They are not
-        /// sent.
+        /// The changes to remove, whose calls have ended and need no later attempt. They are not sent.
         var removals: Set<UUID> = []
-        /// The change that is being sent; `nil` if the app has removed it since.
+        /// The change in flight; `nil` if the app has removed it.
         var claimed: UUID?
-        /// The number that is added to the number of a call to get its position. Positions of this run follow those of
-        /// earlier runs.
+        /// The offset from the number of a call to its position. Positions of this run follow those of earlier runs.
         var firstPlace: Int64?
-        /// Whether changes can't be decrypted, since the key can't be read now. Their state is the one of an earlier
-        /// run.
+        /// Whether changes can't be decrypted because the key can't be read now. Their state is that of an earlier run.
         var isKeyMissing = false
         var queueState = OfflineQueueState()
-        /// The ``queueState`` of the last call of ``onChange``.
+        /// The state at the last call of ``onChange``.
         var notifiedState = OfflineQueueState()
     }
 
@@ -33,7 +29,7 @@ final class ChangeJournal: Sendable {
     let time: @Sendable () -> JournalTime
     /// Called when ``queueState`` has changed.
     private let onChange: @Sendable () -> Void
-    /// Guards the state that is known of the file.
+    /// Guards the state in memory.
     let state = Mutex(State())
 
     init(
@@ -48,10 +44,10 @@ final class ChangeJournal: Sendable {
             sealing: options.sealing, time: time)
     }
 
-    /// The state of the queue as of the last change.
+    /// The state of the queue after the last change.
     var queueState: OfflineQueueState { state.withLock { $0.queueState } }
 
-    /// The scopes in which changes wait whose calls have ended, by their texts; empty before the file was read.
+    /// The scopes with waiting changes whose calls have ended; empty before the file was read.
     var scopes: [String] {
         state.withLock { state in
             let unsettled = Set(state.unsettled.values)
@@ -59,7 +55,7 @@ final class ChangeJournal: Sendable {
         }
     }
 
-    /// Returns whether a new change must not be sent yet: others of its scope wait, or a change that is set aside has a
+    /// Returns whether a new change has to wait: other changes of its scope wait, or a change that is set aside has a
     /// common subject.
     func hasToWait(_ scope: String, _ subjects: Set<String>) async throws(StorageError) -> Bool {
         let (waiting, setAsideCount) = state.withLock { state in
@@ -70,7 +66,7 @@ final class ChangeJournal: Sendable {
             if setAsideCount == 0 || subjects.isEmpty { return false }
         }
         return try await run(.reading) { journal throws(StorageError) in
-            // One that was set aside may wait again by now.
+            // A change that was set aside may be waiting again.
             if self.state.withLock({ $0.waiting?[scope] != nil }) { return true }
             if subjects.isEmpty { return false }
             return Self.holds(try journal.entries(of: scope)).contains { change in
@@ -79,10 +75,10 @@ final class ChangeJournal: Sendable {
         }
     }
 
-    /// Runs an operation on the file, and counts the changes after it.
+    /// Runs an operation on the file, and then counts the changes.
     ///
     /// - Parameters:
-    ///   - access: The way in which the operation uses the file. The default is to change it.
+    ///   - access: The way in which the operation uses the file. The default is writing.
     ///   - changes: Whether the operation changes the contents of a list of changes.
     func run<Value: Sendable>(
         _ access: JournalStore.Access = .writing, changes: Bool = false,
@@ -94,7 +90,7 @@ final class ChangeJournal: Sendable {
         }
     }
 
-    /// Runs an operation on the open file.
+    /// Runs an operation on an open journal.
     func perform<Value>(
         _ operation: (Journal) throws(StorageError) -> Value, on journal: Journal, _ access: JournalStore.Access,
         changes: Bool
@@ -106,17 +102,16 @@ final class ChangeJournal: Sendable {
         return value
     }
 
-    /// Reports the reason why the file could not be written or read, or that there is none any more.
+    /// Reports the current problem of the file, or that there is no problem any more.
     func noteProblem() {
-        // The problem is read under the lock, so that a problem that is over does not replace the result of a later
-        // operation.
+        // The problem is read under the lock, so that an old problem does not replace the result of a later operation.
         state.withLock { state in
             state.queueState.problem = store.problem ?? (state.isKeyMissing ? PayloadCoder.unavailable : nil)
         }
         notify()
     }
 
-    /// Calls ``onChange`` if the state is not the one of its last call.
+    /// Calls ``onChange`` if the state has changed since its last call.
     private func notify() {
         let isChanged = state.withLock { state in
             defer { state.notifiedState = state.queueState }
@@ -125,7 +120,7 @@ final class ChangeJournal: Sendable {
         if isChanged { onChange() }
     }
 
-    /// Reads a file that was opened. The last run may have ended between two transactions.
+    /// Reads a file after it was opened. The last run may have ended between two transactions.
     private func begin(_ journal: Journal) throws(StorageError) {
         let place = try journal.lastSequence()
         state.withLock { if $0.firstPlace == nil { $0.firstPlace = place } }
@@ -135,7 +130,7 @@ final class ChangeJournal: Sendable {
 
     func close() async { await store.close() }
 
-    /// Runs on the queue of the file, so that the counts of two operations do not cross.
+    /// Counts the changes. Runs on the file's queue, so that the counts of two operations do not mix.
     private func count(_ journal: Journal, _ isChanged: Bool) throws(StorageError) {
         let counts = try journal.counts()
         let held = counts.setAside == 0 ? 0 : try journal.setAsideCount(beginning: SetAsideReason.Word.held.rawValue)
@@ -155,12 +150,12 @@ final class ChangeJournal: Sendable {
         }
     }
 
-    /// Removes the changes whose calls have ended and need no later attempt, before any other operation.
+    /// Removes the changes whose calls have ended and need no later attempt. Runs before every other operation.
     private func removeEnded(_ journal: Journal) throws(StorageError) {
         let (removals, ahead) = state.withLock { ($0.removals, $0.removals.intersection($0.ahead)) }
         if removals.isEmpty { return }
-        // None is held because of a change that was in flight. One that a power loss brings back is sent once more
-        // under its key.
+        // No change is held because of one of these, since they were in flight. If a power loss restores one, it is
+        // sent once more with its key.
         if !ahead.isEmpty { try journal.withoutFlush { () throws(StorageError) in try journal.remove(ahead) } }
         try Self.remove(removals.subtracting(ahead), journal)
         state.withLock { state in
@@ -178,7 +173,7 @@ final class ChangeJournal: Sendable {
 
 // Functions for the app.
 extension ChangeJournal {
-    /// Returns the changes in their order, of one scope or of all.
+    /// Returns the changes of a scope, or of all scopes if `scope` is `nil`, in their order.
     func list(_ scope: String? = nil) async throws(StorageError) -> [QueuedChange] {
         try await run(.reading) { journal throws(StorageError) in
             let ahead = self.state.withLock { $0.ahead }
@@ -188,7 +183,7 @@ extension ChangeJournal {
 
     /// Removes changes.
     ///
-    /// - Returns: The changes among them that the server certainly has not executed.
+    /// - Returns: The removed changes that the server certainly has not executed.
     @discardableResult
     func remove(_ ids: Set<UUID>) async throws(StorageError) -> Set<UUID> {
         try await run(changes: true) { journal throws(StorageError) in
@@ -217,10 +212,10 @@ extension ChangeJournal {
 
     /// Removes all changes of an account, and overwrites their bytes in the file.
     ///
-    /// - Parameter onRemoval: Called with the changes that were removed, before it returns or throws: it may fail
-    ///   half-way.
+    /// - Parameter onRemoval: Called with the removed changes before the function returns or throws, since it may fail
+    ///   after some of them.
     func erase(account: String?, onRemoval: (Set<UUID>) -> Void) async throws(StorageError) {
-        // Collects the ids of both attempts: the first may have removed some before the disk was full.
+        // Collects the ids of both attempts, since the first may have removed some before the disk was full.
         let found = Mutex<Set<UUID>>([])
         do throws(StorageError) {
             try await run(.erasing, changes: true) { journal throws(StorageError) in
@@ -230,9 +225,9 @@ extension ChangeJournal {
                 let others = try journal.scopesBesideEntries().filter { ChangeScope($0)?.account == account }
                 let scopes = Set(entries.map(\.scope)).union(others)
                 for scope in scopes { try journal.erase(scope) }
-                // The calls that are in flight must not store them again.
+                // Calls in flight must not store the erased changes again.
                 self.state.withLock { $0.ahead.subtract(entries.map(\.id)) }
-                // Changes that were sent may be in the write-ahead log, or in a file that was set aside.
+                // The write-ahead log, or a file that was set aside, may contain changes that were sent.
                 if scopes.isEmpty { try journal.overwriteRemoved() }
             }
         } catch {
@@ -247,7 +242,7 @@ extension ChangeJournal {
         onRemoval(found.withLock { $0 })
     }
 
-    /// Replaces the call of a change, under a new key.
+    /// Replaces the call of a change. The change gets a new key.
     func replace(_ id: UUID, with change: UnsentChange, at date: Date) async throws(StorageError) {
         let (scope, time) = (ChangeScope(change).text, time())
         let payload = try stored(change, at: date, time).row.payload
@@ -256,7 +251,7 @@ extension ChangeJournal {
                 throw StorageError(.rejected, "The queue has no such change of this account.")
             }
             let (state, reason) = (QueuedChange(placed).state, SetAsideReason(placed.reason))
-            // The server may have it, under the key that it knows.
+            // The server may have received the change with its key.
             let isBound = StoredChange(placed)?.isBoundToKey ?? (reason == .unreadableAfterSending)
             guard state != .sealed else {
                 throw StorageError(.rejected, "The change can't be decrypted, and can't be edited before it can.")
@@ -269,12 +264,12 @@ extension ChangeJournal {
         }
     }
 
-    /// Makes changes wait again that were refused, that expired or to which no response came. A change that is bound to
-    /// its key keeps its key and its age. Any other change gets a new key, since the server may have stored a refusal
-    /// under the last one.
+    /// Makes refused and expired changes wait again, and changes without a response. A change that is bound to its key
+    /// keeps its key and age. Any other change gets a new key, since the server may have stored a refusal for the old
+    /// one.
     ///
-    /// - Throws: ``StorageError/Kind/rejected``, and changes nothing, if the server may have forgotten the key of one
-    ///   of the changes.
+    /// - Throws: ``StorageError/Kind/rejected`` if the server may have lost the key of one of the changes. Then nothing
+    ///   is changed.
     func retry(_ ids: Set<UUID>) async throws(StorageError) {
         let time = time()
         try await run(changes: true) { journal throws(StorageError) in
@@ -291,7 +286,7 @@ extension ChangeJournal {
                 retried.append(change)
             }
             for change in retried {
-                // The limits do not apply: a full queue must be able to send its changes.
+                // The limits do not apply, since a full queue must be able to send its changes.
                 try journal.replace(
                     change.row, with: try change.bytes(), time, isLimited: false, keepsAge: change.isBoundToKey)
             }
@@ -299,7 +294,7 @@ extension ChangeJournal {
         }
     }
 
-    /// Returns the ids, together with those of the changes that are held because of them.
+    /// Returns these ids, and the ids of the changes that are held because of them.
     func withDependents(_ ids: Set<UUID>) async throws(StorageError) -> Set<UUID> {
         try await run(.reading) { journal throws(StorageError) in
             var found = ids
@@ -333,7 +328,7 @@ extension ChangeJournal {
         }
     }
 
-    /// Holds and releases the changes that depend on changes that are set aside.
+    /// Holds and releases the changes that depend on set-aside changes.
     static func updateHolds(_ journal: Journal, _ scope: String) throws(StorageError) {
         if try journal.counts().setAside == 0 { return }
         let entries = try journal.entries(of: scope)
@@ -341,7 +336,7 @@ extension ChangeJournal {
         var reasons: [UUID: String?] = [:]
         let held = SetAsideReason(.held, "An earlier change of the same was refused.")
         for id in hold { reasons[id] = held.text }
-        // If a refused change can't be decrypted, the changes that it holds are unknown.
+        // If a refused change can't be decrypted, its dependents are unknown.
         let isUnknown = entries.contains { $0.isSealed && $0.state == .setAside }
         if !isUnknown { for id in release { reasons.updateValue(nil, forKey: id) } }
         try journal.place(reasons)

@@ -1,8 +1,8 @@
 import Runway
 import RunwayJSON
 
-/// The scope in which changes are sent in order, independently of other scopes: an account of a service, in an
-/// environment.
+/// An account of a service in an environment. Changes of one scope are sent in order, and independently of other
+/// scopes.
 struct ChangeScope: Sendable, Hashable {
     var service: String
     var environment: String
@@ -19,17 +19,17 @@ struct ChangeScope: Sendable, Hashable {
             service: Self.service(of: change.endpoint), environment: change.environment.name, account: change.account)
     }
 
-    /// Reads ``text``; `nil` for any other text.
+    /// Parses ``text``. Returns `nil` for any other text.
     init?(_ text: String) {
         guard let json = try? JSONDocument(text).root, let service = json[0].string, let environment = json[1].string
         else { return nil }
         self.init(service: service, environment: environment, account: json[2].string)
     }
 
-    /// The scope of the same service and environment in which no account is signed in.
+    /// The scope of the same service and environment without an account.
     var ofNobody: ChangeScope { ChangeScope(service: service, environment: environment, account: nil) }
 
-    /// The scope as the journal stores it.
+    /// The stored form of the scope.
     var text: String {
         var writer = JSONWriter()
         writer.beginArray()
@@ -40,7 +40,6 @@ struct ChangeScope: Sendable, Hashable {
         return String(decoding: writer.bytes, as: UTF8.self)
     }
 
-    /// Returns the name of the service of an endpoint.
     static func service(of endpoint: any Endpoint.Type) -> String {
         func name<E: Endpoint>(_ endpoint: E.Type) -> String { E.Service.name }
         return name(endpoint)

@@ -1,15 +1,15 @@
 public import Foundation
 public import Runway
 
-// The waiting changes, and the decisions of the app about them.
+// The waiting changes, and the app's decisions about them.
 extension OfflineQueue {
-    /// Returns all changes, of all services and accounts, in the order of their calls. A change that has succeeded is
-    /// no longer among them when its handler is called.
+    /// Returns all changes of all services and accounts, in the order of their calls. A change that has succeeded is
+    /// removed from this list before its handler is called.
     ///
     /// - Throws: ``StorageError`` if the file can't be read.
     public func changes() async throws(StorageError) -> [QueuedChange] { try await list() }
 
-    /// Returns the changes of the account that is signed in to a service, in the order of their calls, as
+    /// Returns the changes of the account that is signed in to a service, in the order of their calls; see
     /// ``changes()``.
     ///
     /// - Throws: ``StorageError`` if the file can't be read.
@@ -22,25 +22,24 @@ extension OfflineQueue {
         return try await list(scope.text)
     }
 
-    /// Returns the changes of one scope or, with `nil`, of all.
+    /// Returns the changes of a scope, or of all scopes if `scope` is `nil`.
     private func list(_ scope: String? = nil) async throws(StorageError) -> [QueuedChange] {
         let (journal, drainer, _) = try parts()
         return try await journal.list(scope).filter { !drainer.isDelivered($0.id) }
     }
 
-    /// Sends the waiting changes, for an app that asks for it or that goes to the background.
+    /// Sends the waiting changes. Call this function when the app goes to the background, or when its user asks for it.
     ///
-    /// The function returns when all changes are sent, or when no more can be sent now: an attempt failed, or there is
-    /// no network. Pauses that servers asked for still apply, but not the delay by a `ChatClient` whose stream has not
-    /// caught up (``delayChanges(of:in:for:owner:upTo:)``). The function also returns when the waiting task is
-    /// cancelled; sending continues.
+    /// The function returns when all changes are sent, or when no more can be sent now because an attempt failed or
+    /// there is no network. It respects pauses that servers asked for, but not the delay of a `ChatClient` whose stream
+    /// has not caught up (``delayChanges(of:in:for:owner:upTo:)``). It also returns when its task is cancelled; sending
+    /// continues then.
     ///
-    /// While a handler of a result runs, calls of this function by the handler, and by tasks that it has started, do
-    /// not wait: the next change is sent after the handler has returned. A call by a detached task waits, so that the
-    /// handler must not wait for that task.
+    /// If a result handler calls this function, or a task that the handler started, the function does not wait: the
+    /// next change is sent after the handler has returned. A call in a detached task waits, so the handler must not
+    /// wait for such a task.
     ///
-    /// The system's time in the background (`BackgroundGrace`) is taken before anything is read, and ended when the
-    /// function returns.
+    /// The function uses the background time that the system grants (`BackgroundGrace`), from its start to its return.
     public func flush() async {
         guard let (_, drainer, link) = try? parts() else { return }
         let grace = link.beginGrace("OfflineQueue")
@@ -48,27 +47,28 @@ extension OfflineQueue {
         await drainer.flush()
     }
 
-    /// Removes a change that waits. One that is being sent is cancelled.
+    /// Removes a waiting change. If the change is in flight, its call is cancelled.
     ///
-    /// - Returns: Whether the change certainly has no effect; `false` if it is being sent or the server may have taken
-    ///   it, if it can't be decrypted, or if it is gone already.
+    /// - Returns: Whether the change certainly has no effect. It is `false` if the change is in flight or may have
+    ///   reached the server, can't be decrypted, or does not exist any more.
     /// - Throws: ``StorageError`` if the file can't be written.
     @discardableResult
     public func cancel(_ id: UUID) async throws(StorageError) -> Bool {
         try await remove([id]).contains(id)
     }
 
-    /// Replaces the call of a change, which keeps its position in the order.
+    /// Replaces the call of a change. The position of the change stays.
     ///
-    /// A change can be edited while the server certainly has not executed it: it never reached the server, or its only
-    /// attempt was refused. It waits again, and has a new `Idempotency-Key`. A change that may have been executed can't
-    /// be edited, unless the server says that it repeats its refusal or failure for the key (`Idempotency-Replayed`).
+    /// A change can be edited if the server certainly has not executed it: it never reached the server, or its only
+    /// attempt was refused. It waits again with a new `Idempotency-Key`. A change that may have been executed can't be
+    /// edited, with one exception: the server's response states that it repeats a stored refusal or failure for the key
+    /// (`Idempotency-Replayed`).
     ///
     /// - Parameters:
-    ///   - id: The change.
-    ///   - endpoint: The call in place of the former one, of an endpoint of the same service.
-    /// - Throws: ``StorageError/Kind/rejected`` for a change that may have reached the server, that is gone or that
-    ///   another account made, and for a call that can't be stored; other kinds if the file can't be written.
+    ///   - id: The id of the change.
+    ///   - endpoint: The new call, of an endpoint of the same service.
+    /// - Throws: ``StorageError/Kind/rejected`` if the change may have been executed, does not exist any more or
+    ///   belongs to another account, or if the call can't be stored. Other kinds if the file can't be written.
     public func edit<E: Endpoint>(_ id: UUID, to endpoint: E) async throws(StorageError) {
         let (journal, drainer, link) = try parts()
         guard accepts(E.self) else {
@@ -84,27 +84,29 @@ extension OfflineQueue {
         drainer.loop.wake()
     }
 
-    /// Sends changes again that the server refused, or that expired. Each change keeps its position in the order.
+    /// Sends changes again that the server refused, or that expired. Their positions stay.
     ///
-    /// A change that the server may have executed keeps its `Idempotency-Key`, so that it has one effect. This holds
-    /// for every kind of refusal: the refusal of a gateway, or of a server that has not yet looked up the key, shows
-    /// nothing about an earlier attempt. Such a change can be sent again until it is ``OfflineQueueOptions/maximumAge``
-    /// old: after that the server may have forgotten the key, and would execute the change again. The app then decides
-    /// whether it only discards the change, or makes its call anew. All other changes get a new key.
+    /// A change that may have been executed is sent with its previous `Idempotency-Key`, so that it has one effect.
+    /// This includes every kind of refusal: a gateway, or a server that has not looked up the key yet, may refuse a
+    /// request whose earlier attempt was executed. All other changes get a new key.
     ///
-    /// - Throws: ``StorageError/Kind/rejected`` if one of the changes may have been executed and is older than that,
-    ///   and then none is sent again; other kinds if the file can't be written.
+    /// A change with its previous key can be sent again until it is ``OfflineQueueOptions/maximumAge`` old. Later the
+    /// server may have lost the key, and would execute the change twice. The app then either discards the change or
+    /// makes its call again.
+    ///
+    /// - Throws: ``StorageError/Kind/rejected`` if one of the changes may have been executed and is too old; none is
+    ///   sent then. Other kinds if the file can't be written.
     public func retry(_ ids: Set<UUID>) async throws(StorageError) {
         let (journal, drainer, _) = try parts()
         try await journal.retry(ids)
         drainer.loop.change { $0.prompt() }
     }
 
-    /// Removes changes, such as those that the server refused.
+    /// Removes changes, for example those that the server refused.
     ///
     /// - Parameters:
-    ///   - ids: The changes.
-    ///   - dependents: Whether the changes that are held because of them are removed, too; otherwise they are sent. The
+    ///   - ids: The ids of the changes.
+    ///   - dependents: Whether to remove the changes that are held because of them, too. If `false`, they are sent. The
     ///     default is `true`.
     /// - Throws: ``StorageError`` if the file can't be written.
     public func discard(_ ids: Set<UUID>, withDependents dependents: Bool = true) async throws(StorageError) {
@@ -115,17 +117,16 @@ extension OfflineQueue {
         }
     }
 
-    /// Removes all changes of an account, and overwrites their bytes in the file. The effects of changes that the
-    /// server has executed stay.
+    /// Removes all changes of an account, and overwrites their bytes in the file. Changes that the server has executed
+    /// are not undone.
     ///
-    /// Call the function after a sign-out, since the queue stores waiting changes until the account signs in again. The
-    /// system's time in the background (`BackgroundGrace`) is taken before anything is removed, and ended when the
-    /// function returns.
+    /// Call this function after a sign-out. Otherwise waiting changes stay until the account signs in again. The
+    /// function uses the background time that the system grants (`BackgroundGrace`), from its start to its return.
     ///
-    /// - Parameter account: The account, as in `ServiceSettings.account`; `nil` for changes that were made while no
-    ///   account was signed in.
-    /// - Throws: ``StorageError`` if the file can't be written; some changes may be removed then. On a full disk the
-    ///   queue has space of its own for this; `docs/storage.md` says when that is not enough.
+    /// - Parameter account: The account, as in `ServiceSettings.account`; `nil` for changes made while nobody was
+    ///   signed in.
+    /// - Throws: ``StorageError`` if the file can't be written; some changes may be removed already. For a full disk,
+    ///   the queue has reserved space; `docs/storage.md` describes its limits.
     public func erase(account: String?) async throws(StorageError) {
         let (journal, drainer, link) = try parts()
         let grace = link.beginGrace("OfflineQueue")

@@ -34,7 +34,7 @@ public final class OfflineQueue: ChangeQueue {
         var drainer: ChangeDrainer?
         var link: ChangeLink?
         var tasks: [Task<Void, Never>] = []
-        /// Closes the file, when it is asked to; `nil` before that.
+        /// The task that closes the file; `nil` before ``close()``.
         var closing: Task<Void, Never>?
         var readers: [UUID: AsyncStream<OfflineQueueState>.Continuation] = [:]
     }
@@ -43,18 +43,18 @@ public final class OfflineQueue: ChangeQueue {
     private let options: OfflineQueueOptions
     private let endpoints: [String: [String: ReplayedEndpoint]]
     private let types: Set<ObjectIdentifier>
-    /// Guards the parts that begin with the layer, and the readers of ``states``.
+    /// Guards the parts that exist once there is a layer, and the readers of ``states``.
     private let state = Mutex(State())
 
-    /// Opens a queue for one layer. The file is opened by a task as soon as the layer exists.
+    /// Opens a queue for one layer. A task opens the file when the layer exists.
     ///
     /// - Parameters:
-    ///   - file: The SQLite file, which is created if it does not exist. On iOS not in the container of an app group:
-    ///     the system ends an app that is suspended while SQLite holds a lock there.
+    ///   - file: The SQLite file, which is created if it does not exist. On iOS, it must not be in the container of an
+    ///     app group: the system ends an app that is suspended while SQLite holds a lock there.
     ///   - endpoints: All endpoints with an offline policy, each with the handler of its results. A call of any other
-    ///     endpoint with such a policy fails as `NetworkError.Kind.invalidConfiguration`.
-    ///   - options: The bounds, and when changes are sent.
-    /// - Precondition: No two endpoints of one service have the same name.
+    ///     endpoint with an offline policy fails with `NetworkError.Kind.invalidConfiguration`.
+    ///   - options: The limits, and the times at which changes are sent.
+    /// - Precondition: Two endpoints of one service have different names.
     public init(
         at file: URL, replaying endpoints: [ReplayedEndpoint], options: OfflineQueueOptions = OfflineQueueOptions()
     ) {
@@ -76,11 +76,11 @@ public final class OfflineQueue: ChangeQueue {
         for reader in readers { reader.finish() }
     }
 
-    /// Ends sending, and closes the file. Later changes are not stored. Does nothing before the queue has a layer.
+    /// Stops sending, and closes the file. Later changes are not stored. Does nothing if the queue has no layer yet.
     ///
-    /// While a handler of a result runs, calls of this function by the handler, and by tasks that it has started, do
-    /// not wait: the file is closed after the handler has returned. A call by a detached task waits, so that the
-    /// handler must not wait for that task.
+    /// If a result handler calls this function, or a task that the handler started, the function does not wait: the
+    /// file is closed after the handler has returned. A call in a detached task waits, so the handler must not wait for
+    /// such a task.
     public func close() async {
         let (closing, isDelivering) = state.withLock { state -> (Task<Void, Never>?, Bool) in
             let isDelivering = ChangeDrainer.delivery?.isOpen(of: state.journal) ?? false
@@ -98,7 +98,7 @@ public final class OfflineQueue: ChangeQueue {
         if !isDelivering { await closing?.value }
     }
 
-    /// The state of the queue as of the last change; empty before the file was opened.
+    /// The state of the queue after its last change; empty before the file was opened.
     public var currentState: OfflineQueueState { state.withLock { $0.journal }?.queueState ?? OfflineQueueState() }
 
     /// The state now, and then after every change, until the queue is released or the reading task is cancelled.
@@ -123,12 +123,12 @@ public final class OfflineQueue: ChangeQueue {
         return states
     }
 
-    /// Posted to the default notification centre after every change of ``currentState``, on any thread. Its object is
-    /// the queue.
+    /// Posted to the default notification centre after every change of ``currentState``, on any thread. The
+    /// notification's object is the queue.
     public static let didChange = Notification.Name("RunwayOfflineQueueDidChange")
 
     private func didChange() {
-        // The state is read under the lock, so that the last that a reader receives is the newest.
+        // The state is read under the lock, so that every reader receives the newest state last.
         state.withLock { state in
             guard let newest = state.journal?.queueState else { return }
             for reader in state.readers.values { reader.yield(newest) }
@@ -136,7 +136,7 @@ public final class OfflineQueue: ChangeQueue {
         NotificationCenter.default.post(name: Self.didChange, object: self)
     }
 
-    /// Returns the parts that begin with the layer.
+    /// Returns the parts that exist once there is a layer.
     ///
     /// - Throws: ``StorageError/Kind/unavailable`` before the layer exists, and after ``close()``.
     func parts() throws(StorageError) -> (journal: ChangeJournal, drainer: ChangeDrainer, link: ChangeLink) {
@@ -150,9 +150,9 @@ public final class OfflineQueue: ChangeQueue {
 
 // The functions that the layer calls.
 extension OfflineQueue {
-    /// Connects the queue with its layer, and begins to send the changes of the last run.
+    /// Connects the queue with its layer, and starts to send the changes of the last run.
     ///
-    /// - Precondition: The queue has no other layer.
+    /// - Precondition: The queue has no layer yet.
     public func start(for network: NetworkLayer) {
         let link = network.changeLink
         let uptimeOrigin = SystemUptime.now - link.clock.now
@@ -173,11 +173,11 @@ extension OfflineQueue {
         }
     }
 
-    /// Returns whether the endpoint was passed to the initialiser.
+    /// Returns whether an endpoint was passed to the initialiser.
     public func accepts(_ endpoint: any Endpoint.Type) -> Bool { types.contains(ObjectIdentifier(endpoint)) }
 
-    /// Returns whether changes of the same account wait, or whether a change with a common subject waits for the app's
-    /// decision.
+    /// Returns whether a new change has to wait. It has to if other changes of its account wait, or if a change with a
+    /// common subject waits for the app's decision.
     ///
     /// - Throws: ``StorageError`` if the file can't be read.
     public func hasToWait(_ change: UnsentChange) async throws -> Bool {
@@ -193,38 +193,38 @@ extension OfflineQueue {
         return try await journal.writeAhead(change, flight, at: link.clock.date)
     }
 
-    /// Removes a change that was written ahead.
+    /// Removes a change that was written ahead of its call.
     public func removeWritten(_ change: UUID) { state.withLock { $0.journal }?.removeWritten(change) }
 
     /// Stores a change in place of the one that was written ahead of its call.
     ///
-    /// - Throws: ``StorageError/Kind/full`` if the queue or the disk has no room, ``StorageError/Kind/rejected`` for a
-    ///   change that is too large, and other kinds if the file can't be written.
+    /// - Throws: ``StorageError/Kind/full`` if the queue or the disk is full, ``StorageError/Kind/rejected`` if the
+    ///   change is too large, and other kinds if the file can't be written.
     public func store(_ change: UnsentChange) async throws -> QueuedChange {
         let (journal, drainer, link) = try parts()
         guard let flight = change.flight else {
             throw StorageError(.rejected, "The change has no call.")
         }
         let (stored, isFirst) = try await journal.store(change, flight, at: link.clock.date)
-        // The call of a change that is held was not sent, so that nothing has failed.
+        // The call of a held change was not sent, so it is not a failed attempt.
         if isFirst, stored.state != .held {
             drainer.didStoreFirst(in: ChangeScope(change).text, retryAfter: change.retryAfter)
         }
         return stored
     }
 
-    /// Lets a stored change be sent, or removes it.
+    /// Ends the call of a stored change. The change is sent later if `isQueued` is `true`, and removed otherwise.
     public func settle(_ change: UUID, isQueued: Bool) async {
         guard let (journal, drainer, _) = try? parts() else { return }
         await journal.settle(change, isQueued: isQueued)
         drainer.loop.wake()
     }
 
-    /// Sends the waiting changes of an account that is signed in by now.
+    /// Sends the waiting changes of an account that has signed in.
     public func servicesDidChange() { state.withLock { $0.drainer }?.review() }
 
-    /// Delays the changes of an account, except during a ``flush()``. The delay begins anew after an attempt that
-    /// failed and when a network comes back.
+    /// Delays the changes of an account, except during ``flush()``. The delay restarts after a failed attempt, and when
+    /// a network returns.
     public func delayChanges(
         of service: any APIService.Type, in environment: ServiceEnvironment, for account: String?, owner: UUID,
         upTo limit: Duration?
@@ -234,34 +234,34 @@ extension OfflineQueue {
     }
 }
 
-/// The numbers of changes in an ``OfflineQueue``, and its problems.
+/// The number of changes in an ``OfflineQueue``, and its problems.
 public struct OfflineQueueState: Sendable, Hashable {
-    /// The number of changes that are sent when their turn comes.
+    /// The number of changes that are waiting to be sent.
     public internal(set) var waitingCount = 0
-    /// The number of changes that the server refused, that waited too long, or to which no response came. The app
-    /// decides about them.
+    /// The number of changes that the app has to decide about: the server refused them, they expired, or no response
+    /// arrived.
     public internal(set) var undecidedCount = 0
-    /// The number of changes that were encrypted with another key than the app's ``PayloadSealing`` has now. They wait
-    /// for their key, in this run or a later one.
+    /// The number of changes whose encryption key the app's ``PayloadSealing`` does not have now. They wait for their
+    /// key, also in later runs.
     public internal(set) var sealedCount = 0
-    /// The number of changes that wait for the decision about another one.
+    /// The number of changes that are held until the app decides about another change.
     public internal(set) var heldCount = 0
-    /// Whether a change is being sent.
+    /// Whether a change is in flight.
     public internal(set) var isSending = false
-    /// The number of changes that were lost in all runs, because their bytes on disk were damaged. If a damaged file
-    /// does not say how many changes it had, some are not counted.
+    /// The number of changes lost in all runs because their bytes on disk were damaged. It may be too low if a damaged
+    /// file does not contain its number of changes.
     public internal(set) var damagedCount = 0
-    /// The reason why the latest write to the file failed, until a write succeeds; or why the file can't be read; or
-    /// ``StorageError/Kind/keyUnavailable`` while the key of the app's ``PayloadSealing`` can't be read. Otherwise
-    /// `nil`.
+    /// The current problem; `nil` without one. It is the error of the last write until a write succeeds, or else the
+    /// reason why the file can't be read. It is ``StorageError/Kind/keyUnavailable`` while the key of the app's
+    /// ``PayloadSealing`` can't be read.
     public internal(set) var problem: StorageError?
-    /// The damaged files, or files of a later version, that were renamed in this run. New files were begun, with the
-    /// sound changes of the damaged ones.
+    /// The files that were damaged or had a later version, and that this run renamed. New files replaced them, with the
+    /// undamaged changes of the damaged files.
     public internal(set) var unreadableFiles: [URL] = []
-    /// The bytes of the file's write-ahead log after the last change of the queue. SQLite moves them to the file when
-    /// they are about 4 MiB; more than that for long means that it can't.
+    /// The size of the file's write-ahead log in bytes, after the last change of the queue. SQLite moves it to the file
+    /// at about 4 MiB. A larger log for a long time means that SQLite can't move it.
     public internal(set) var logByteCount = 0
-    /// Counts the changes of contents, so that each of them also changes the state.
+    /// Counts changes of contents, so that each of them makes the state differ.
     var revision = 0
 
     init() {}

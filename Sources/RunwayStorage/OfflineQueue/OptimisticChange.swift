@@ -10,41 +10,40 @@ public import Runway
 /// The response itself is not changed, so that nothing has to be undone: a change that the server refuses is not in the
 /// next preview, nor are those that are held because of it. Make a preview whenever the list or the queue changes.
 public struct OptimisticChange: Sendable {
-    /// Returns a response with a change applied.
+    /// Returns a response with the effect of a change applied.
     public typealias Apply = @Sendable (QueuedChange, RawData) -> RawData
 
     private let service: String
     private let endpoint: String
     private let apply: Apply
 
-    /// Describes the effect of the calls of an endpoint on a response.
+    /// Describes the effect of an endpoint's calls on a response.
     ///
     /// - Parameters:
     ///   - endpoint: The endpoint of the changes.
-    ///   - apply: Returns the response with one change applied. The function must depend on nothing but its parameters,
-    ///     and must be idempotent: it must not change a response that has the effect of the change already, since the
-    ///     server may have executed a change whose response was lost. Set a title, or insert a note by its id if there
-    ///     is none with it; do not append.
+    ///   - apply: Returns the response with one change applied. It must depend only on its parameters, and must be
+    ///     idempotent: the server may have executed a change whose response was lost, so the response may show its
+    ///     effect already. For example, set a title, or insert a note if none has its id; do not append.
     public init<E: Endpoint>(of endpoint: E.Type, apply: @escaping Apply) {
         service = E.Service.name
         self.endpoint = endpoint.name
         self.apply = apply
     }
 
-    /// Describes the effect of the calls of a `Decodable` endpoint on a response. A call that can't be restored
-    /// (`QueuedChange.call(as:)`) has no effect.
+    /// Describes the effect of a `Decodable` endpoint's calls on a response. A call that can't be restored
+    /// (`QueuedChange.call(as:)`) is not applied.
     ///
     /// - Parameters:
     ///   - endpoint: The endpoint of the changes.
-    ///   - applyCall: Like `apply` of ``init(of:apply:)``, with the call in place of the change.
+    ///   - applyCall: Like `apply` of ``init(of:apply:)``, with the call instead of the change.
     public init<E: Endpoint & Decodable>(of endpoint: E.Type, applyCall: @escaping @Sendable (E, RawData) -> RawData) {
         self.init(of: endpoint) { (change: QueuedChange, rawData: RawData) in
             change.call(as: endpoint).map { applyCall($0, rawData) } ?? rawData
         }
     }
 
-    /// Returns a response with all changes applied that wait to be sent, in their order. Changes that were refused,
-    /// that expired or that are held have no effect, and neither have changes of endpoints without a function.
+    /// Returns a response with all waiting changes applied, in their order. Refused, expired and held changes are not
+    /// applied, and neither are changes of endpoints that `effects` does not contain.
     public static func preview(
         _ rawData: RawData, with changes: [QueuedChange], _ functions: [OptimisticChange]
     ) -> RawData {

@@ -1,24 +1,24 @@
 import Runway
 
-/// The consequence of a failure for a stored change. Pure.
+/// The consequence of a failure for a stored change. A pure function of the error.
 enum ReplayVerdict: Equatable {
-    /// The same change may succeed later.
+    /// The change may succeed later.
     case failed(retryAfter: Duration?)
-    /// The request was sent, and the service's own response was not received: the connection was lost, the call timed
-    /// out, or a gateway responded in place of the service. The same change may succeed later, or never.
+    /// The request was sent, but the service's own response did not arrive: the connection was lost, the call timed
+    /// out, or a gateway responded instead of the service. The change may succeed later, or never.
     case lost
-    /// The server reported an internal error, or its response can't be interpreted. The same change may succeed later,
-    /// or never.
+    /// The server reported an internal error, or its response can't be interpreted. The change may succeed later, or
+    /// never.
     case faulted(retryAfter: Duration?)
-    /// The service asks for a login or another token.
+    /// The service requires a sign-in or another token.
     case unauthorized
     /// The call was cancelled: its account signed out, or the app removed the change.
     case stopped
-    /// The server has executed the change, and does not have the response any more.
+    /// The server has executed the change, but no longer has the response.
     case executed
-    /// The server refuses the change, because the object of the change has been changed meanwhile.
+    /// The server refuses the change, because its object was changed meanwhile.
     case conflicting
-    /// The server refuses the change for ever.
+    /// The server will always refuse the change.
     case refused
 
     init(_ error: NetworkError) {
@@ -26,7 +26,7 @@ enum ReplayVerdict: Equatable {
         switch outlook.obstacle {
         case _ where outlook.isLost: self = .lost
         case .connection, .unavailable, .untrusted, .device: self = .failed(retryAfter: error.retryAfter)
-        // A later version of the app may describe the service otherwise, but reads the same parameters.
+        // A later version of the app may configure the service differently, but reads the same parameters.
         case .app: self = error.kind == .invalidParameters ? .refused : .failed(retryAfter: error.retryAfter)
         case .fault, .unreadable: self = .faulted(retryAfter: error.retryAfter)
         case .login: self = .unauthorized
@@ -40,11 +40,11 @@ enum ReplayVerdict: Equatable {
 
 /// The effect that a failed change may have had.
 enum ChangeEffect: Sendable {
-    /// The change has no effect: the server has not executed it.
+    /// The server has not executed the change, so it has no effect.
     case none
-    /// The change may have an effect, under its key.
+    /// The server may have executed the change under its key.
     case unknown
-    /// The server has processed the key of the change, and failed. It repeats the failure, so that another attempt
-    /// needs another key.
+    /// The server has processed the key and failed. It repeats this failure for the key, so another attempt needs a new
+    /// key.
     case failed
 }

@@ -2,19 +2,19 @@ import Foundation
 import HTTPTypes
 import Runway
 
-/// A change as the journal stores it: the request without its authentication, and the data for a list of changes.
+/// A change in its stored form: the request without its authentication, and the data for a list of changes.
 ///
-/// The payload of its ``row`` is the rest as JSON.
+/// The payload of its ``row`` contains all other properties as JSON.
 struct StoredChange: Sendable, Codable, Equatable {
     private enum CodingKeys: String, CodingKey {
         case service, environment, account, endpoint, method, target, fields, body, parameters, call, authorization
         case subjects, key, mayHaveBeenSent, hasResult, date, keyDate, boot, invalidates
     }
 
-    /// The entry of the journal, with the state of the change.
+    /// The journal entry, with the state of the change.
     var row = JournalEntry(id: UUID(), scope: "", priority: 0, payload: [])
-    /// Whether the change is too old to be sent: a server that has executed it may have forgotten its key, and would
-    /// execute it again. A claim sets this.
+    /// Whether the change is too old to be sent: a server that has executed it may have lost its key, and would execute
+    /// it again. Set by a claim.
     var isTooOld = false
     var service: String
     var environment: String
@@ -22,34 +22,36 @@ struct StoredChange: Sendable, Codable, Equatable {
     var endpoint: String
     var method: String
     var target: String
-    /// Names and values in order, since a name may occur more than once.
+    /// The header fields as pairs of name and value, in order. A name may occur more than once.
     var fields: [[String]]
     var body: Data
-    /// A JSON object.
+    /// The parameters as a JSON object.
     var parameters: Data
-    /// The call as JSON: ``UnsentChange/call``. Absent if there is none, and in changes of former versions.
+    /// The encoded call; see ``UnsentChange/call``. `nil` if there is none, or if an earlier version stored the change.
     var call: String?
-    /// The policy of the call as a word: ``UnsentChange/authorization``. Absent if it is that of the endpoint, and in
-    /// changes of former versions.
+    /// The authorization policy of the call; see ``UnsentChange/authorization``. `nil` if the endpoint's policy
+    /// applies, or if an earlier version stored the change.
     var authorization: String?
     var subjects: [String]
-    /// The `Idempotency-Key`.
+    /// The value of `Idempotency-Key`.
     var key: UUID
-    /// Whether the server may have taken the change.
+    /// Whether the server may have received the change.
     var mayHaveBeenSent: Bool
-    /// Whether the server has processed the key, and repeats its failure for it. Absent in changes of former versions.
+    /// Whether the server has processed the key, and repeats its failure for it. `nil` if an earlier version stored the
+    /// change.
     var hasResult: Bool?
     var date: Date
-    /// The time since which a server may know the key, if it differs from ``date``: the change has got another key.
+    /// The earliest date at which a server can know the key; `nil` if it is ``date``. It differs after the change got a
+    /// new key.
     var keyDate: Date?
-    /// The name of the time since the system was started, at ``date`` or ``keyDate``: ``JournalTime/boot``. Absent in
-    /// changes of former versions.
+    /// Identifies the start of the system at ``date`` or ``keyDate``; see ``JournalTime/boot``. `nil` if an earlier
+    /// version stored the change.
     var boot: String?
-    /// The invalidations of the call: the names of services, or of a service and an endpoint. Absent in changes of
-    /// former versions.
+    /// The invalidations of the call: the name of a service, or the names of a service and an endpoint. `nil` if an
+    /// earlier version stored the change.
     var invalidates: [[String]]?
 
-    /// - Parameter boot: The name of the time since the system was started.
+    /// - Parameter boot: Identifies the current start of the system.
     init(_ change: UnsentChange, at date: Date, boot: String) {
         row = JournalEntry(id: change.id ?? UUID(), scope: ChangeScope(change).text, priority: 0, payload: [])
         service = ChangeScope.service(of: change.endpoint)
@@ -77,27 +79,27 @@ struct StoredChange: Sendable, Codable, Equatable {
         }
     }
 
-    /// The words under which policies are stored.
+    /// The stored names of the policies.
     private static let authorizations: [AuthorizationPolicy: String] = [
         .required: "required", .ifSignedIn: "ifSignedIn", .none: "none",
     ]
 
-    /// Returns the time for which a server may have known the key, by the date, which may have jumped forwards or
-    /// backwards.
+    /// Returns the time for which a server may have known the key, by the date. The date may have jumped in either
+    /// direction.
     func keyAge(at date: Date) -> Duration { .seconds(abs(date.timeIntervalSince(keyDate ?? self.date))) }
 
-    /// Whether the change has one key for ever: the server may have taken it under this one, and has not shown how it
-    /// processed the key. Another key could have a second effect.
+    /// Whether the change must always be sent with its current key. The server may have received the change, and has
+    /// not shown the result for the key, so another key could cause a second effect.
     var isBoundToKey: Bool { mayHaveBeenSent && hasResult != true }
 
-    /// Replaces the key by one that no server has seen.
+    /// Replaces the key with one that no server has seen.
     mutating func renewKey(at time: JournalTime) {
         (key, keyDate, boot) = (UUID(), time.date, time.boot)
         (mayHaveBeenSent, hasResult) = (false, nil)
     }
 
-    /// The stored responses that the change makes wrong. For a change of a former version, these are the responses of
-    /// its service.
+    /// The cached responses that the change invalidates. If an earlier version stored the change, all responses of its
+    /// service.
     private var invalidatedScopes: [CacheScope] {
         guard let invalidates else { return [.service(service)] }
         return invalidates.map { names in
@@ -105,17 +107,16 @@ struct StoredChange: Sendable, Codable, Equatable {
         }
     }
 
-    /// Identifies the change.
     var id: UUID { row.id }
 
-    /// Reads an entry; `nil` if a later version of the app wrote it, or it could not be decrypted.
+    /// Decodes an entry. Returns `nil` if a later version of the app wrote it, or it could not be decrypted.
     init?(_ row: JournalEntry) {
         guard let change = try? JSONDecoder().decode(StoredChange.self, from: Data(row.payload)) else { return nil }
         self = change
         self.row = row
     }
 
-    /// Returns the payload of the row.
+    /// Encodes the payload of the row.
     func bytes() throws(StorageError) -> [UInt8] {
         do {
             return Array(try JSONEncoder().encode(self))
@@ -124,7 +125,7 @@ struct StoredChange: Sendable, Codable, Equatable {
         }
     }
 
-    /// Returns the change to be sent as a call of an endpoint; `nil` if its method or a field's name is malformed.
+    /// Returns the change as a call of an endpoint; `nil` if its method or the name of a field is malformed.
     func unsent(as type: any Endpoint.Type) -> UnsentChange? {
         guard let method = HTTPRequest.Method(rawValue: method) else { return nil }
         var headerFields = HTTPFields()
@@ -140,14 +141,13 @@ struct StoredChange: Sendable, Codable, Equatable {
     }
 }
 
-/// The reason why a change is set aside, as the journal stores it: a word, and a sentence of the server's or the
-/// queue's.
+/// The stored reason why a change is set aside: a word, and a sentence from the server or the queue.
 struct SetAsideReason: Sendable, Equatable {
     enum Word: String, Sendable {
         case conflicting, refused, held, expired
-        /// No response came to the change, while the server accepted others.
+        /// No response to the change arrived, while the server accepted other changes.
         case unanswered
-        /// A later version of the app wrote it. It waits again in a run that can read it.
+        /// A later version of the app wrote the change. It waits again when a run can read it.
         case unreadable
     }
 
@@ -159,7 +159,7 @@ struct SetAsideReason: Sendable, Equatable {
         self.sentence = sentence
     }
 
-    /// Reads a reason from its ``text``. A text that can't be read counts as a refusal.
+    /// Parses ``text``. A text that can't be parsed counts as a refusal.
     init(_ text: String) {
         let parts = text.split(separator: " ", maxSplits: 1, omittingEmptySubsequences: false)
         word = parts.first.flatMap { Word(rawValue: String($0)) } ?? .refused
@@ -170,17 +170,16 @@ struct SetAsideReason: Sendable, Equatable {
 }
 
 extension SetAsideReason {
-    /// The reason for a change that this run can't read.
     static let unreadable = SetAsideReason(.unreadable, "A later version of the app stored the change.")
     /// The reason for a change that this run can't read, and that the server may have received.
     static let unreadableAfterSending = SetAsideReason(
         .unreadable, "A later version of the app stored the change, and may have sent it.")
-    /// The reason that the app reads for a change that was encrypted with another key.
+    /// The sentence that the app receives for a change with another encryption key.
     static let sealedSentence = "The change can't be decrypted: its key can't be read, or is another one."
 }
 
 extension QueuedChange {
-    /// A change as the app sees it. One that can't be read has no endpoint and no parameters.
+    /// Creates the app's form of a change. A change that can't be read has no endpoint and no parameters.
     init(_ row: JournalEntry) {
         if let change = StoredChange(row) {
             self.init(change)
@@ -194,7 +193,6 @@ extension QueuedChange {
             reason: row.isSealed ? SetAsideReason.sealedSentence : SetAsideReason.unreadable.sentence)
     }
 
-    /// A change that was read.
     init(_ change: StoredChange) {
         let reason = change.row.state == .setAside ? SetAsideReason(change.row.reason) : nil
         let state: State =
@@ -205,7 +203,7 @@ extension QueuedChange {
             case (.setAside, .conflicting): .conflicting
             case (.setAside, _): .refused
             case (.claimed, _), (.ahead, _): .sending
-            // One that waits for its key, and can be read by now.
+            // A sealed change that can be read now counts as waiting.
             case (.waiting, _), (.sealed, _): change.mayHaveBeenSent ? .sending : .waiting
             }
         self.init(

@@ -1,13 +1,12 @@
 import Runway
 import Synchronization
 
-/// Performs the decisions of a ``SendSchedule``, one attempt at a time, and resumes the tasks that wait until all is
-/// sent.
+/// Performs the decisions of a ``SendSchedule``, one attempt at a time. Resumes the tasks that wait for a flush.
 final class SendLoop<Policy: SendPolicy>: Sendable {
     private struct State {
         var schedule: SendSchedule<Policy>
         var flushes: [Race<Void>] = []
-        /// The number of these flushes that began before the last decision.
+        /// The number of waiting flushes that began before the last decision.
         var decidedFlushCount = 0
         var isFinished = false
     }
@@ -16,7 +15,7 @@ final class SendLoop<Policy: SendPolicy>: Sendable {
     private let gap: Duration
     private let events: AsyncStream<Void>
     private let signal: AsyncStream<Void>.Continuation
-    /// Guards the schedule, and the tasks that wait for the end of a flush.
+    /// Guards the schedule and the waiting flushes.
     private let state: Mutex<State>
 
     init(_ policy: Policy, _ pace: SendPace, isNetworkAllowed: Bool, clock: LayerClock) {
@@ -26,22 +25,22 @@ final class SendLoop<Policy: SendPolicy>: Sendable {
         (events, signal) = AsyncStream<Void>.makeStream(bufferingPolicy: .bufferingNewest(1))
     }
 
-    /// Reads or changes the schedule. It decides anew only after ``wake()``.
+    /// Reads or changes the schedule. It does not decide again before ``wake()``.
     func schedule<Value: Sendable>(_ use: (inout SendSchedule<Policy>) -> Value) -> Value {
         state.withLock { use(&$0.schedule) }
     }
 
-    /// Makes the schedule decide anew.
+    /// Makes the schedule decide again.
     func wake() { signal.yield() }
 
-    /// Changes the schedule, and makes it decide anew.
+    /// Changes the schedule, and makes it decide again.
     func change(_ change: (inout SendSchedule<Policy>) -> Void) {
         schedule(change)
         wake()
     }
 
-    /// Sends the waiting entries, and returns when no more can be sent now: all are sent, or an attempt failed. If the
-    /// task is cancelled the function does not wait for that, and sending continues.
+    /// Sends the waiting entries. Returns when all are sent, or when an attempt failed. If the task is cancelled, the
+    /// function returns, and sending continues.
     ///
     /// - Parameter waits: Whether the function waits at all. The default is `true`.
     func flush(waits: Bool = true) async {
@@ -58,7 +57,6 @@ final class SendLoop<Policy: SendPolicy>: Sendable {
         if waits { await end.wait(onCancel: ()) }
     }
 
-    /// Runs until the task is cancelled.
     func run(_ work: some SendWork) async {
         var iterator = events.makeAsyncIterator()
         var grace: GraceHold?
@@ -67,14 +65,14 @@ final class SendLoop<Policy: SendPolicy>: Sendable {
             state.withLock { $0.decidedFlushCount = $0.flushes.count }
             switch await work.decide() {
             case .send(let scope):
-                // Before anything is read: the system may suspend the app at any time without it. The one of the last attempt may have
-                // expired, and is held until the new one has begun.
+                // Background time is requested before anything is read, since the system may suspend the app at any
+                // moment without it. The previous grant may have expired, and is held until the new one has begun.
                 let former = grace
                 grace = work.beginGrace()
                 former?.end()
                 await work.send(scope)
             case .wait(let instant):
-                // The gap between two attempts ends neither a flush nor the system's time in the background.
+                // A short gap between two attempts ends neither a flush nor the background time.
                 if instant.map({ $0 > clock.now + gap }) ?? true {
                     grace?.end()
                     grace = nil
@@ -93,7 +91,7 @@ final class SendLoop<Policy: SendPolicy>: Sendable {
         resumeFlushes(isFinished: true)
     }
 
-    /// Ends the flushes that began before the last decision, or all flushes.
+    /// Ends the flushes that began before the last decision, or all flushes if `isFinished` is `true`.
     private func resumeFlushes(isFinished: Bool = false) {
         let flushes = state.withLock { state in
             if isFinished { state.isFinished = true }
@@ -109,11 +107,11 @@ final class SendLoop<Policy: SendPolicy>: Sendable {
     }
 }
 
-/// Decides and sends for a ``SendLoop``.
+/// The work that a ``SendLoop`` performs.
 protocol SendWork: Sendable {
-    /// Asks the system for time in the background; `nil` if the app can't.
+    /// Asks the system for background time. Returns `nil` if the app can't have any.
     func beginGrace() -> GraceHold?
-    /// Reads the necessary data, and returns the decision of the schedule.
+    /// Reads the necessary data, and returns the next step of the schedule.
     func decide() async -> SendStep
     /// Sends the first entries of a scope, and records the outcome in the schedule.
     func send(_ scope: String) async

@@ -1,26 +1,27 @@
 import Foundation
 import Runway
 
-/// Decides which scope sends next, and when. Pure: times and events are passed to it, and a ``SendLoop`` performs its
-/// decisions.
+/// Decides which scope sends next, and when. A pure state machine: callers pass times and events, and a ``SendLoop``
+/// performs its decisions.
 ///
-/// A *scope* is sent in order, independently of other scopes: an account of the action log, or an account of a service.
-/// Scopes take turns, with a gap between two attempts. Each scope has:
-/// - a backoff of its own, so that a server that refuses one account does not delay the others. A network that returns,
-///   a sign-in and the app end it;
+/// A *scope* is an account of the action log, or an account of a service. Its entries are sent in order, and
+/// independently of other scopes. Scopes take turns, with a gap between two attempts. Each scope has:
+/// - a backoff, so that a server that refuses one account does not delay the others. It ends when a network returns, an
+///   account signs in, or the app asks;
 /// - a pause that its server asked for, which only time ends;
-/// - an entry to which no response comes, if there is one; it is sent in turn with others (``SuspectedEntry``).
+/// - at most one suspected entry, to which no response arrives. It is sent alternately with others
+///   (``SuspectedEntry``).
 ///
-/// The ``SendPolicy`` knows which scopes are due.
+/// The ``SendPolicy`` decides which scopes are due.
 struct SendSchedule<Policy: SendPolicy>: Sendable {
     private struct Lane: Sendable {
         /// The backoff. Nothing is sent before its end, unless an event makes success likely.
         var backoff: Backoff
-        /// The numbers of times that the server failed on an entry, or on a batch that begins with the entry.
+        /// The number of server faults on an entry, or on a batch that begins with the entry.
         var faults: [UUID: Int] = [:]
-        /// The entry that is sent in turn with others, since no response comes to it.
+        /// The entry without a response, which is sent alternately with others.
         var suspect: SuspectedEntry?
-        /// The number of the last attempt of the scope; 0 before the first.
+        /// The number of the scope's last attempt; 0 before the first.
         var turn: UInt64 = 0
     }
 
@@ -31,7 +32,6 @@ struct SendSchedule<Policy: SendPolicy>: Sendable {
     /// The ends of the pauses that servers asked for, by ``SendPolicy/server(of:)``.
     private var pauses: [String: Duration] = [:]
     private var turn: UInt64 = 0
-    /// The end of the gap after the last attempt.
     private var gapEnd = Duration.zero
     private var wasNetworkAllowed: Bool
 
@@ -42,13 +42,13 @@ struct SendSchedule<Policy: SendPolicy>: Sendable {
         (self.policy, self.pace, self.random, wasNetworkAllowed) = (policy, pace, random, isNetworkAllowed)
     }
 
-    /// Ends the backoffs: the app asks for sending, or an account signed in. Pauses of servers still apply.
+    /// Ends the backoffs, since the app asked for sending or an account signed in. Pauses of servers still apply.
     mutating func prompt() {
         for scope in lanes.keys { lanes[scope]?.backoff.end = .zero }
         policy.note(.prompted)
     }
 
-    /// Records whether the network that the device has may be used. If it may be used again, the backoffs end.
+    /// Records whether the current network may be used. If it may be used again, the backoffs end.
     mutating func networkDidChange(isAllowed: Bool) {
         if isAllowed, !wasNetworkAllowed {
             prompt()
@@ -57,16 +57,15 @@ struct SendSchedule<Policy: SendPolicy>: Sendable {
         wasNetworkAllowed = isAllowed
     }
 
-    /// Pauses a scope, and all others of its server, as the server asked in this run or an earlier one.
+    /// Pauses a scope and all others of its server, as the server asked in this run or an earlier one.
     mutating func pause(_ scope: String, until instant: Duration) {
         let server = policy.server(of: scope)
         pauses[server] = max(pauses[server] ?? .zero, instant)
     }
 
-    /// Returns the end of the pause that the server of a scope asked for.
     func pauseEnd(of scope: String) -> Duration { pauses[policy.server(of: scope)] ?? .zero }
 
-    /// Returns whether servers asked to wait in each of the scopes; `false` if there are no scopes.
+    /// Returns whether a pause applies to each of the scopes; `false` if there are no scopes.
     func isPaused(_ scopes: [String], at now: Duration) -> Bool {
         !scopes.isEmpty && scopes.allSatisfy { pauseEnd(of: $0) > now }
     }
@@ -74,7 +73,7 @@ struct SendSchedule<Policy: SendPolicy>: Sendable {
     /// Returns the next step.
     ///
     /// - Parameters:
-    ///   - scopes: The scopes with entries that wait and may be sent as the account that is signed in.
+    ///   - scopes: The scopes with waiting entries that may be sent for the signed-in account.
     ///   - hasOthers: Whether other entries wait that may not be sent now. The default is `false`.
     mutating func step(
         _ scopes: [String], hasOthers: Bool = false, isNetworkAllowed: Bool, at now: Duration
@@ -82,9 +81,9 @@ struct SendSchedule<Policy: SendPolicy>: Sendable {
         let isIdle = scopes.isEmpty && !hasOthers
         if isIdle || lanes.count > SendPace.maximumLaneCount { forget(besides: scopes, at: now) }
         if isIdle { return .wait(until: nil) }
-        // A network that has returned may be read here before its change is reported.
+        // The network may have returned without a report so far.
         networkDidChange(isAllowed: isNetworkAllowed)
-        // The status is read again then: its source may have missed a change.
+        // The network status is read again at this time, since its source may have missed a change.
         let check = now + (pace.interval ?? SendPace.checkInterval)
         guard isNetworkAllowed, !scopes.isEmpty else { return .wait(until: check) }
         let starts = scopes.compactMap { scope in
@@ -99,7 +98,7 @@ struct SendSchedule<Policy: SendPolicy>: Sendable {
         return .wait(until: pace.interval == nil ? start : min(check, start ?? check))
     }
 
-    /// Forgets the pauses that are over, and the lanes of accounts that have left or have no waiting entries.
+    /// Removes the pauses that are over, and the lanes of accounts that signed out or have no waiting entries.
     private mutating func forget(besides scopes: [String], at now: Duration) {
         pauses = pauses.filter { $0.value > now }
         lanes = lanes.filter { scope, lane in
@@ -126,7 +125,7 @@ struct SendSchedule<Policy: SendPolicy>: Sendable {
         policy.note(.ended(scope, outcome))
     }
 
-    /// Records an attempt that failed, such as a call that was stored since it could not be sent.
+    /// Records a failed attempt, such as a call that was stored because it could not be sent.
     mutating func fail(_ scope: String, retryAfter: Duration?, at now: Duration) {
         var lane = self[scope]
         lane.backoff.fail(at: now, using: &random)
@@ -141,9 +140,9 @@ struct SendSchedule<Policy: SendPolicy>: Sendable {
     }
 }
 
-// The entry that an attempt begins with.
+// Functions for the first entry of an attempt.
 extension SendSchedule {
-    /// Counts that the server failed on an entry by a fault of its own, and returns how often it did in this run.
+    /// Counts a server fault on an entry. Returns the number of its faults in this run.
     mutating func countFault(of first: UUID, in scope: String) -> Int {
         self[scope].faults[first, default: 0] += 1
         return self[scope].faults[first] ?? 0
