@@ -9,33 +9,33 @@ import RunwaySQLite
 /// do { try await log.record("opened").committed() } catch { if error.kind == .full { showThatTheDiskIsFull() } }
 /// ```
 public struct StorageError: Error, Sendable, Hashable, CustomStringConvertible {
-    /// The kind of a failure, for code to switch over. A switch needs a `default`, since later versions may add kinds.
+    /// The kind of a failure. A switch over it needs a `default`, since later versions may add kinds.
     public struct Kind: Sendable, Hashable, CustomStringConvertible {
-        /// The kind in one word, which stays the same from release to release.
+        /// The name of the kind, one word. It does not change between releases.
         public let description: String
 
-        /// The disk, or the file's own limit, is full.
+        /// The disk is full, or the file has reached its limit.
         public static let full = Kind(description: "full")
-        /// Another process, or another object of this one, has the file open.
+        /// Another process, or another object of this process, has the file open.
         public static let locked = Kind(description: "locked")
-        /// The contents of the file are damaged, or it is not a database.
+        /// The file is damaged, or is not a database.
         public static let corrupted = Kind(description: "corrupted")
         /// The file was written by a later version of this module.
         public static let newerSchema = Kind(description: "newerSchema")
-        /// The folder or the file can't be written or read, such as while the device is locked.
+        /// The folder or file can't be read or written, for example while the device is locked.
         public static let unavailable = Kind(description: "unavailable")
         /// The key of the app's ``PayloadSealing`` can't be read now. Stored entries stay, and are used when the key
-        /// can be read.
+        /// can be read again.
         public static let keyUnavailable = Kind(description: "keyUnavailable")
-        /// A value was not accepted, such as a record that is too large.
+        /// The value is not acceptable, for example a record that is too large.
         public static let rejected = Kind(description: "rejected")
-        /// The task was cancelled while it waited. The operation that it waited for continues.
+        /// The task was cancelled while it was waiting. The operation itself continues.
         public static let cancelled = Kind(description: "cancelled")
     }
 
-    /// The kind of the failure.
+    /// The kind of the failure, for code to switch over.
     public let kind: Kind
-    /// Describes the failure in one sentence.
+    /// A description of the failure, one sentence.
     public let description: String
 
     init(_ kind: Kind, _ description: String) {
@@ -43,9 +43,9 @@ public struct StorageError: Error, Sendable, Hashable, CustomStringConvertible {
         self.description = description
     }
 
-    /// The meaning of an error of GRDB or Foundation.
+    /// Converts an error of GRDB or Foundation.
     ///
-    /// No text of a `DatabaseError` is used: it may contain the values of a statement.
+    /// The text of a `DatabaseError` is not used, since it may contain values of a statement.
     init(_ error: any Error, at url: URL) {
         let name = url.lastPathComponent
         switch error {
@@ -66,5 +66,5 @@ public struct StorageError: Error, Sendable, Hashable, CustomStringConvertible {
     }
 }
 
-/// The sentences name files and codes of SQLite, and no stored content.
+/// The descriptions contain file names and SQLite codes, but no stored content.
 extension StorageError: DescribedError {}

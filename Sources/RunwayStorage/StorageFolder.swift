@@ -1,12 +1,12 @@
 package import Foundation
 import Runway
 
-/// The folder of files of this module.
+/// Creates and protects the folders of stored files.
 package enum StorageFolder {
-    /// Creates a folder that only the user can read, unless it exists.
+    /// Creates a folder that only the user can read, if it does not exist.
     ///
-    /// - Returns: Whether the folder was created. Only then it belongs to this module: a folder that exists may be the
-    ///   one for all of the user's documents.
+    /// - Returns: Whether the folder was created. An existing folder may contain other files of the user, so it does
+    ///   not belong to this module.
     /// - Throws: An error of Foundation.
     package static func prepare(_ folder: URL) throws -> Bool {
         let isNew = !FileManager.default.fileExists(atPath: folder.path)
@@ -15,11 +15,11 @@ package enum StorageFolder {
         return isNew
     }
 
-    /// Excludes a folder or files from backups on Apple's systems, and makes them, and the files that are created in
-    /// the folder, readable as soon as the device was unlocked once: a call in the background reads them while the
-    /// device is locked.
+    /// Sets the protection of a folder or files on Apple's systems. Backups exclude them. They, and files created in
+    /// the folder later, can be read once the device has been unlocked after a restart, so that background tasks can
+    /// read them while the device is locked.
     ///
-    /// - Parameter isBackedUp: Whether they are in backups after all. The default is `false`.
+    /// - Parameter isBackedUp: Whether backups include them. The default is `false`.
     /// - Throws: An error of Foundation.
     package static func protect(_ urls: [URL], isBackedUp: Bool = false) throws {
         #if canImport(Darwin)
@@ -27,7 +27,7 @@ package enum StorageFolder {
         #endif
     }
 
-    /// Returns the files of a database that exist.
+    /// Returns the existing files of a database.
     package static func files(of database: URL) -> [URL] {
         ["", "-wal", "-shm", "-journal"].map { URL(fileURLWithPath: database.path + $0) }
             .filter { FileManager.default.fileExists(atPath: $0.path) }

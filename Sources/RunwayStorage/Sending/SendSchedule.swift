@@ -148,10 +148,10 @@ extension SendSchedule {
         return self[scope].faults[first] ?? 0
     }
 
-    /// Returns the entries of a scope that the next attempt passes over.
+    /// Returns the entries of a scope that the next attempt skips.
     func skipped(in scope: String) -> Set<UUID> { lanes[scope]?.suspect?.skipped ?? [] }
 
-    /// Returns whether an entry of a scope is suspected since no response comes to it, so that single entries are sent.
+    /// Returns whether a scope has a suspected entry, so that entries are sent one at a time.
     func isSuspected(_ scope: String) -> Bool { lanes[scope]?.suspect != nil }
 
     /// Returns whether an entry was sent to find out whether the server is down.
@@ -159,20 +159,20 @@ extension SendSchedule {
         lanes[scope]?.suspect.map { $0.isProbing && $0.id != first } ?? false
     }
 
-    /// Records that an entry is over: the server responded to it, or it is sent with others.
+    /// Records that an entry is no longer sent alone: the server responded to it, or it is sent in a batch.
     mutating func end(_ first: UUID, in scope: String) {
         self[scope].faults[first] = nil
         if isProbe(first, in: scope) { self[scope].suspect?.didProbe() } else { self[scope].suspect = nil }
     }
 
-    /// Records that no other entry waits by which the suspected one could be judged.
+    /// Records that no other entry waits that could show whether the server is down.
     mutating func hasNoProbe(in scope: String) {
         if lanes[scope]?.suspect?.isProbing == true { lanes[scope]?.suspect?.hasNoProbe() }
     }
 
-    /// Decides about a single entry to which no response came.
+    /// Returns the next step after a single entry had no response.
     ///
-    /// - Parameter isDue: Whether so many attempts were lost, for so long, that the entry itself is suspected.
+    /// - Parameter isDue: Whether enough attempts were lost, over a long enough time, that the entry is suspected.
     mutating func treatLoss(of first: UUID, in scope: String, isDue: Bool) -> LossTreatment {
         guard var suspect = lanes[scope]?.suspect, suspect.isProbing || suspect.id == first else {
             self[scope].suspect = isDue ? SuspectedEntry(first) : nil
@@ -188,82 +188,75 @@ extension SendSchedule {
     }
 }
 
-/// Knows which of the scopes of a ``SendSchedule`` are due. Pure.
+/// Decides which scopes of a ``SendSchedule`` are due. Implementations are pure state machines.
 protocol SendPolicy: Sendable {
-    /// Returns the name of the server to which a scope is sent. A pause that the server asks for applies to all its
-    /// scopes.
+    /// Returns the name of the server of a scope. A pause that the server asks for applies to all its scopes.
     func server(of scope: String) -> String
-    /// Returns the time at which a scope is sent that could be sent at `earliest`; `nil` if it waits for an event.
+    /// Returns the time at which a scope is sent, not before `earliest`; `nil` if it waits for an event.
     ///
-    /// - Parameter isSuspected: Whether no response comes to one of the entries of the scope, which is sent in turn
-    ///   with others.
+    /// - Parameter isSuspected: Whether the scope has a suspected entry, which is sent alternately with others.
     mutating func start(of scope: String, from earliest: Duration, isSuspected: Bool, at now: Duration) -> Duration?
-    /// Takes note of an event.
     mutating func note(_ event: SendEvent)
 }
 
-/// An event of a ``SendSchedule`` that may make a scope due.
+/// An event after which a scope may be due.
 enum SendEvent: Sendable {
-    /// The app asks for sending, an account signed in, or a network came back.
+    /// The app asked for sending, an account signed in, or a network returned.
     case prompted
-    /// A network came back, after ``prompted``.
+    /// A network returned. ``prompted`` precedes this event.
     case networkReturned
-    /// A flush begins (`true`), or the last flush ends (`false`).
+    /// A flush began (`true`), or the last flush ended (`false`).
     case flushing(Bool)
-    /// An attempt has ended.
+    /// An attempt of this scope has ended.
     case ended(String, SendOutcome)
 }
 
-/// A decision of a ``SendSchedule``.
 enum SendStep: Equatable, Sendable {
-    /// Send the first entries of this scope.
+    /// Send the first entries of the scope.
     case send(String)
-    /// Do nothing until an event or, if there is one, this instant.
+    /// Wait for an event, or until the instant if there is one.
     case wait(until: Duration?)
 }
 
-/// The outcome of an attempt to send.
 enum SendOutcome: Equatable, Sendable {
-    /// The server has the entries, or they are set aside: the next ones follow. The server may ask for a pause before.
+    /// The entries were accepted or set aside, and the next ones follow, after the pause that the server asked for.
     case settled(pause: Duration = .zero)
-    /// The server refused the entries, and this many single entries in a row were set aside. From the second one on the
-    /// server may refuse everything, and the wait doubles.
+    /// The server refused the entries. This many single entries were set aside in a row. From the second one on, the
+    /// server may refuse everything, so the delay doubles.
     case refused(inRow: Int)
-    /// The same batch may succeed later, not before the wait that the server asks for.
+    /// The same entries may succeed later, but not before the delay that the server asked for.
     case failed(retryAfter: Duration? = nil)
-    /// The server asks for a login, or for another token.
+    /// The server requires a sign-in or another token.
     case unauthorized
     /// There was nothing to send, or the call was cancelled.
     case stopped
 }
 
-/// The treatment of an entry to which no response came.
+/// The next step after an entry had no response.
 enum LossTreatment: Equatable, Sendable {
-    /// The entry is sent again.
+    /// Send the entry again.
     case `repeat`
-    /// The entry waits, and another one is sent.
+    /// Let the entry wait, and send another one.
     case release(serverIsDown: Bool)
-    /// The entry is set aside.
+    /// Set the entry aside.
     case setAside
 }
 
-/// The times between the attempts of a ``SendSchedule``.
 struct SendPace: Sendable {
-    /// The time for which nothing of a scope is sent after the server asked for a login, unless an account signs in or
-    /// the app asks.
+    /// The time for which a scope sends nothing after the server required a sign-in. It ends earlier if an account
+    /// signs in or the app asks.
     static let credentialsWait = Duration.seconds(300)
-    /// The longest wait that a server can ask for.
+    /// The maximum pause that a server can ask for.
     static let longestPause = Duration.seconds(86_400)
-    /// The time after which the status of the network, or a file that can't be read, is checked again without another
-    /// cause.
+    /// The time after which the network status, or an unreadable file, is checked again without another cause.
     static let checkInterval = Duration.seconds(300)
-    /// The number of scopes above which scopes without waiting entries are forgotten.
+    /// The number of scopes above which the state of scopes without waiting entries is removed.
     static let maximumLaneCount = 64
 
     /// The pause between two attempts.
     var gap: Duration
     var backoff: Backoff
-    /// The time after which the schedule decides anew without another cause; `nil` if it does not, except for
-    /// ``checkInterval`` without a network.
+    /// The time after which the schedule decides again without another cause. If it is `nil`, only ``checkInterval``
+    /// applies, and only without a network.
     var interval: Duration?
 }

@@ -2,16 +2,16 @@ public import Foundation
 import Runway
 import Synchronization
 
-/// Stores cursors in a file, so that an app that starts again continues where it stopped.
+/// Stores cursors in a file, so that the app continues its streams after a restart.
 ///
-/// Only its user can read the file. It is replaced atomically, never changed in place, at most every 250 ms: cursors
-/// that arrive sooner are written together then, or by ``flush()``. A crash loses at most the cursors that were not
-/// written yet: their events arrive a second time. Await ``flush()`` before you remove the file.
+/// Only its user can read the file. It is replaced atomically, at most every 250 ms. Cursors that arrive sooner are
+/// written together after that time, or by ``flush()``. A crash may lose the latest cursors, and their events then
+/// arrive a second time. Await ``flush()`` before you remove the file.
 ///
-/// A file that can't be read counts as empty, and is replaced; a failed write is repeated with the next cursor. At most
-/// ``maximumCount`` cursors are stored; beyond that, the oldest one is removed.
+/// A file that can't be read counts as empty, and is replaced. A failed write is repeated with the next cursor. At most
+/// ``maximumCount`` cursors are stored; beyond this, the oldest is removed.
 public final class FileStreamCursorStore: StreamCursorStore {
-    /// The most cursors in a file.
+    /// The maximum number of cursors in a file: 256.
     public static let maximumCount = 256
 
     fileprivate struct Row: Codable {
@@ -20,46 +20,46 @@ public final class FileStreamCursorStore: StreamCursorStore {
     }
 
     fileprivate struct State {
-        /// The rows by their keys; `nil` until the file was read.
+        /// The rows by key; `nil` until the file was read.
         var rows: [String: Row]?
         var isDirty = false
-        /// Whether a write is scheduled.
         var isWriteScheduled = false
-        /// The time from which on the file may be written again.
+        /// The earliest time of the next write.
         var nextWrite = DispatchTime.now()
     }
 
     private let file: URL
     private let minimumWriteInterval: Duration
     private let queue = DispatchQueue(label: "runway.cursors")
-    /// Guards the rows, and whether a write is scheduled.
+    /// Guards the rows and the schedule of writes.
     private let state = Mutex(State())
 
-    /// Opens a store. The file is read at the first use.
+    /// Opens a store. The first use reads the file.
     ///
-    /// - Parameter file: The file, in a folder that exists.
+    /// - Parameter file: The file, in an existing folder.
     public convenience init(file: URL) { self.init(file: file, minimumWriteInterval: .milliseconds(250)) }
 
-    /// - Parameter minimumWriteInterval: The shortest time between two writes.
+    /// - Parameter minimumWriteInterval: The minimum time between two writes.
     init(file: URL, minimumWriteInterval: Duration) {
         (self.file, self.minimumWriteInterval) = (file, minimumWriteInterval)
     }
 
-    /// Returns the last cursor that was stored under a key; `nil` if there is none.
+    /// Returns the last cursor stored under a key; `nil` if none is stored.
     public func cursor(for key: String) async -> StreamCursor? {
         await onQueue { self.state.withLock { $0.read(from: self.file)[key]?.cursor } }
     }
 
-    /// Stores a cursor; `nil` removes it. It returns before the file is written; see ``flush()``.
+    /// Stores a cursor, or removes the stored one if `cursor` is `nil`. Returns before the file is written; see
+    /// ``flush()``.
     public func store(_ cursor: StreamCursor?, for key: String) async {
-        // Disk I/O happens only on the queue.
+        // Only the queue accesses the disk.
         let isRead = state.withLock { $0.rows != nil }
         if !isRead { await onQueue { _ = self.state.withLock { $0.read(from: self.file) } } }
         guard let due = state.withLock({ $0.store(cursor, for: key) }) else { return }
         queue.asyncAfter(deadline: due) { self.write() }
     }
 
-    /// Waits until every cursor that was stored before is in the file, if it can be written.
+    /// Waits until all cursors are written to the file, or the write has failed.
     public func flush() async { await onQueue { self.write() } }
 
     private func write() {
@@ -84,7 +84,7 @@ public final class FileStreamCursorStore: StreamCursorStore {
 }
 
 extension FileStreamCursorStore.State {
-    /// Returns the rows, from the file at the first time.
+    /// Returns the rows. Reads the file at the first call.
     fileprivate mutating func read(from file: URL) -> [String: FileStreamCursorStore.Row] {
         if let rows { return rows }
         let data = try? Data(contentsOf: file)
@@ -93,7 +93,7 @@ extension FileStreamCursorStore.State {
         return rows
     }
 
-    /// Stores a cursor in the rows; returns when they may be written, or `nil` if a write is scheduled already.
+    /// Stores a cursor in the rows. Returns the time of the next write; `nil` if a write is scheduled already.
     fileprivate mutating func store(_ cursor: StreamCursor?, for key: String) -> DispatchTime? {
         let order = (rows?.values.map(\.order).max() ?? 0) + 1
         rows?[key] = cursor.map { FileStreamCursorStore.Row(cursor: $0, order: order) }

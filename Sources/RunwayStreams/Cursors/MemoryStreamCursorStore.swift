@@ -1,16 +1,15 @@
 import Synchronization
 
-/// Stores cursors until the app ends.
+/// Stores cursors in memory, until the app ends.
 public final class MemoryStreamCursorStore: StreamCursorStore {
-    /// Guards the cursors by their keys.
     private let cursors = Mutex<[String: StreamCursor]>([:])
 
-    /// Starts without cursors.
+    /// Creates an empty store.
     public init() {}
 
-    /// Returns the last cursor that was stored under a key; `nil` if there is none.
+    /// Returns the last cursor stored under a key; `nil` if none is stored.
     public func cursor(for key: String) -> StreamCursor? { cursors.withLock { $0[key] } }
 
-    /// Stores a cursor; `nil` removes it.
+    /// Stores a cursor, or removes the stored one if `cursor` is `nil`.
     public func store(_ cursor: StreamCursor?, for key: String) { cursors.withLock { $0[key] = cursor } }
 }

@@ -1,31 +1,31 @@
 @_exported public import RunwayFormats  // users of this target name its types
 
-/// A position in a stream: the last event that the app has taken, and the topics whose earlier events the app has
-/// received.
+/// A position in a stream: the last event that the app has processed, and the topics that the app has followed up to
+/// it.
 public struct StreamCursor: Sendable, Hashable, Codable {
-    /// The stream's name, as the server reported it; empty if it reported none.
+    /// The name of the stream, as the server reported it; empty if it reported none.
     public var stream: String
-    /// The id of the last event that the app has taken.
+    /// The id of the last event that the app has processed.
     public var lastEventID: String
-    /// The topics that the app wanted; `nil` if the server chose them, or if an earlier version stored the cursor.
-    /// Events of other topics up to the cursor are missing.
+    /// The topics that the app wanted. Earlier events of other topics were not received. `nil` if the server chose the
+    /// topics, or if an earlier version stored the cursor.
     public var topics: Set<String>?
-    /// The topics that the app wanted and the server refused. Their events up to the cursor may be missing.
+    /// The topics that the app wanted and the server refused. Their earlier events may not have been received.
     public var refusedTopics: Set<String>
 
-    /// Describes the position after an event of a stream.
+    /// Creates a position after an event.
     ///
     /// - Parameters:
     ///   - stream: The name of the stream; empty if it has none.
-    ///   - lastEventID: The id of the last event that the app has taken.
-    ///   - topics: The topics that the app wanted. The default, `nil`, does not name them.
-    ///   - refusedTopics: The wanted topics that the server did not allow. The default is empty.
+    ///   - lastEventID: The id of the last event that the app has processed.
+    ///   - topics: The topics that the app wanted. The default, `nil`, leaves them open.
+    ///   - refusedTopics: The wanted topics that the server refused. The default is empty.
     public init(stream: String, lastEventID: String, topics: Set<String>? = nil, refusedTopics: Set<String> = []) {
         (self.stream, self.lastEventID) = (stream, lastEventID)
         (self.topics, self.refusedTopics) = (topics, refusedTopics)
     }
 
-    /// Reads a cursor; one of an earlier version does not name its topics.
+    /// Decodes a cursor. A cursor of an earlier version has no topics.
     public init(from decoder: any Decoder) throws {
         let values = try decoder.container(keyedBy: CodingKeys.self)
         stream = try values.decode(String.self, forKey: .stream)
@@ -34,32 +34,34 @@ public struct StreamCursor: Sendable, Hashable, Codable {
         refusedTopics = try values.decodeIfPresent(Set<String>.self, forKey: .refusedTopics) ?? []
     }
 
-    /// The epoch and the offset of ``lastEventID``; `nil` if it has another format, as the ids of servers other than
-    /// Runway's do.
+    /// The epoch and offset in ``lastEventID``; `nil` if it has another format, since the server is not a Runway
+    /// server.
     public var place: EventID? { EventID(lastEventID) }
 }
 
-/// Stores the cursors of streams, so that an app that starts again continues where it stopped.
+/// Stores the cursors of streams, so that the app continues its streams after a restart.
 ///
-/// ``MemoryStreamCursorStore`` forgets them when the app ends; ``FileStreamCursorStore`` does not.
+/// ``MemoryStreamCursorStore`` loses them when the app ends. ``FileStreamCursorStore`` stores them in a file.
 public protocol StreamCursorStore: Sendable {
-    /// Returns the last cursor that was stored under a key; `nil` if there is none, or it can't be read.
+    /// Returns the last cursor stored under a key; `nil` if none is stored, or it can't be read.
     func cursor(for key: String) async -> StreamCursor?
 
-    /// Stores a cursor, after the app has taken the event. It may return before the cursor is durable: if a cursor is
+    /// Stores a cursor after the app has processed its event. May return before the cursor is durable: if a cursor is
     /// lost, events are delivered a second time, and none is missed.
     ///
     /// - Parameters:
     ///   - cursor: The cursor; `nil` removes the stored one.
-    ///   - key: Identifies the stream in this app, including its account.
+    ///   - key: Identifies the stream and its account in this app.
     func store(_ cursor: StreamCursor?, for key: String) async
 
-    /// Waits until every cursor that was stored before is durable, as far as that is possible. The default does
-    /// nothing: it is for a store whose cursors are durable when ``store(_:for:)`` returns, or never.
+    /// Waits until all stored cursors are durable, or can't be made durable.
+    ///
+    /// The default does nothing. It suits a store whose cursors are durable when ``store(_:for:)`` returns, and a store
+    /// in memory.
     func flush() async
 }
 
 extension StreamCursorStore {
-    /// Does nothing.
+    /// Does nothing, since cursors are durable when ``store(_:for:)`` returns, or never.
     public func flush() async {}
 }

@@ -1,43 +1,42 @@
 import RunwayFormats
 import RunwayJSON
 
-/// Decides which events of a connection reach the app, and where a reconnection continues. Pure.
+/// Decides which events of a connection are delivered, and where a reconnection continues. A pure state machine.
 ///
-/// With a Runway server it checks every position: it drops duplicates of earlier events, reports a gap if the server
-/// left events out, and reports a reset if the server continued elsewhere. Ids of other servers are opaque.
+/// For a Runway server, it checks the position of every event. It drops duplicates, reports a gap if events are
+/// missing, and reports a reset if the server continued at another position. Ids of other servers are opaque.
 struct EventIntake: Sendable {
-    /// An output that follows from a received item.
+    /// An action that follows from a received item.
     enum Output: Sendable, Equatable {
-        /// Deliver the event. A reconnection continues at `id` once the app has taken the event.
+        /// Deliver the event. When the app has processed it, a reconnection continues at `id`.
         case event(ServerSentEvent, id: String)
-        /// Tell the app how this connection continues the last one.
+        /// Report to the app how this connection continues the last one.
         case continuity(StreamContinuity, id: String)
-        /// All missed events have been delivered: later events are new.
+        /// Report that all missed events were delivered, so that later events are new.
         case caughtUp(id: String)
-        /// A reconnection continues here, once the app has taken all earlier events.
+        /// Continue a reconnection here when the app has processed all earlier events.
         case position(String)
-        /// The server asks for a reconnection time.
+        /// Use this reconnection time, which the server asks for.
         case retry(Duration)
-        /// The server names the connection that it has opened, for later calls about it, and the topics that it does
-        /// not allow.
+        /// Store the id of the connection, for later calls about it, and the topics that the server refuses.
         case connection(String, refused: Set<String>)
     }
 
-    /// The longest id that is sent back to a server, in bytes.
+    /// The maximum size of an id that is sent back to a server, in bytes.
     static let maximumIDByteCount = 1024
 
-    /// The id that a connection is to continue after; empty if there is none.
+    /// The id after which a connection should continue; empty if there is none.
     private(set) var lastEventID: String
-    /// The stream's name, as the server reported it; empty if it reported none.
+    /// The name of the stream, as the server reported it; empty if it reported none.
     private(set) var stream: String
     /// The number of events that were dropped as duplicates.
     private(set) var duplicateCount = 0
 
     private var isFirst = true
     private var isRunway = false
-    /// Whether the server still has to state how the connection continues the last one.
+    /// Whether the server has not reported yet how the connection continues the last one.
     private var awaitsOpening = false
-    /// Whether the server still has to state that it has sent all missed events.
+    /// Whether the server has not reported yet that it has sent all missed events.
     private var awaitsLive = false
     private var asked = ""
     private var place: EventID?
@@ -47,15 +46,15 @@ struct EventIntake: Sendable {
         lastEventID = cursor.map { Self.isUsable($0.lastEventID) ? $0.lastEventID : "" } ?? ""
     }
 
-    /// Starts a connection that was asked for with ``lastEventID``.
+    /// Starts a connection that was requested with ``lastEventID``.
     ///
-    /// - Parameter name: The name of the stream, which only a Runway server states; otherwise `nil`.
+    /// - Parameter name: The name of the stream from a Runway server; `nil` for any other server.
     mutating func begin(_ name: String?) -> [Output] {
         defer { isFirst = false }
         isRunway = name != nil
         asked = lastEventID
         (awaitsOpening, awaitsLive) = (isRunway, isRunway)
-        // A position in another stream has no meaning in this one.
+        // A position in another stream has no meaning in this stream.
         place = isRunway && (stream.isEmpty || stream == name) ? EventID(lastEventID) : nil
         stream = name ?? ""
         if isRunway { return [] }
@@ -76,7 +75,7 @@ struct EventIntake: Sendable {
         }
     }
 
-    /// Notes that a position arrived without an event, for example with a heartbeat.
+    /// Processes a position without an event, for example from a heartbeat.
     private mutating func moved(to id: String) -> [Output] {
         guard isRunway else {
             lastEventID = Self.isUsable(id) ? id : ""
@@ -91,8 +90,8 @@ struct EventIntake: Sendable {
         return [.position(id)]
     }
 
-    /// Notes that the server stated how the connection continues the last one, that events are missing in its middle,
-    /// or that all missed events were sent.
+    /// Processes a control event: how the connection continues, that events are missing, or that all missed events were
+    /// sent.
     private mutating func controlled(by event: ServerSentEvent) -> [Output] {
         guard let control = StreamControl(type: event.type, data: event.data) else { return [] }
         if control.kind == .live { return caughtUp(at: event.id) }
@@ -127,7 +126,7 @@ struct EventIntake: Sendable {
         }
     }
 
-    /// Notes that the server has sent all missed events. It states that once on each connection.
+    /// Processes that the server has sent all missed events. A server reports this once per connection.
     private mutating func caughtUp(at id: String) -> [Output] {
         guard awaitsLive, !awaitsOpening else { return [] }
         awaitsLive = false
@@ -139,7 +138,7 @@ struct EventIntake: Sendable {
         let new = EventID(event.id)
         if awaitsOpening || new == nil || place == nil || new?.epoch != place?.epoch {
             awaitsOpening = false
-            // The event itself is new: the stream begins anew at the position before it.
+            // This event is new: the stream starts again at the position before it.
             outputs = reset(
                 .invalid, at: new.map { EventID(epoch: $0.epoch, offset: max(0, $0.offset - 1)).description } ?? "")
         } else if let new, let place, new.offset <= place.offset {
@@ -163,8 +162,8 @@ struct EventIntake: Sendable {
         return [.continuity(.reset(reason), id: lastEventID)]
     }
 
-    /// Returns whether an id can be sent as the value of a header field, where control characters other than tabs are
-    /// not allowed.
+    /// Returns whether an id can be the value of a header field. Control characters other than the tab are not allowed
+    /// there.
     private static func isUsable(_ id: String) -> Bool {
         id.utf8.count <= maximumIDByteCount && id.utf8.allSatisfy { ($0 >= 0x20 || $0 == 0x09) && $0 != 0x7F }
     }

@@ -19,9 +19,9 @@ import Synchronization
 /// server down, see ``StreamOptions/maximumBufferedByteCount``. An event counts as taken when the next one is
 /// requested; only then is the cursor stored. A sequence can be read only once: a second iteration ends at once.
 public struct EventSequence: AsyncSequence, Sendable {
-    /// The elements that the sequence returns.
+    /// The elements of the sequence.
     public typealias Element = StreamElement
-    /// The error that the sequence throws.
+    /// The error that ended the stream.
     public typealias Failure = NetworkError
 
     package let driver: StreamDriver
@@ -35,67 +35,69 @@ public struct EventSequence: AsyncSequence, Sendable {
         self.key = key
     }
 
-    /// The present state of the stream.
+    /// The current state of the stream.
     public var state: StreamState { driver.streamState }
-    /// Whether the stream is connected and all missed events have been returned. Always `false` for servers other than
-    /// Runway's, which do not report it.
+    /// Whether the stream is connected and all missed events were returned. Always `false` if the server is not a
+    /// Runway server, since other servers do not report it.
     public var isCaughtUp: Bool { driver.isCaughtUp }
     /// The wanted topics; `nil` if the server chooses the topics.
     public var topics: Set<String>? { driver.topics.wanted }
-    /// The wanted topics that the server does not allow, as reported on the last connection; their events are not
-    /// delivered. The next connection requests them again. If the server then allows one of them, the connection begins
-    /// with ``StreamReset/topics``.
+    /// The wanted topics that the server refused on the last connection. Their events are not delivered. The next
+    /// connection requests them again. If the server then allows one of them, the connection starts with
+    /// ``StreamReset/topics``.
     public var refusedTopics: Set<String> { driver.topics.refused }
 
-    /// Ends the stream. The iteration returns the received events, and then `nil`.
+    /// Ends the stream. The iteration returns the events received so far, and then `nil`.
     public func stop() { driver.stop() }
 
-    /// Closes the link until ``resume()``: for an app that goes into the background. Received events can still be read.
+    /// Closes the connection until ``resume()``. Call this function when the app goes into the background. Received
+    /// events can still be read.
     public func pause() { driver.pause() }
 
-    /// Opens a paused stream, and checks an open one: for an app that comes to the foreground.
+    /// Opens a paused stream, and checks the connection of an open one. Call this function when the app comes to the
+    /// foreground.
     public func resume() { driver.resume() }
 
-    /// Adds topics without a new connection. Every event of these topics that is published after the function returns
-    /// is delivered, or is part of a gap.
+    /// Adds topics without a new connection. Each event of these topics that is published after the function returns is
+    /// delivered, or is part of a reported gap.
     ///
-    /// If the call to the server fails, or the server is not Runway's, the stream reconnects with all topics. While no
-    /// connection is open, the next one has the topics.
+    /// If the call to the server fails, or the server is not a Runway server, the stream reconnects with all topics.
+    /// While no connection is open, the next connection has the topics.
     ///
-    /// - Throws: The error of a call that the server refused (400, 403): the topics are not added.
-    ///   `NetworkError.Kind.cancelled` if the task was cancelled: the topics are added nevertheless.
+    /// - Throws: The error of the call if the server refused it (400, 403). The topics are not added then.
+    ///   `NetworkError.Kind.cancelled` if the task was cancelled. The topics are added nevertheless.
     public func subscribe(to topics: Set<String>) async throws(NetworkError) {
         try await driver.topics.change(adding: topics, removing: [])
     }
 
-    /// Removes topics without a new connection. Their events are no longer delivered. Changes reach the server in their
-    /// order.
+    /// Removes topics without a new connection. Their events are no longer delivered. Changes are sent to the server in
+    /// the order of the calls.
     ///
     /// - Throws: The errors of ``subscribe(to:)``. The topics are removed in any case.
     public func unsubscribe(from topics: Set<String>) async throws(NetworkError) {
         try await driver.topics.change(adding: [], removing: topics)
     }
 
-    /// Starts the iteration.
+    /// Starts the iteration. Only the first iterator receives events.
     public func makeAsyncIterator() -> AsyncIterator {
         AsyncIterator(driver: driver, cursors: cursors, key: key, isFirst: isRead.set())
     }
 
-    /// The iteration of a stream.
+    /// The iterator of an event sequence.
     public struct AsyncIterator: AsyncIteratorProtocol {
         private let driver: StreamDriver
         private let cursors: any StreamCursorStore
         private let key: String
         private let isFirst: Bool
         private var running: StreamTask?
-        /// The position after the last returned element, unless it is stored already.
+        /// The position after the last returned element; `nil` if it is stored already.
         private var taken: StreamCursor?
 
         fileprivate init(driver: StreamDriver, cursors: any StreamCursorStore, key: String, isFirst: Bool) {
             (self.driver, self.cursors, self.key, self.isFirst) = (driver, cursors, key, isFirst)
         }
 
-        /// Waits for the next element and returns it; `nil` at the end, and when the task is cancelled.
+        /// Waits for the next element. Returns `nil` at the end of the stream, and when the task is cancelled.
         ///
         /// - Throws: The error that ended the stream, such as a refusal by the server.
         public mutating func next(
@@ -123,15 +125,15 @@ public struct EventSequence: AsyncSequence, Sendable {
     }
 }
 
-/// Whether a sequence has been read.
+/// Records whether a sequence was read.
 private final class ReadMark: Sendable {
     private let isSet = Atomic(false)
 
-    /// Sets the mark; returns whether it was not set before.
+    /// Sets the mark. Returns whether it was not set before.
     func set() -> Bool { !isSet.exchange(true, ordering: .relaxed) }
 }
 
-/// Ends a task when it is released.
+/// A task that is cancelled when this object is released.
 package final class StreamTask: Sendable {
     private let task: Task<Void, Never>
 
@@ -145,12 +147,12 @@ extension NetworkLayer {
     ///
     /// - Parameters:
     ///   - endpoint: The stream and its parameters.
-    ///   - options: Reconnection and limits; see ``StreamOptions`` for the defaults.
-    ///   - cursors: Stores the position in the stream. By default, `nil`, the stream begins anew whenever the app
-    ///     starts.
-    ///   - key: The name of the stream in the store. The default, `nil`, is derived from the service, its environment,
-    ///     the endpoint with its path, parameters and topics, and the account.
-    ///   - randomness: Randomises waits. The default is the system's generator; a test passes one with a seed.
+    ///   - options: The rules of reconnection, and the limits; see ``StreamOptions`` for the defaults.
+    ///   - cursors: Stores the position in the stream. With the default, `nil`, the stream starts again whenever the
+    ///     app starts.
+    ///   - key: The key under which `cursors` stores the position. The default, `nil`, derives it from the service, its
+    ///     environment, the endpoint with its path, parameters and topics, and the account.
+    ///   - randomness: Randomises delays. The default is the system's generator; a test passes a seeded one.
     public func events<E: EventStreamEndpoint>(
         of endpoint: E, options: StreamOptions = StreamOptions(), cursors: (any StreamCursorStore)? = nil,
         key: String? = nil, randomness: any RandomNumberGenerator & Sendable = SystemRandomNumberGenerator()
@@ -173,8 +175,7 @@ extension NetworkLayer {
         return EventSequence(driver, cursors: cursors ?? MemoryStreamCursorStore(), key: key ?? cursorKey(of: endpoint))
     }
 
-    /// Returns a key that distinguishes the stream from others: from those of other endpoints, parameters, topics,
-    /// environments and accounts.
+    /// Returns a storage key that differs for other endpoints, parameters, topics, environments and accounts.
     private func cursorKey<E: EventStreamEndpoint>(of endpoint: E) -> String {
         let settings = settings(of: E.service)
         let parameters = ((try? endpoint.parameters) ?? [:]).map { "\($0.name)=\($0.value)" }.sorted()

@@ -24,28 +24,28 @@ public import Runway
 public final class EventStream<E: EventStreamEndpoint>: EventStreaming {
     /// The stream and its parameters.
     public let endpoint: E
-    /// The layer that carries the stream.
+    /// The layer over which the stream is opened.
     public let network: NetworkLayer
-    /// The delegate, which is notified of events. Held weakly: keep a reference to it.
+    /// The delegate that is notified of events. Held weakly.
     public weak var delegate: (any EventStreamDelegate)?
-    /// The present state of the stream.
+    /// The current state of the stream.
     public private(set) var state = StreamState.idle
     /// The error that ended the stream; `nil` if it has not ended, or ended without an error.
     public private(set) var error: NetworkError?
-    /// The relation of the present connection to the last one; `nil` before the first connection.
+    /// How the current connection continues the last one; `nil` before the first connection.
     public private(set) var continuity: StreamContinuity?
-    /// Whether the stream is connected and the delegate has received all missed events: later events are new. Always
-    /// `false` for servers other than Runway's, which do not report it.
+    /// Whether the stream is connected and the delegate has received all missed events. Always `false` if the server is
+    /// not a Runway server, since other servers do not report it.
     ///
-    /// An app with changes that waited for the connection sends them when this is `true`: it then has the server's
-    /// earlier events.
+    /// If it is `true`, the app has all earlier events of the server, so that it can send changes that were waiting for
+    /// this.
     public private(set) var isCaughtUp = false
-    /// The wanted topics, even while the stream is not open; `nil` if the server chooses the topics. At first they are
-    /// the endpoint's, until ``subscribe(to:)`` and ``unsubscribe(from:)`` change them.
+    /// The wanted topics, even while the stream is not open; `nil` if the server chooses the topics. Initially the
+    /// endpoint's topics. ``subscribe(to:)`` and ``unsubscribe(from:)`` change them.
     public var topics: Set<String>? { events?.topics ?? wanted }
-    /// The wanted topics that the server does not allow, as reported on the last connection; their events are not
-    /// delivered. The next connection requests them again. If the server then allows one of them, the connection begins
-    /// with ``StreamReset/topics``.
+    /// The wanted topics that the server refused on the last connection. Their events are not delivered. The next
+    /// connection requests them again. If the server then allows one of them, the connection starts with
+    /// ``StreamReset/topics``.
     public private(set) var refusedTopics: Set<String> = []
     /// The type of the stream's endpoint.
     public var endpointType: any Endpoint.Type { E.self }
@@ -55,23 +55,23 @@ public final class EventStream<E: EventStreamEndpoint>: EventStreaming {
     private let key: String?
     private var events: EventSequence?
     private var reading: StreamTask?
-    /// The wanted topics while the stream has no event sequence.
+    /// The wanted topics while there is no event sequence.
     private var wanted: Set<String>?
-    /// The number of starts, by which late notifications of an earlier start are recognised and ignored.
+    /// The number of starts. A late notification of an earlier start has a smaller number, and is ignored.
     private var startCount = 0
-    /// Whether the app has stopped the stream: the delegate is not notified until the next start.
+    /// Whether the app has stopped the stream. The delegate is not notified until the next start.
     private var isStopped = false
 
-    /// Creates a stream for a controller. ``start()`` opens it.
+    /// Creates a stream for a controller. Call ``start()`` to open it.
     ///
     /// - Parameters:
     ///   - endpoint: The stream and its parameters.
-    ///   - network: The layer that carries the stream.
+    ///   - network: The layer over which the stream is opened.
     ///   - delegate: Notified of events; held weakly.
-    ///   - options: Reconnection and limits; see ``StreamOptions`` for the defaults.
-    ///   - cursors: Stores the position in the stream. By default, `nil`, it is stored for as long as this object
-    ///     exists.
-    ///   - key: The name of the stream in the store. The default, `nil`, is derived from service, endpoint and account.
+    ///   - options: The rules of reconnection, and the limits; see ``StreamOptions`` for the defaults.
+    ///   - cursors: Stores the position in the stream. The default, `nil`, stores it as long as this object exists.
+    ///   - key: The key under which `cursors` stores the position. The default, `nil`, derives it from service,
+    ///     endpoint and account.
     public init(
         _ endpoint: E, on network: NetworkLayer, delegate: (any EventStreamDelegate)? = nil,
         options: StreamOptions = StreamOptions(), cursors: (any StreamCursorStore)? = nil, key: String? = nil
@@ -96,7 +96,7 @@ public final class EventStream<E: EventStreamEndpoint>: EventStreaming {
             [weak self] state in
             Task { @MainActor [weak self] in
                 guard let self, startCount == start, reading != nil else { return }
-                // The end is shown by ``end(with:_:)``; after that the stream can be started again.
+                // ``end(with:_:)`` reports the end, after which the stream can be started again.
                 if case let state = self.events?.state ?? state, state != .ended { self.state = state }
                 isCaughtUp = self.events?.isCaughtUp ?? false
                 note(refused: self.events?.refusedTopics ?? [])
@@ -132,19 +132,21 @@ public final class EventStream<E: EventStreamEndpoint>: EventStreaming {
         (state, isCaughtUp) = (.ended, false)
     }
 
-    /// Closes the link until ``resume()``: call it when the app goes into the background.
+    /// Closes the connection until ``resume()``. Call this function when the app goes into the background.
     public func pause() { events?.pause() }
 
-    /// Opens a paused stream, and checks an open one: call it when the app comes to the foreground.
+    /// Opens a paused stream, and checks the connection of an open one. Call this function when the app comes to the
+    /// foreground.
     public func resume() { events?.resume() }
 
     /// Adds topics without a new connection; see ``EventSequence/subscribe(to:)``. If the stream is not started or has
-    /// ended, the next start has the topics.
+    /// ended, its next start includes them.
     ///
-    /// - Throws: The error of a call that the server refused (400, 403): the topics are not added, unless the stream
-    ///   ended and was started again meanwhile, since the server decides anew about the topics of each start.
-    ///   `NetworkError.Kind.cancelled` if the task was cancelled: the topics are added nevertheless.
-    ///   `NetworkError.Kind.invalidParameters` if the endpoint leaves the choice to the server.
+    /// - Throws:
+    ///   - The error of the call if the server refused it (400, 403). The topics are not added, unless the stream was
+    ///     started again meanwhile, since the server decides about the topics of each start.
+    ///   - `NetworkError.Kind.cancelled` if the task was cancelled. The topics are added nevertheless.
+    ///   - `NetworkError.Kind.invalidParameters` if the server chooses the topics of the endpoint.
     public func subscribe(to topics: Set<String>) async throws(NetworkError) {
         guard let events else {
             guard let wanted else { throw .topicsOfTheServer }
@@ -154,14 +156,14 @@ public final class EventStream<E: EventStreamEndpoint>: EventStreaming {
         do throws(NetworkError) {
             try await events.subscribe(to: topics)
         } catch {
-            // If the stream ended meanwhile, the topics that were wanted then include those that are refused now. After
-            // another start, perhaps for another account, its own connection has the server's decision.
+            // If the stream ended meanwhile, its stored topics include the ones that were refused. If it was started
+            // again, perhaps for another account, its connection has the server's new decision.
             if self.events == nil { wanted?.subtract(topics.subtracting(events.topics ?? [])) }
             throw error
         }
     }
 
-    /// Removes topics without a new connection. If the stream is not started or has ended, the next start omits them.
+    /// Removes topics without a new connection. If the stream is not started or has ended, its next start omits them.
     ///
     /// - Throws: The errors of ``subscribe(to:)``. The topics are removed in any case.
     public func unsubscribe(from topics: Set<String>) async throws(NetworkError) {
@@ -203,14 +205,14 @@ public final class EventStream<E: EventStreamEndpoint>: EventStreaming {
     }
 }
 
-/// A stream of any endpoint, as passed to delegates.
+/// An ``EventStream`` of any endpoint, as delegates receive it.
 @MainActor
 public protocol EventStreaming: AnyObject {
     /// The type of the stream's endpoint.
     var endpointType: any Endpoint.Type { get }
-    /// The present state of the stream.
+    /// The current state of the stream.
     var state: StreamState { get }
-    /// The relation of the present connection to the last one; `nil` before the first connection.
+    /// How the current connection continues the last one; `nil` before the first connection.
     var continuity: StreamContinuity? { get }
     /// Whether the stream is connected and the delegate has received all missed events.
     var isCaughtUp: Bool { get }
@@ -218,27 +220,28 @@ public protocol EventStreaming: AnyObject {
     var error: NetworkError? { get }
 }
 
-/// A delegate that is notified of the events of streams, on the main actor. It may serve several streams.
+/// Receives the events of streams, on the main actor. One delegate may serve several streams.
 @MainActor
 public protocol EventStreamDelegate: AnyObject {
-    /// Called when an event arrived.
+    /// Notifies the delegate of an event.
     func eventStream(_ stream: any EventStreaming, didReceive event: StreamEvent)
-    /// Called when a connection began. `continuity` states its relation to the last one. Unless it is
+    /// Notifies the delegate of a new connection. `continuity` states how it continues the last one. Unless it is
     /// ``StreamContinuity/resumed``, reload the data that the app shows.
     func eventStream(_ stream: any EventStreaming, didConnect continuity: StreamContinuity)
-    /// Called when all missed events have been received: later events are new. Does nothing by default.
+    /// Notifies the delegate that all missed events were received, so that later events are new. The default does
+    /// nothing.
     func eventStreamDidCatchUp(_ stream: any EventStreaming)
-    /// Called when the wanted topics that the server does not allow have changed. `topics` is empty if it allows all.
-    /// Does nothing by default.
+    /// Notifies the delegate that the server refuses other wanted topics than before. `topics` is empty if it refuses
+    /// none. The default does nothing.
     func eventStream(_ stream: any EventStreaming, didChangeRefusedTopics topics: Set<String>)
-    /// Called when the stream ended by itself, and does not reconnect. `error` is `nil` if the server stated that there
-    /// are no more events.
+    /// Notifies the delegate that the stream ended by itself and does not reconnect. `error` is `nil` if the server
+    /// reported that there are no more events.
     func eventStream(_ stream: any EventStreaming, didEndWith error: NetworkError?)
 }
 
 extension EventStreamDelegate {
-    /// Does nothing.
+    /// The default, which does nothing.
     public func eventStreamDidCatchUp(_ stream: any EventStreaming) {}
-    /// Does nothing.
+    /// The default, which does nothing.
     public func eventStream(_ stream: any EventStreaming, didChangeRefusedTopics topics: Set<String>) {}
 }

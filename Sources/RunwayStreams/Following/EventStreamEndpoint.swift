@@ -16,40 +16,39 @@ import RunwayFormats
 /// recorded. They are never retried, hedged, cached or shared, even if the endpoint asks for it: the stream reconnects
 /// instead.
 public protocol EventStreamEndpoint: EventStreamDeclarations, Endpoint {
-    /// The topics whose events are wanted at first. The default, `nil`, leaves the choice to the server, and names none
-    /// in the request.
+    /// The topics that are wanted when the stream starts. With the default, `nil`, the request names none, and the
+    /// server chooses.
     var topics: Set<String>? { get }
-    /// The path of the server's route that changes the topics of an open stream. The default is `topics` below the
-    /// endpoint's path.
+    /// The path of the route that changes the topics of an open stream. The default is the endpoint's path followed by
+    /// `/topics`.
     var topicsPath: EndpointPath { get }
 }
 
-/// Makes the compiler refuse a stream that declares its topics with another type than `Set<String>?`, which would be
-/// left out silently.
+/// Makes the compiler reject a stream whose `topics` do not have the type `Set<String>?`. They would be ignored
+/// silently otherwise.
 ///
-/// Every ``EventStreamEndpoint`` conforms, without a declaration of its own.
+/// Every ``EventStreamEndpoint`` conforms without an explicit declaration.
 public protocol EventStreamDeclarations {
-    /// The type with which ``EventStreamEndpoint/topics`` is declared.
+    /// The declared type of ``EventStreamEndpoint/topics``.
     associatedtype DeclaredTopics = Set<String>?
-    /// ``EventStreamEndpoint/topics``.
+    /// The topics of the endpoint; see ``EventStreamEndpoint/topics``.
     var topics: DeclaredTopics { get }
-    /// Exists only if the topics are declared as `Set<String>?`.
+    /// A requirement that is fulfilled only if the topics are declared as `Set<String>?`.
     var topicsHaveTheirType: Void { get }
 }
 
 extension EventStreamDeclarations where DeclaredTopics == Set<String>? {
-    /// An empty value.
+    /// Fulfils the requirement for topics that are declared as `Set<String>?`.
     public var topicsHaveTheirType: Void { () }
 }
 
 extension EventStreamEndpoint {
-    /// The choice of the server.
+    /// The default, `nil`: the server chooses the topics.
     public var topics: Set<String>? { nil }
-    /// `topics` below the endpoint's path.
+    /// The default: the endpoint's path followed by `/topics`.
     public var topicsPath: EndpointPath { EndpointPath(stringLiteral: path.percentEncoded + "/topics") }
 }
 
-/// The request that opens a link.
 struct LinkOpening<E: EventStreamEndpoint>: Endpoint {
     static var service: E.Service.Type { E.service }
     static var name: String { E.name }
@@ -93,7 +92,7 @@ struct LinkOpening<E: EventStreamEndpoint>: Endpoint {
     func encode(to encoder: any Encoder) throws { try endpoint.encode(to: encoder) }
 }
 
-/// The call that changes the topics of an open stream, or asks for a heartbeat on it.
+/// A call that changes the topics of an open stream, or asks for a heartbeat.
 struct TopicsCall<E: EventStreamEndpoint>: Endpoint {
     static var service: E.Service.Type { E.service }
     static var name: String { E.name + "Topics" }

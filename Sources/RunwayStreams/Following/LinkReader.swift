@@ -3,34 +3,34 @@ import Runway
 import RunwayFormats
 import Synchronization
 
-/// Opens one link, reads it to its end, and passes its events to the reader of the stream.
+/// Opens one link, reads it to its end, and passes its events to the reader of the stream. A link is one response of
+/// the server.
 struct LinkReader: Sendable {
-    /// The number of the link.
     let number: Int
     let source: any LinkSource
     let buffer: StreamBuffer
     let clock: LayerClock
     let limits: EventLimits
     let monitor: LinkMonitor
-    /// The topics of the stream. A change of them may end the link.
+    /// The topics of the stream. A change may end the link.
     let topics: StreamTopics
-    /// The topics that the link requests; `nil` leaves the choice to the server.
+    /// The topics that the link requests; `nil` lets the server choose.
     let asked: Set<String>?
-    /// Called when the link is open.
+    /// Called when the link has opened.
     let opened: @Sendable (LinkFacts) -> Void
-    /// Called when it is known how the link continues the last one.
+    /// Called when the server has reported how the link continues the last one.
     let continued: @Sendable () -> Void
-    /// Called when bytes have arrived since the link was probed.
+    /// Called when bytes have arrived after a probe of the link.
     let probeConfirmed: @Sendable () -> Void
 
-    /// Reads the link, and returns how it ended. If the task is cancelled, the result has no meaning.
+    /// Reads the link, and returns how it ended. The result is meaningless if the task was cancelled.
     func follow(_ intake: inout EventIntake, heartbeat: Duration) async -> LinkFailure {
         let session = source.account.makeSessionFlight()
         let response: StreamedResponse
         do throws(NetworkError) {
             response = try await source.open(after: intake.lastEventID, topics: asked, heartbeat: heartbeat)
         } catch {
-            // The account has not signed out: the system's time in the background is over.
+            // Without a sign-out, the call ended because the background time was over.
             let isSignedOut = session.isSignedOut || !source.account.isPresent
             return error.kind == .cancelled && !isSignedOut ? .suspended : LinkFailure(error)
         }
@@ -46,7 +46,7 @@ struct LinkReader: Sendable {
         var counts = StreamCounts()
         let end = await read(response, &intake, &counts)
         flight.note(StreamDecision.closed(Task.isCancelled ? monitor.end : end.reason, counts))
-        // The end of the body has ended the call, whose record may have been reported.
+        // The end of the body ended the call, so its record may have been reported already.
         flight.amend()
         return end.failure
     }
@@ -77,7 +77,7 @@ struct LinkReader: Sendable {
                 let isProof = monitor.noteBytes(at: clock.now)
                 counts.bytes += part.count
                 parser.add(part)
-                // Items that the intake has read must reach the buffer: the next link begins after them.
+                // Items that the intake has read have to reach the buffer, since the next link starts after them.
                 while !Task.isCancelled, topics.end(of: number) == nil, let item = try parser.next() {
                     await pass(intake.read(item), of: intake.stream, &counts)
                 }
@@ -93,7 +93,7 @@ struct LinkReader: Sendable {
             if error.kind == .cancelled {
                 return (response.flight.isSignedOut ? .final(error) : .suspended, .failed(error.detail))
             }
-            // The next link would receive the same bytes, unless part of this one was readable.
+            // The next link would receive the same bytes, unless some events of this link were readable.
             if error.isUndecodable, counts.events == 0 { return (.final(error), .failed(error.detail)) }
             monitor.noteCut()
             return (.transient(retryAfter: error.retryAfter), .failed(error.detail))
@@ -144,26 +144,25 @@ struct LinkReader: Sendable {
     }
 }
 
-/// The bytes received on one link, and their times: the link's reader records them, and the timer reads them.
+/// The times at which bytes arrived on one link. The link's reader writes them, and the timer reads them.
 final class LinkMonitor: Sendable {
     private struct State {
         var activity = StreamMachine.Activity(last: .zero)
         var end = LinkEnd.stopped
         var retry: Duration?
         var isCut = false
-        /// The time at which the link was probed; `nil` if it was not, or bytes have arrived since.
+        /// The time of the last probe; `nil` if there was none, or if bytes have arrived since.
         var probeTime: Duration?
     }
 
-    /// Guards the times, the reconnection time that the server asks for, and the reason why the link is closed.
+    /// Guards the times, the reconnection time that the server asked for, and the reason why the link is closed.
     private let state = Mutex(State())
 
     func begin(at now: Duration) { state.withLock { $0.activity = StreamMachine.Activity(last: now) } }
 
-    /// Notes that the link is being probed.
     func noteProbe(at now: Duration) { state.withLock { $0.probeTime = now } }
 
-    /// Returns whether the bytes are the first to arrive after a probe.
+    /// Records received bytes. Returns whether they are the first ones after a probe.
     func noteBytes(at now: Duration) -> Bool {
         state.withLock { state in
             state.activity.longestSilence = max(state.activity.longestSilence, now - state.activity.last)
@@ -183,7 +182,7 @@ final class LinkMonitor: Sendable {
         }
     }
 
-    /// Returns the times, and begins to measure silences anew.
+    /// Returns the times, and starts to measure silences again.
     func take() -> StreamMachine.Activity {
         state.withLock { state in
             defer { state.activity.longestSilence = .zero }
@@ -191,19 +190,19 @@ final class LinkMonitor: Sendable {
         }
     }
 
-    /// Records the time that the server asks for between this link and the next; the last one counts.
+    /// Stores the reconnection time that the server asks for. The latest one counts.
     func retry(after time: Duration) { state.withLock { $0.retry = time } }
 
-    /// Returns the time that the server has asked for since the last call; `nil` if it has asked for none.
+    /// Returns the reconnection time that the server has asked for since the last call; `nil` if it has not.
     func takeRetry() -> Duration? { state.withLock { $0.retry.take() } }
 
-    /// Records that the link broke, without an end of the response.
+    /// Records that the link broke before the end of the response.
     func noteCut() { state.withLock { $0.isCut = true } }
 
-    /// Returns the times if the link broke; `nil` if it ended in another way.
+    /// Returns the times if the link broke; otherwise `nil`.
     func takeIfCut() -> StreamMachine.Activity? { state.withLock { $0.isCut ? $0.activity : nil } }
 
-    /// The reason why this side closes the link.
+    /// The reason why the client closes the link.
     var end: LinkEnd {
         get { state.withLock { $0.end } }
         set { state.withLock { $0.end = newValue } }
@@ -211,7 +210,7 @@ final class LinkMonitor: Sendable {
 }
 
 extension LinkFacts {
-    /// Reads the facts about a link from the header fields of its response.
+    /// Reads the properties of a link from the header fields of its response.
     init(_ fields: HTTPFields) {
         func seconds(_ name: HTTPField.Name) -> Duration? {
             fields[name].flatMap { Int32($0) }.flatMap { $0 > 0 ? .seconds($0) : nil }
@@ -224,21 +223,22 @@ extension LinkFacts {
 }
 
 extension StreamContinuity {
-    /// The continuity of a connection that regains a topic some of whose events the stream has skipped.
+    /// This continuity for a connection with a returned topic, of which the stream has skipped events.
     fileprivate var withReturnedTopics: StreamContinuity {
         if case .reset = self { return self }
         return .reset(.topics)
     }
 }
 
-/// The reason why a successful response is not a stream of events (WHATWG HTML §9.2.3).
+/// The reason why a successful response is not an event stream (WHATWG HTML §9.2.3).
 struct NoStream: Sendable, Equatable, CustomStringConvertible {
     let status: HTTPResponse.Status
     let type: String?
     let coding: String?
 
-    /// Returns `nil` for the head of a readable stream. Links are requested without a content coding, and the transport
-    /// has undone the codings that it knows. A charset is ignored: streams are in UTF-8 (§9.2.5).
+    /// Checks the head of a response. Returns `nil` if it is an event stream. Links are requested without a content
+    /// coding, and the transport has decoded the codings that it knows. A charset is ignored, since event streams are
+    /// in UTF-8 (§9.2.5).
     init?(_ head: HTTPResponse) {
         (status, type, coding) = (head.status, head.mediaType, head.remainingCoding)
         if status == .ok, type == "text/event-stream", coding == nil { return nil }
@@ -252,17 +252,17 @@ struct NoStream: Sendable, Equatable, CustomStringConvertible {
 }
 
 extension HTTPResponse {
-    /// The media type without its parameters; `nil` if the response names none.
+    /// The media type without its parameters; `nil` if the response has no `Content-Type`.
     fileprivate var mediaType: String? {
         headerFields[.contentType]?.split(separator: ";").first?.lowercased().filter { $0 != " " }
     }
 
-    /// Whether the response is a page instead of a stream, such as the portal of a public Wi-Fi sends.
+    /// Whether the response is a web page instead of a stream, as the login portal of a public Wi-Fi sends.
     fileprivate var isPage: Bool { status == .ok && mediaType == "text/html" }
 }
 
 extension LinkFailure {
-    /// Derives from the error of a call that opens a link whether another attempt is to be made.
+    /// Decides from the error of a call that opened a link whether to try again.
     init(_ error: NetworkError) {
         switch error.outlook.obstacle {
         case .unreadable where error.rawData?.response.isPage == true: self = .untrusted

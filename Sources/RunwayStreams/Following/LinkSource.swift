@@ -4,17 +4,16 @@ import RunwayJSON
 
 /// Opens the links of a stream, and changes the topics of an open link.
 protocol LinkSource: Sendable {
-    /// The endpoint that records and reformers receive.
+    /// The endpoint that appears in records and that reformers receive.
     var endpoint: any Endpoint { get }
-    /// The account that the stream belongs to.
     var account: StreamAccount { get }
-    /// Sends the request of a link, and returns the head and the body of its response.
+    /// Sends the request of a link, and returns the head and body of the response.
     func open(
         after lastEventID: String, topics: Set<String>?, heartbeat: Duration
     ) async throws(NetworkError) -> StreamedResponse
-    /// Changes the topics of an open link. Without a topic to change, asks for a heartbeat.
+    /// Changes the topics of an open link. If there is no topic to change, asks for a heartbeat.
     ///
-    /// - Returns: The topics that the server does not allow on the link, as far as its response names them.
+    /// - Returns: The topics that the server refuses on the link, if the response names them.
     func change(
         _ connection: String, adding: Set<String>, removing: Set<String>
     ) async throws(NetworkError) -> Set<String>
@@ -52,8 +51,7 @@ struct EndpointLinks<E: EventStreamEndpoint>: LinkSource {
 }
 
 extension RawData {
-    /// The topics that the client may not follow, from the response to a change of topics. A body that is too long to
-    /// be such a response yields none.
+    /// The refused topics in the response to a change of topics. Empty if the body is too long for such a response.
     var refusedTopics: Set<String> {
         guard bytes.count <= 1 << 20 else { return [] }
         return json.refusedTopics

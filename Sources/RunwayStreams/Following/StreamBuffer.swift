@@ -1,21 +1,20 @@
 import Runway
 import Synchronization
 
-/// Passes the elements of a link to the only reader of a stream, with a limit in bytes.
+/// Passes the elements of a link to the only reader of a stream, and limits the bytes that are waiting.
 final class StreamBuffer: Sendable {
     /// An element for the reader, and the position of the stream after it.
     struct Entry: Sendable {
-        /// The element that the reader receives; `nil` if only the position moved.
+        /// The element; `nil` if only the position moved.
         var element: StreamElement?
         var cursor: StreamCursor
         var byteCount: Int
-        /// The number of the link on which the entry arrived.
         var link: Int
     }
 
     fileprivate struct State {
         var entries: [Entry] = []
-        /// The number of entries that have been taken; they are removed together.
+        /// The number of entries that the reader has taken. They are removed together.
         var taken = 0
         var byteCount = 0
         var isFinished = false
@@ -25,15 +24,15 @@ final class StreamBuffer: Sendable {
     }
 
     private let maximumByteCount: Int
-    /// Guards the entries and the continuations. No continuation is resumed while it is held.
+    /// Guards the entries and the continuations. Continuations are resumed without the lock.
     private let state = Mutex(State())
 
     init(maximumByteCount: Int) { self.maximumByteCount = maximumByteCount }
 
-    /// Adds an entry. An entry that exceeds the limit is accepted into an empty buffer.
+    /// Adds an entry. An empty buffer accepts an entry that exceeds the limit.
     ///
-    /// - Returns: Whether the buffer is full now: then the caller has to wait with ``waitForRoom()`` before it adds
-    ///   another entry.
+    /// - Returns: Whether the buffer is full. The caller then has to await ``waitForRoom()`` before it adds another
+    ///   entry.
     func add(_ entry: Entry) -> Bool {
         let (reader, isFull) = state.withLock { state in
             if entry.element == nil, state.taken < state.entries.count,
@@ -51,7 +50,7 @@ final class StreamBuffer: Sendable {
         return isFull
     }
 
-    /// Waits until the reader has taken enough entries that less than the limit is left, or the task is cancelled.
+    /// Waits until less than the limit is left in the buffer, or the task is cancelled.
     func waitForRoom() async {
         await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
@@ -67,7 +66,7 @@ final class StreamBuffer: Sendable {
         }
     }
 
-    /// Waits for the next entry and returns it; `nil` at the end, and when the task is cancelled.
+    /// Waits for the next entry. Returns `nil` at the end of the stream, and when the task is cancelled.
     ///
     /// - Throws: The error that ended the stream.
     func next() async throws(NetworkError) -> Entry? {
@@ -91,7 +90,7 @@ final class StreamBuffer: Sendable {
         }
     }
 
-    /// Ends the buffer: the reader receives the remaining entries, then the error or the end.
+    /// Ends the buffer. The reader receives the remaining entries, and then the error or the end.
     func finish(_ error: NetworkError?) {
         let (reader, writer) = state.withLock { state in
             if !state.isFinished { state.failure = error }

@@ -1,7 +1,7 @@
 import HTTPTypes
 import Runway
 
-/// The numbers of events and bytes that a link carried.
+/// The number of events and bytes that a link carried.
 struct StreamCounts: Sendable, Equatable {
     var events = 0
     var bytes = 0
@@ -9,10 +9,10 @@ struct StreamCounts: Sendable, Equatable {
     var continuity: StreamContinuity?
 }
 
-/// A decision of a stream about a link, for the record of the link's call.
+/// A decision about a link, for the record of its call.
 enum StreamDecision: StageDecision {
     case opened(resumedFrom: String)
-    /// The response is not a stream, for this reason.
+    /// The response is not a stream, for the associated reason.
     case notOpened(NoStream)
     case closed(LinkEnd, StreamCounts)
 

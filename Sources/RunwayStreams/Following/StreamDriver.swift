@@ -2,30 +2,30 @@ import HTTPTypes
 import Runway
 import Synchronization
 
-/// Performs the decisions of a stream's machine: opens and closes links, one at a time, and wakes at its deadlines.
+/// Performs the decisions of a stream's state machine: opens and closes links, one at a time, and wakes at its
+/// deadlines.
 ///
-/// All inputs pass through one queue, and one task acts on them in order.
+/// All inputs pass through one queue, and one task processes them in order.
 package final class StreamDriver: Sendable {
     private enum Input: Sendable {
         case start, stop, pause, resume, tick
         case network(NetworkStatus)
         case opened(LinkFacts, link: Int)
         case continued(link: Int)
-        /// Bytes have arrived since the link was probed.
+        /// Bytes have arrived after a probe of the link.
         case probeConfirmed(link: Int)
         case ended(LinkFailure, link: Int)
         case forgotten(link: Int)
-        /// The topics that the server refuses have changed.
+        /// The server refuses other topics than before.
         case refused
     }
 
     private struct State {
         var stream = StreamState.idle
-        /// The number of the link that is open or being opened; `nil` if there is none.
+        /// The number of the link that is open or being opened; otherwise `nil`.
         var link: Int?
-        /// The last link whose missed events the reader has taken completely.
+        /// The last link of which the reader has taken all missed events.
         var caughtUpLink: Int?
-        /// Whether the open link may be dead.
         var isSuspected = false
 
         var isCaughtUp: Bool { link != nil && link == caughtUpLink }
@@ -39,9 +39,9 @@ package final class StreamDriver: Sendable {
     private let random: any RandomNumberGenerator & Sendable
     private let inputs: AsyncStream<Input>
     private let continuation: AsyncStream<Input>.Continuation
-    /// Called when the state, the suspicion of the link, or the refused topics have changed.
+    /// Called when the state of the stream, the suspicion of its link, or the refused topics have changed.
     private let onState: @Sendable (StreamState) -> Void
-    /// Guards the state that the app sees, and the number of its link.
+    /// Guards the state that the app sees, and the number of the link.
     private let state = Mutex(State())
 
     init(
@@ -67,11 +67,11 @@ package final class StreamDriver: Sendable {
 
     var streamState: StreamState { state.withLock { $0.stream } }
     var isCaughtUp: Bool { state.withLock { $0.isCaughtUp } }
-    /// Whether the stream has caught up and its link is not suspected: behind a dead link the server may have further
+    /// Whether the stream has caught up and its link is not suspected. If the link is dead, the server may have further
     /// events.
     package var isCertainlyCaughtUp: Bool { state.withLock { $0.isCaughtUp && !$0.isSuspected } }
 
-    /// Notes that the reader has taken all missed events of a link.
+    /// Records that the reader has taken all missed events of a link.
     func noteCaughtUp(_ link: Int) { state.withLock { $0.caughtUpLink = link } }
 
     func stop() { continuation.yield(.stop) }
@@ -80,9 +80,9 @@ package final class StreamDriver: Sendable {
 
     /// Runs the stream until it ends, or the task is cancelled.
     ///
-    /// - Parameter cursor: The position at which the stream continues; `nil` to begin anew.
+    /// - Parameter cursor: The position at which the stream continues; `nil` starts the stream at its current end.
     func run(after cursor: StreamCursor?) async {
-        // Requests that the app made before come first: a paused stream opens no link.
+        // Requests that the app made earlier come first, so that a paused stream does not open a link.
         continuation.yield(.start)
         if let cursor { topics.restore(cursor) }
         var run = Run(
@@ -113,14 +113,14 @@ package final class StreamDriver: Sendable {
         buffer.finish(nil)
     }
 
-    /// State of the task that runs the stream.
+    /// The state of the task that runs the stream.
     private struct Run {
         var machine: StreamMachine
         var track: NetworkTrack
-        /// The position of the stream; while a link is open, the position at which the link began.
+        /// The position of the stream. While a link is open, the position at which it started.
         var intake: EventIntake
         var linkCount = 0
-        /// The link. Its task returns the position at the end.
+        /// The open link. Its task returns the position at the end of the link.
         var link: (task: Task<EventIntake, Never>, monitor: LinkMonitor)?
         var timer: StreamTimer
     }
@@ -158,7 +158,7 @@ package final class StreamDriver: Sendable {
             guard link == run.linkCount, let monitor = run.link?.monitor else { return [] }
             return run.machine.tick(at: now, activity: monitor.take())
         case .ended(let failure, let link):
-            // A closed link has been waited for already.
+            // If the link was closed by the client, its end was awaited already.
             guard link == run.linkCount, run.link != nil else { return [] }
             let activity = run.link?.monitor.takeIfCut()
             await close(&run)
@@ -182,8 +182,8 @@ package final class StreamDriver: Sendable {
                     let refused = try await source.change(connection, adding: [], removing: [])
                     topics.probed(connection, refused: refused, since: count)
                 } catch {
-                    // The server does not know the connection any more. After another failure bytes may still be
-                    // received on the link.
+                    // The server no longer knows the connection. After any other error, the link may still receive
+                    // bytes.
                     guard error.status == .notFound || error.status == .gone else { return }
                     continuation.yield(.forgotten(link: link))
                 }
@@ -216,7 +216,7 @@ package final class StreamDriver: Sendable {
         run.link = (task, monitor)
     }
 
-    /// Closes the link, if there is one, and waits for its end: the next link begins at its position.
+    /// Closes the link if there is one, and waits for its end, since the next link starts at its position.
     private func close(_ run: inout Run) async {
         guard let link = run.link else { return }
         link.task.cancel()
@@ -236,6 +236,6 @@ package final class StreamDriver: Sendable {
 }
 
 extension NetworkStatus {
-    /// A key that distinguishes this network from others, for the facts learned about it.
+    /// A key for the facts that were learned about this network.
     fileprivate var learningKey: String { identity ?? link.rawValue }
 }

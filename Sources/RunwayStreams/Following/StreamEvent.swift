@@ -10,15 +10,15 @@ public import RunwayJSON
 /// let row = try event.reform(with: PropertyReformer())
 /// ```
 public struct StreamEvent: Sendable {
-    /// The type of the event; `message` if the server named none.
+    /// The type of the event; `message` if the server sent none.
     public let type: String
-    /// The topic of the event; `nil` if the server named none.
+    /// The topic of the event; `nil` if the server sent none.
     public let topic: String?
-    /// The id of the event; empty if the server sends none.
+    /// The id of the event; empty if the server sent none.
     public let id: String
-    /// The data, as the bytes of UTF-8 text.
+    /// The data of the event, UTF-8 text.
     public let rawData: RawData
-    /// The endpoint of the stream, which is passed to reformers.
+    /// The endpoint of the stream. It is passed to reformers.
     public let endpoint: any Endpoint
 
     init(_ event: ServerSentEvent, of endpoint: any Endpoint) {
@@ -29,18 +29,19 @@ public struct StreamEvent: Sendable {
         self.endpoint = endpoint
     }
 
-    /// The position of the event in its stream; `nil` for servers other than Runway's.
+    /// The position of the event in its stream; `nil` if the server is not a Runway server.
     public var place: EventID? { EventID(id) }
 
-    /// The data as text.
+    /// The data of the event as text.
     public var text: String { String(decoding: rawData.bytes, as: UTF8.self) }
 
     /// Decodes the data from JSON.
     ///
     /// - Parameters:
     ///   - type: The type of the model.
-    ///   - path: The names of the members that lead from the root of the data to the model. The default is the root.
-    ///   - decoder: Decodes keys and dates. The default leaves keys unchanged and reads dates as seconds since 2001.
+    ///   - path: The names of the members that lead from the root of the JSON to the model. The default is the root
+    ///     itself.
+    ///   - decoder: Decodes keys and dates. The default leaves keys unchanged, and reads dates as seconds since 2001.
     /// - Throws: `NetworkError.Kind.invalidResponse` if the data is not JSON, has no value at the path, or the value
     ///   does not have the type.
     public func decode<Value: Decodable & Sendable>(
@@ -54,9 +55,9 @@ public struct StreamEvent: Sendable {
         }
     }
 
-    /// Converts the data into a value for a view by a reformer, in the isolation of the caller.
+    /// Converts the data with a reformer into a value for a view. The reformer runs in the isolation of the caller.
     ///
-    /// - Throws: `NetworkError.Kind.invalidResponse` with the error of the reformer as its `NetworkError.underlying`.
+    /// - Throws: `NetworkError.Kind.invalidResponse`, with the reformer's error as `NetworkError.underlying`.
     public func reform<R: Reformer>(with reformer: R) throws(NetworkError) -> R.Value {
         do { return try reformer.reform(rawData, from: endpoint) } catch { throw invalid("\(R.self)", error) }
     }
@@ -72,20 +73,21 @@ public struct StreamEvent: Sendable {
     }
 }
 
-/// The relation of a new connection to the events before it. Every connection begins with exactly one continuity.
+/// How a new connection continues the events before it. Every connection starts with exactly one continuity.
 ///
 /// A switch needs a `default`, since later versions may add cases.
 public enum StreamContinuity: Sendable, Hashable, CustomStringConvertible {
-    /// No event was missed: the connection continues after the last event. With Runway's servers the client has checked
-    /// that. Any other server that has sent ids is trusted: the client can't see whether the server still had all
+    /// No event was missed: the connection continues after the last event. For a Runway server, the client has checked
+    /// this. Any other server that sends ids is trusted, since the client can't see whether the server still had all
     /// events after the last id.
     case resumed
-    /// The events from one position to another, both included, are lost. The connection continues after them.
+    /// The events from the first position to the second, both included, are lost. The connection continues after them.
     case gap(from: EventID, to: EventID)
-    /// The connection does not continue the earlier events, for this reason: reload the data that the app shows.
+    /// The connection does not continue the earlier events, for the associated reason. Reload the data that the app
+    /// shows.
     case reset(StreamReset)
 
-    /// The continuity in a few words.
+    /// A short text, for logs.
     public var description: String {
         switch self {
         case .resumed: "resumed"
@@ -95,7 +97,7 @@ public enum StreamContinuity: Sendable, Hashable, CustomStringConvertible {
     }
 }
 
-/// The reason why a stream begins anew.
+/// The reason why a connection does not continue the earlier events.
 public struct StreamReset: Sendable, Hashable, CustomStringConvertible {
     private enum Code: String { case first, serverLost, noIDs, invalid, topics }
 
@@ -105,31 +107,31 @@ public struct StreamReset: Sendable, Hashable, CustomStringConvertible {
 
     /// The connection is the stream's first.
     public static let first = StreamReset(.first)
-    /// The server has other events than those that the cursor refers to.
+    /// The server no longer has the events that the cursor refers to.
     public static let serverLost = StreamReset(.serverLost)
-    /// The server sends no ids, so that no connection can continue another.
+    /// The server sends no ids, so no connection can continue an earlier one.
     public static let noIDs = StreamReset(.noIDs)
-    /// The server continued at another position than the requested one, or stated no position.
+    /// The server continued at another position than requested, or reported none.
     public static let invalid = StreamReset(.invalid)
-    /// The server allows a wanted topic that it had refused, or the app wants a topic that it did not follow when the
-    /// cursor was stored: earlier events of that topic were not sent to this client. The connection continues after the
-    /// last event, with all topics.
+    /// The connection has a wanted topic whose earlier events were not sent to this client. The server refused it
+    /// before, or the app did not want it when the cursor was stored. The connection continues after the last event,
+    /// with all topics.
     public static let topics = StreamReset(.topics)
 
-    /// The reason in one word, which is the same in all releases.
+    /// The name of the reason, one word. It does not change between releases.
     public var name: String { code.rawValue }
 
-    /// The reason in one word.
+    /// The same text as ``name``.
     public var description: String { name }
 }
 
-/// An element that a stream returns to its reader. A switch needs a `default`, since later versions may add cases.
+/// An element of an ``EventSequence``. A switch needs a `default`, since later versions may add cases.
 public enum StreamElement: Sendable {
-    /// An event.
+    /// The server sent an event.
     case event(StreamEvent)
     /// A connection began; see ``StreamContinuity``.
     case continuity(StreamContinuity)
-    /// All missed events have been returned: later events are new. Returned once on each connection, and only with
-    /// Runway's servers.
+    /// All missed events were returned, so that later events are new. Returned once per connection, and only for Runway
+    /// servers.
     case caughtUp
 }

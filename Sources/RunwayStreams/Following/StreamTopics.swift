@@ -2,18 +2,17 @@ import HTTPTypes
 import Runway
 import Synchronization
 
-/// The topics that a stream wants, and those that its open connection follows. Changes are sent one at a time, in their
+/// The topics that a stream wants, and those that its open connection follows. Changes are sent one at a time, in
 /// order.
 ///
-/// No event of a wanted topic is skipped. A link ends before any event of a topic is delivered if it was opened without
-/// that topic, if its change of topics failed, or if its server is not Runway's and can't be sent the change. The next
-/// link requests all wanted topics, and begins where the last one ended.
+/// No event of a wanted topic is skipped. A link ends if it was opened without the topic, if its change of topics
+/// failed, or if its server is not a Runway server. It ends before an event of the topic is delivered. The next link
+/// requests all wanted topics, and continues at the position of the last one.
 ///
 /// Events are skipped if the server refuses their topic, or if an earlier run of the app did not want it. Such a topic
-/// is remembered until a link has it, which then does not count as resumed.
+/// is remembered until a link includes it. That link does not count as resumed.
 final class StreamTopics: Sendable {
-    /// Sends a change of a connection's topics to the server, and returns those that the server does not allow, as far
-    /// as it names them.
+    /// Sends a change of a connection's topics. Returns the topics that the server refuses, if its response names them.
     typealias Send =
         @Sendable (_ connection: String, _ added: Set<String>, _ removed: Set<String>) async throws(NetworkError)
         -> Set<String>
@@ -23,18 +22,18 @@ final class StreamTopics: Sendable {
         let number: Int
         let added: Set<String>
         let removed: Set<String>
-        /// The task that waits for the outcome; `nil` if none does.
+        /// The task that waits for the outcome; `nil` if no task waits.
         var waiter: CheckedContinuation<Outcome, Never>?
     }
 
     fileprivate struct Connection {
         let id: String
         let link: Int
-        /// The topics that the server has confirmed.
+        /// The topics that the server has confirmed for the connection.
         var topics: Set<String>
     }
 
-    /// A change that is being sent, without topics that the connection has already.
+    /// The change in flight, without topics that the connection already has.
     fileprivate struct Step {
         let number: Int
         let connection: String
@@ -44,31 +43,31 @@ final class StreamTopics: Sendable {
 
     fileprivate struct State {
         var wanted: Set<String>?
-        /// The wanted topics that the server has refused on the present or last link.
+        /// The wanted topics that the server refused on the current or last link.
         var refused: Set<String> = []
-        /// The topics of which the stream has skipped no events; `nil` if these are all wanted ones, as after the first
-        /// link, or if they are not known.
+        /// The topics of which the stream has skipped no event. `nil` if these are all wanted topics, as after the
+        /// first link, or if they are unknown.
         var followed: Set<String>?
         /// The number of changes that the server has confirmed.
         var confirmedCount = 0
         var connection: Connection?
-        /// The open link of a server other than Runway's, and the topics that it requested.
+        /// The open link of a server that is not a Runway server, and the topics that the link requested.
         var plainLink: (number: Int, topics: Set<String>)?
         /// The last link that ended because of its topics, and how it ended.
         var endedLink = 0
         var end = LinkFailure.superseded
-        /// The waiting changes. The first one is being sent, if any is.
+        /// The waiting changes. If a change is in flight, it is the first.
         var changes: [Change] = []
         var changeCount = 0
         var isSending = false
     }
 
     private let send: Send
-    /// Called when a change failed on a link, which then has to be replaced.
+    /// Called when a change failed on a link, so that the link has to be replaced.
     private let onLoss: @Sendable (_ link: Int) -> Void
-    /// Called when the topics that the server refuses on the open link have changed.
+    /// Called when the server refuses other topics on the open link than before.
     private let onRefusal: @Sendable () -> Void
-    /// Guards the topics, the open connection and the changes. No continuation is resumed while it is held.
+    /// Guards the topics, the open connection and the changes. Continuations are resumed without the lock.
     private let state: Mutex<State>
 
     init(
@@ -81,10 +80,9 @@ final class StreamTopics: Sendable {
 
     /// The wanted topics; `nil` if the server chooses the topics.
     var wanted: Set<String>? { state.withLock { $0.wanted } }
-    /// The wanted topics that the server does not allow, as reported on the last connection.
+    /// The wanted topics that the server refused on the last connection.
     var refused: Set<String> { state.withLock { $0.refused } }
-    /// The wanted topics, without those of which the stream skipped events before this run of the app; `nil` if the
-    /// server chooses the topics.
+    /// The wanted topics of which the stream has skipped no event; `nil` if the server chooses the topics.
     var followed: Set<String>? {
         state.withLock { state in
             guard let followed = state.followed else { return state.wanted }
@@ -93,17 +91,17 @@ final class StreamTopics: Sendable {
     }
     /// The number of changes that the server has confirmed.
     var confirmedCount: Int { state.withLock { $0.confirmedCount } }
-    /// The id of the open connection; `nil` while no connection is open, and for servers other than Runway's.
+    /// The id of the open connection; `nil` without one, and for servers that are not Runway servers.
     var connection: String? { state.withLock { $0.connection?.id } }
 
     /// Returns whether events of a topic are still wanted.
     func wants(_ topic: String) -> Bool { state.withLock { $0.wanted?.contains(topic) ?? true } }
 
-    /// Returns how a link has ended because of its topics; `nil` if it has not.
+    /// Returns how a link ended because of its topics; `nil` if it did not.
     func end(of link: Int) -> LinkFailure? { state.withLock { link <= $0.endedLink ? $0.end : nil } }
 
-    /// Continues at the position of a cursor: events before it were skipped if their topics were not wanted or were
-    /// refused.
+    /// Continues at the position of a cursor. The stream has skipped earlier events of topics that the cursor does not
+    /// name, or names as refused.
     func restore(_ cursor: StreamCursor) {
         state.withLock { state in
             state.followed = cursor.topics?.subtracting(cursor.refusedTopics)
@@ -111,16 +109,16 @@ final class StreamTopics: Sendable {
         }
     }
 
-    /// Notes that the server has opened a connection. If it did not request a topic that is wanted by now, its link has
+    /// Records that the server opened a connection. If the link did not request a topic that is wanted now, it has
     /// ended.
     ///
     /// - Parameters:
-    ///   - id: The name of the connection.
+    ///   - id: The id of the connection.
     ///   - link: The number of the link, which is greater than the numbers of all earlier links.
     ///   - asked: The topics that the link requested.
-    ///   - refused: The requested topics that the server does not allow.
-    /// - Returns: Whether the link has a wanted topic that was refused, or not wanted, before: the stream may have
-    ///   skipped events of it.
+    ///   - refused: The requested topics that the server refuses.
+    /// - Returns: Whether the link includes a wanted topic of which the stream may have skipped events, because it was
+    ///   refused or not wanted before.
     func opened(_ id: String, on link: Int, asked: Set<String>?, refused: Set<String>) -> Bool {
         let (starts, hasReturnedTopics) = state.withLock { state -> (Bool, Bool) in
             guard link > state.endedLink else { return (false, false) }
@@ -132,7 +130,7 @@ final class StreamTopics: Sendable {
             }
             let hasReturnedTopics = state.beginLink(refusing: refused)
             state.connection = Connection(id: id, link: link, topics: asked.subtracting(refused))
-            // Topics may have been removed while the link was being opened.
+            // Topics may have been removed while the link was opening.
             let removed = asked.subtracting(wanted)
             if removed.isEmpty { return (false, hasReturnedTopics) }
             let change = Change(number: state.nextNumber(), added: [], removed: removed)
@@ -142,8 +140,8 @@ final class StreamTopics: Sendable {
         return hasReturnedTopics
     }
 
-    /// Notes that a server other than Runway's has opened a link. If it did not request a topic that is wanted by now,
-    /// the link has ended.
+    /// Records that a server other than a Runway server opened a link. If the link did not request a topic that is
+    /// wanted now, it has ended.
     ///
     /// - Returns: The same as ``opened(_:on:asked:refused:)``.
     func opened(on link: Int, asked: Set<String>?) -> Bool {
@@ -160,10 +158,10 @@ final class StreamTopics: Sendable {
         }
     }
 
-    /// Notes that the server has responded to a probe of a connection, and named the topics that it refuses there.
+    /// Records the response to a probe, in which the server named the topics that it refuses.
     ///
     /// - Parameter count: ``confirmedCount`` when the probe was sent. A response that may be older than a change is
-    ///   ignored: the next one names the topics again.
+    ///   ignored, since the next one names the topics again.
     func probed(_ connection: String, refused: Set<String>, since count: Int) {
         let isNew = state.withLock { state in
             state.confirmedCount == count && state.connection?.id == connection && state.note(refused: refused)
@@ -171,12 +169,12 @@ final class StreamTopics: Sendable {
         if isNew { onRefusal() }
     }
 
-    /// Notes that the link has ended, and is not read any more.
+    /// Records that the link has ended, and is no longer read.
     func closed() { state.withLock { ($0.connection, $0.plainLink) = (nil, nil) } }
 
     /// Changes the wanted topics. If a connection is open, returns when the server has confirmed the change.
     ///
-    /// - Throws: The error of a call that was refused (400, 403), which changes nothing, or that was cancelled.
+    /// - Throws: The error of a refused call (400, 403), which changes nothing, or of a cancelled call.
     func change(adding added: Set<String>, removing removed: Set<String>) async throws(NetworkError) {
         let number = state.withLock { $0.nextNumber() }
         defer { if let link = state.withLock({ $0.losePlainLink() }) { onLoss(link) } }
@@ -188,7 +186,7 @@ final class StreamTopics: Sendable {
                     state.wanted = wanted.union(added).subtracting(removed)
                     let isLessRefused = !state.refused.isDisjoint(with: removed)
                     state.refused.subtract(removed)
-                    // The link that is opened next, or is being opened, has the topics.
+                    // The link that opens next, or is opening now, includes the topics.
                     if state.connection == nil { return (.success(()), false, isLessRefused) }
                     if Task.isCancelled {
                         return (.failure(.cancelledChange), state.add(change.withoutWaiter), isLessRefused)
@@ -200,13 +198,13 @@ final class StreamTopics: Sendable {
                 if starts { Task { await sendChanges() } }
             }
         } onCancel: {
-            // The change is sent nevertheless.
+            // The change is sent although its caller no longer waits.
             state.withLock { $0.takeWaiter(number) }?.resume(returning: .failure(.cancelledChange))
         }
         try outcome.get()
     }
 
-    /// Sends changes until none is left.
+    /// Sends the waiting changes one after the other.
     private func sendChanges() async {
         while let step = nextStep() {
             var outcome = Outcome.success(())
@@ -222,8 +220,8 @@ final class StreamTopics: Sendable {
                     let refused = error.rawData?.refusedTopics ?? []
                     if state.withLock({ $0.refuse(step, refused: refused) }) { onRefusal() }
                 } else {
-                    // It is unknown whether the server has changed the topics. The next link requests the topics that
-                    // are wanted then.
+                    // The server may or may not have changed the topics. The next link requests the topics that are
+                    // wanted then.
                     if error.kind == .cancelled { outcome = .failure(error) }
                     if let link = state.withLock({ $0.lose(step.connection) }) { onLoss(link) }
                 }
@@ -249,18 +247,18 @@ extension StreamTopics.State {
         return changeCount
     }
 
-    /// Begins a link with all wanted topics except those that the server refuses. Returns whether it has a topic of
-    /// which the stream may have skipped events.
+    /// Starts a link with all wanted topics except the refused ones. Returns whether it includes a topic of which the
+    /// stream may have skipped events.
     fileprivate mutating func beginLink(refusing topics: Set<String>) -> Bool {
         defer { followed = nil }
-        // The server may choose topics that were not followed.
+        // The server may choose topics that the stream did not follow before.
         guard let wanted else { return followed != nil }
         let passedBy = wanted.subtracting(followed ?? wanted).union(refused.intersection(wanted))
         refused = topics.intersection(wanted)
         return !passedBy.isSubset(of: topics)
     }
 
-    /// Adds a change; returns whether the caller has to start sending.
+    /// Adds a change. Returns whether the caller has to start sending.
     fileprivate mutating func add(_ change: StreamTopics.Change) -> Bool {
         changes.append(change)
         defer { isSending = true }
@@ -278,7 +276,7 @@ extension StreamTopics.State {
     }
 
     /// Returns the next change to send, and the waiters to resume. Without a connection no change is sent, and all
-    /// waiters are resumed: the next link has their topics.
+    /// waiters are resumed, since the next link includes their topics.
     fileprivate mutating func nextStep() -> (StreamTopics.Step?, [CheckedContinuation<StreamTopics.Outcome, Never>]) {
         guard let connection, let change = changes.first else {
             let waiters = changes.compactMap(\.waiter)
@@ -291,7 +289,7 @@ extension StreamTopics.State {
         return (step, [])
     }
 
-    /// Notes that the server refuses topics on the open connection; returns whether that is new.
+    /// Records the topics that the server refuses on the open connection. Returns whether they are new.
     fileprivate mutating func note(refused topics: Set<String>) -> Bool {
         let lost = topics.intersection(wanted ?? [])
         connection?.topics.subtract(lost)
@@ -299,7 +297,7 @@ extension StreamTopics.State {
         return !lost.isSubset(of: refused)
     }
 
-    /// Notes that the server has made a change; returns whether it refuses other topics than before.
+    /// Records that the server made a change. Returns whether it refuses other topics than before.
     fileprivate mutating func confirm(_ step: StreamTopics.Step, refused topics: Set<String>) -> Bool {
         guard connection?.id == step.connection else { return false }
         let before = refused
@@ -310,12 +308,12 @@ extension StreamTopics.State {
         return note(refused: topics) || refused != before
     }
 
-    /// Notes that the server refuses a change: its added topics are no longer wanted, unless a later change adds them.
-    /// Returns whether the server refuses other topics than before.
+    /// Records that the server refused a change. The added topics are no longer wanted, unless a later change adds
+    /// them. Returns whether the server refuses other topics than before.
     fileprivate mutating func refuse(_ step: StreamTopics.Step, refused topics: Set<String>) -> Bool {
         let before = refused
         let later = changes.filter { $0.number > step.number }.reduce(into: Set()) { $0.formUnion($1.added) }
-        // A topic that was refused before was wanted before.
+        // Topics that were refused earlier stay wanted, since they were wanted before this change.
         let dropped = step.added.subtracting(later).subtracting(connection?.topics ?? []).subtracting(refused)
         wanted?.subtract(dropped)
         refused.subtract(dropped)
@@ -323,14 +321,14 @@ extension StreamTopics.State {
         return refused != before
     }
 
-    /// Ends the open link of a server other than Runway's if it does not have a wanted topic, and returns its number.
+    /// Ends the open link of a server other than a Runway server if it lacks a wanted topic, and returns its number.
     fileprivate mutating func losePlainLink() -> Int? {
         guard let link = plainLink, let wanted, !wanted.isSubset(of: link.topics) else { return nil }
         (endedLink, end, plainLink) = (link.number, .superseded, nil)
         return link.number
     }
 
-    /// Ends the link of a connection, and returns its number; `nil` if the connection is not open any more.
+    /// Ends the link of a connection, and returns its number; `nil` if the connection is no longer open.
     fileprivate mutating func lose(_ connection: String) -> Int? {
         guard let link = self.connection?.link, self.connection?.id == connection else { return nil }
         (endedLink, end, self.connection) = (link, .transient(retryAfter: nil), nil)
@@ -339,7 +337,7 @@ extension StreamTopics.State {
 }
 
 extension NetworkError {
-    /// The error of a change of topics although the server chooses the topics.
+    /// The error of a change of topics if the server chooses the topics.
     static var topicsOfTheServer: NetworkError {
         NetworkError(
             .invalidParameters, in: .validating,
@@ -351,6 +349,6 @@ extension NetworkError {
         NetworkError(.cancelled, in: .transporting, "The wait for the change of topics was cancelled.")
     }
 
-    /// Whether the server refuses the change of topics itself.
+    /// Whether the server refused the change of topics itself.
     fileprivate var isRefusal: Bool { status == .badRequest || status == .forbidden }
 }

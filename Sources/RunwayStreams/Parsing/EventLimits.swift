@@ -1,8 +1,8 @@
-/// Limits for the sizes of lines and events that a parser accepts.
+/// The maximum sizes of lines and events that a parser accepts.
 package struct EventLimits: Sendable, Hashable {
-    /// The most bytes of one line, without its end.
+    /// The maximum size of one line without its line end, in bytes.
     package var maximumLineByteCount: Int
-    /// The most bytes of one event's type and data.
+    /// The maximum size of one event's type and data, in bytes.
     package var maximumEventByteCount: Int
 
     package init(maximumLineByteCount: Int = 1 << 20, maximumEventByteCount: Int = 4 << 20) {
@@ -11,14 +11,14 @@ package struct EventLimits: Sendable, Hashable {
     }
 }
 
-/// A line or an event of the server is larger than the limits allow. The stream can't be read any further.
+/// The error for a line or event that exceeds the limits. The rest of the stream can't be read.
 public struct EventLimitExceeded: Error, Hashable, CustomStringConvertible {
-    /// The part that was too large: `line` or `event`.
+    /// The part that exceeded its limit: `line` or `event`.
     public let subject: String
-    /// The most bytes that were allowed.
+    /// The limit in bytes.
     public let maximumByteCount: Int
 
-    /// A sentence that names the limit.
+    /// A sentence with the limit.
     public var description: String {
         "The \(subject) that the server sent is larger than the \(maximumByteCount) bytes that its reader allows."
     }

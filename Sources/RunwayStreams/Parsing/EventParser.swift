@@ -15,25 +15,25 @@
 /// omitted. An event that the stream's end interrupts is discarded. The memory in use is at most one line of 1 MiB, one
 /// event of 4 MiB and one part. Equal parsers return equal items for equal bytes.
 public struct EventParser: Sendable, Equatable {
-    /// An item in the bytes of a stream.
+    /// An item that the parser found in a stream.
     public enum Item: Sendable, Hashable {
-        /// An event.
+        /// A complete event.
         case event(ServerSentEvent)
-        /// An id without data: the position in the stream moved, and there is nothing to deliver.
+        /// An id without data. The position in the stream has moved, but there is nothing to deliver.
         case id(String)
-        /// The reconnection time that the server asks for. Unlimited: the reader has to limit it.
+        /// The reconnection time that the server asks for. The parser does not limit it, so the reader has to.
         case retry(Duration)
     }
 
-    /// The id that a reconnection sends: the id of the last complete event, or else the initial one.
+    /// The id for a reconnection: the id of the last complete event, or else the initial id.
     public private(set) var lastEventID: String
 
     private let limits: EventLimits
-    /// The part that is being read.
+    /// The unread bytes of the last part.
     private var part: ArraySlice<UInt8> = []
-    /// The start of a line, from earlier parts.
+    /// The start of an incomplete line, from earlier parts.
     private var line: [UInt8] = []
-    /// Whether the last line ended with a CR, whose LF may still follow.
+    /// Whether the last line ended with CR, so that an LF may follow.
     private var endedWithCR = false
     private var isFirstLine = true
 
@@ -43,9 +43,9 @@ public struct EventParser: Sendable, Equatable {
     private var topic: String?
     private var pendingID: String?
 
-    /// Creates the parser of one response.
+    /// Creates a parser for one response.
     ///
-    /// - Parameter lastEventID: The id with which the stream was requested. The default is an empty string: no id.
+    /// - Parameter lastEventID: The id with which the stream was requested. The default is an empty text, no id.
     public init(lastEventID: String = "") { self.init(lastEventID: lastEventID, limits: EventLimits()) }
 
     package init(lastEventID: String = "", limits: EventLimits) {
@@ -53,14 +53,14 @@ public struct EventParser: Sendable, Equatable {
         self.limits = limits
     }
 
-    /// Adds the next part. ``next()`` must have returned `nil` before.
+    /// Adds the next bytes. Call it only after ``next()`` has returned `nil`.
     public mutating func add(_ part: [UInt8]) {
         if self.part.isEmpty { self.part = part[...] } else { self.part += part }
     }
 
-    /// Returns the next item; `nil` if it needs more bytes.
+    /// Returns the next item; `nil` if more bytes are needed.
     ///
-    /// - Throws: ``EventLimitExceeded`` if a line or an event is too large; no item can be read after that.
+    /// - Throws: ``EventLimitExceeded`` if a line or an event is too large. No further item can be read then.
     public mutating func next() throws(EventLimitExceeded) -> Item? {
         while try takeLine() {
             let item = try read()
@@ -70,7 +70,7 @@ public struct EventParser: Sendable, Equatable {
         return nil
     }
 
-    /// Moves bytes of the part to the line; returns whether the line is complete.
+    /// Moves bytes to the line. Returns whether the line is complete.
     private mutating func takeLine() throws(EventLimitExceeded) -> Bool {
         if endedWithCR, let first = part.first {
             if first == .lineFeed { part.removeFirst() }
@@ -110,7 +110,7 @@ public struct EventParser: Sendable, Equatable {
             type = Array(value)
             try checkEvent()
         } else if name.elementsEqual("id".utf8) {
-            // An id with NULL is ignored, since no header field can carry it.
+            // An id with NULL is ignored, since a header field can't carry it.
             if !value.contains(0) { pendingID = String(decoding: value, as: UTF8.self) }
         } else if name.elementsEqual("topic".utf8) {
             topic = String(decoding: value, as: UTF8.self)
@@ -120,7 +120,7 @@ public struct EventParser: Sendable, Equatable {
         return nil
     }
 
-    /// Returns the reconnection time in a value that has only digits; at most the largest number of 18 digits.
+    /// Parses the value of `retry`, which must consist of digits. A larger number counts as 18 nines.
     private func retry(_ value: ArraySlice<UInt8>) -> Item? {
         guard !value.isEmpty, value.allSatisfy({ (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }) else {
             return nil

@@ -1,12 +1,12 @@
-/// Learns for each network how long a link may be silent before a proxy or router drops it. Pure: times are passed to
-/// it.
+/// Learns for each network how long a link may be silent before a proxy or router drops it. A pure state machine:
+/// callers pass the time.
 ///
-/// It starts at the shortest interval. After links have survived three silences of the present interval, the next link
-/// tries the next longer one. If a link with this interval or a shorter one is found dead, the interval falls back to
-/// one step below the longest that worked, and stays there. After three failures in a row the network is learned anew.
+/// It starts with the shortest interval. After links have survived three silences of the current interval, the next
+/// link tries a longer interval. If a link with this interval or a shorter one dies, the interval falls back to one
+/// step below the longest that worked, and stays there. After three failures in a row, learning starts again.
 ///
-/// Links that share a network often share the connection, so that they survive or fail together: one survival counts in
-/// the time of an interval, and one failure in ``failureTime``.
+/// Links on one network often share a connection, and survive or fail together. So one survival counts per interval,
+/// and one failure per ``failureTime``.
 struct HeartbeatLearner: Sendable {
     /// The intervals that a stream allows.
     struct Bounds: Sendable {
@@ -31,13 +31,13 @@ struct HeartbeatLearner: Sendable {
         var lastUse: Int
     }
 
-    /// The most networks that are remembered; the least recently used one is forgotten.
+    /// The maximum number of networks. The least recently used one is removed.
     static let maximumNetworks = 16
-    /// The time in which failures count as one.
+    /// The time within which all failures count as one.
     static let failureTime = Duration.seconds(30)
     private static let neededSuccesses = 3
     private static let toleratedFailures = 3
-    /// The part of an interval that is enough to count as a whole one: heartbeats are sent a little early.
+    /// The part of an interval that counts as a whole silence, since heartbeats are sent a little early.
     static let sufficientPart = 0.8
 
     private var records: [String: Record] = [:]
@@ -45,20 +45,19 @@ struct HeartbeatLearner: Sendable {
 
     init() {}
 
-    /// Returns the interval to use on a network, at most the longest that the server allows.
+    /// Returns the interval for a network, at most the longest that the server allows.
     ///
     /// - Parameters:
-    ///   - network: A key that distinguishes the network from others.
-    ///   - limit: The longest interval that the server says proxies allow; `nil` if it does not say: then none is tried
-    ///     that is longer than the shortest.
+    ///   - network: Identifies the network.
+    ///   - limit: The longest interval that proxies allow according to the server; `nil` if the server reports none.
+    ///     Only the shortest interval is used then.
     ///   - bounds: The intervals that the stream allows.
     mutating func interval(on network: String, limit: Duration?, _ bounds: Bounds) -> Duration {
         let interval = max(bounds.minimum, record(of: network, bounds).interval)
         return min(interval, limit ?? bounds.minimum, bounds.maximum)
     }
 
-    /// Notes that a link with an interval survived a silence of about that length. Only silences of the present
-    /// interval count.
+    /// Records that a link survived a silence of about its interval. Only silences of the current interval count.
     mutating func survived(_ interval: Duration, on network: String, at now: Duration, _ bounds: Bounds) {
         var record = record(of: network, bounds)
         guard interval == record.interval else { return }
@@ -73,8 +72,7 @@ struct HeartbeatLearner: Sendable {
         records[network] = record
     }
 
-    /// Notes that a link with an interval was found dead after a silence. Failures of intervals longer than the present
-    /// one do not count.
+    /// Records that a link died after a silence. Failures of intervals longer than the current one do not count.
     mutating func failed(_ interval: Duration, on network: String, at now: Duration, _ bounds: Bounds) {
         var record = record(of: network, bounds)
         guard interval <= record.interval else { return }
@@ -85,7 +83,7 @@ struct HeartbeatLearner: Sendable {
         if record.failures >= Self.toleratedFailures {
             record = Record(interval: bounds.minimum, lastFailure: now, lastUse: record.lastUse)
         } else if record.interval > bounds.minimum, !record.isSettled {
-            // The last interval that worked is one step less; another step is the margin.
+            // The last interval that worked is one step shorter, and the other step is a margin.
             record.interval = max(bounds.minimum, interval - bounds.step * 2)
             record.isSettled = true
         }

@@ -1,10 +1,9 @@
 import Runway
 import Synchronization
 
-/// The facts that the streams and WebSockets of a layer have learned about its networks. They are lost when the app
+/// The heartbeat intervals that the streams and WebSockets of a layer have learned for their networks, until the app
 /// ends.
 final class HeartbeatMemory: Sendable {
-    /// Guards the learned facts.
     private let learner = Mutex(HeartbeatLearner())
 
     func interval(on network: String, limit: Duration?, _ bounds: HeartbeatLearner.Bounds) -> Duration {
@@ -21,6 +20,6 @@ final class HeartbeatMemory: Sendable {
 }
 
 extension NetworkLayer {
-    /// The facts that all streams and WebSockets of this layer have learned about its networks.
+    /// The heartbeat intervals that all streams and WebSockets of this layer share.
     var heartbeats: HeartbeatMemory { values.value(of: HeartbeatMemory.self) { HeartbeatMemory() } }
 }

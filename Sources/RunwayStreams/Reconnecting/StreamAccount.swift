@@ -1,9 +1,9 @@
 package import Runway
 import Synchronization
 
-/// The account that a stream, a WebSocket or conversations belong to, and whether it is signed in.
+/// The account of a stream, a WebSocket or a chat client, and whether it is signed in.
 ///
-/// Data from the server, and from the app, is for that account: no other account continues it.
+/// The data of the server and of the app belong to this account. No other account continues the stream.
 package final class StreamAccount: Sendable {
     private let subject: String
     private let service: any APIService.Type
@@ -15,11 +15,11 @@ package final class StreamAccount: Sendable {
     /// Binds to the account that is signed in now.
     ///
     /// - Parameters:
-    ///   - subject: The thing that belongs to the account, for the text of ``absence``.
+    ///   - subject: The thing that belongs to the account, for the message of ``absence``.
     ///   - service: The service that the account is signed in to.
     ///   - network: The layer.
     ///   - isBoundLater: Whether to bind to the first account that signs in later, if nobody is signed in now. The
-    ///     default is `false`: a stream that began without an account continues, and any account may sign in meanwhile.
+    ///     default is `false`: a stream that started without an account continues when an account signs in.
     package init(
         _ subject: String, of service: any APIService.Type, on network: NetworkLayer, isBoundLater: Bool = false
     ) {
@@ -36,7 +36,7 @@ package final class StreamAccount: Sendable {
         }
     }
 
-    /// The error with which streams of the account end when it is not signed in.
+    /// The error that ends a stream when its account is not signed in.
     var absence: NetworkError {
         NetworkError(
             .cancelled, in: .authorizing, "The account of the \(subject) signed out, or another signed in.",
@@ -46,7 +46,7 @@ package final class StreamAccount: Sendable {
     /// Throws ``absence`` if the account is not signed in.
     package func check() throws(NetworkError) { if !isPresent { throw absence } }
 
-    /// Returns a flight of the present session, which is never sent: its `isSignedOut` says whether that session has
-    /// ended, even if the same account has signed in again since.
+    /// Returns a flight of the current session that is never sent. Its `isSignedOut` shows whether this session has
+    /// ended, even if the same account has signed in again.
     func makeSessionFlight() -> Flight { network.makeExchange(with: service, .standard) }
 }

@@ -1,21 +1,21 @@
 import Runway
 
-/// Decides when a stream connects, suspects its link, drops it and reconnects. Times and random numbers are passed to
-/// it; the only shared state is the memory of the layer's networks. Otherwise it is pure.
+/// Decides when a stream connects, suspects its link, drops it, and reconnects. Callers pass times and random numbers.
+/// A pure state machine, except for the shared memory of the layer's networks.
 ///
-/// Event streams and WebSockets use it. A shell performs the returned actions, calls ``tick(at:activity:)`` at
-/// ``deadline``, and reports how links open and end. When the machine asks, the shell reports the time of the last
-/// received byte.
+/// Event streams and WebSockets use it. The caller performs the returned actions, calls ``tick(at:activity:)`` at
+/// ``deadline``, and reports how links open and end. It reports the time of the last received byte when the machine
+/// asks for it.
 struct StreamMachine: Sendable {
-    /// An action for the shell.
+    /// An action that the caller performs.
     enum Action: Sendable, Equatable {
-        /// Open a link. No link is open.
+        /// Open a link. No other link is open.
         case connect
         /// Close the link, or stop opening it.
         case disconnect(LinkEnd)
-        /// Make the server send a heartbeat on the link, if that is possible.
+        /// Ask the server for a heartbeat on the link, if possible.
         case probe
-        /// The stream has ended: with an error, or because the app or the server ended it.
+        /// End the stream, with an error or because the app or the server ended it.
         case end(NetworkError?)
 
         static func == (lhs: Action, rhs: Action) -> Bool {
@@ -28,29 +28,30 @@ struct StreamMachine: Sendable {
         }
     }
 
-    /// The times of the bytes received on a link.
+    /// The times at which bytes arrived on a link.
     struct Activity: Sendable, Equatable {
-        /// The time of the last byte.
+        /// The time of the last received byte.
         var last: Duration
-        /// The longest time between two bytes since the last report: a silence that has ended.
+        /// The longest time between two bytes since the last report, without the current silence.
         var longestSilence = Duration.zero
-        /// Whether reading is paused because the reader of the events is slow: silence then proves nothing about the
+        /// Whether reading is paused because the reader of the events is slow. Silence is then no evidence about the
         /// link.
         var isHeld = false
     }
 
     private struct Link {
         let openTime: Duration
-        /// The network that the link was opened on.
+        /// The network on which the link was opened.
         let network: String
         var lastReceived: Duration
-        /// The time for which the link may be silent.
+        /// The maximum silence of the link.
         let quietLimit: Duration
-        /// The interval of the heartbeats; `nil` if the server states none.
+        /// The interval of heartbeats; `nil` if the server sends none.
         let heartbeat: Duration?
-        /// The time at which the link has to be replaced.
+        /// The time at which the link has to be replaced; `nil` if there is no such time.
         let endTime: Duration?
-        /// The time at which the link is dropped unless the server has stated its continuity; `nil` once it has.
+        /// The time at which the link is dropped if the server has not reported its continuity by then; `nil` once it
+        /// has.
         var openingDeadline: Duration?
         var probe: Probe?
     }
@@ -58,7 +59,7 @@ struct StreamMachine: Sendable {
     private struct Probe {
         let start: Duration
         let deadline: Duration
-        /// The silence that caused the probe; `nil` if another event did.
+        /// The silence that caused the probe; `nil` if it had another cause.
         let silence: Duration?
     }
 
@@ -72,7 +73,6 @@ struct StreamMachine: Sendable {
     private var random: any RandomNumberGenerator & Sendable
     private var phase = Phase.idle
     private var backoff: Backoff
-    /// The reconnection time that the server asked for.
     private var retry = Duration.zero
     private let heartbeats: HeartbeatMemory
     private let heartbeatBounds: HeartbeatLearner.Bounds
@@ -106,13 +106,13 @@ struct StreamMachine: Sendable {
         }
     }
 
-    /// Whether the open link may be dead: no byte was received since a probe, or the device has no network.
+    /// Whether the open link may be dead: no byte has arrived since a probe, or the device has no network.
     var isSuspected: Bool {
         guard case .open(let link) = phase else { return false }
         return link.probe != nil || !isReachable
     }
 
-    /// The time of the next call of ``tick(at:activity:)``; `nil` if none is due.
+    /// The time of the next call of ``tick(at:activity:)``; `nil` if nothing is scheduled.
     var deadline: Duration? {
         switch phase {
         case .waiting(let instant): return instant
@@ -123,11 +123,11 @@ struct StreamMachine: Sendable {
         }
     }
 
-    /// The interval of heartbeats that the client asks the server for.
+    /// The heartbeat interval to request from the server.
     var wantedHeartbeat: Duration { heartbeats.interval(on: network, limit: heartbeatLimit, heartbeatBounds) }
 }
 
-// Actions of the app.
+// Events from the app.
 extension StreamMachine {
     mutating func start() -> [Action] {
         switch phase {
@@ -145,7 +145,7 @@ extension StreamMachine {
         return (isLinked ? [.disconnect(.stopped)] : []) + [.end(nil)]
     }
 
-    /// Closes the link until the stream is resumed. A stream that is not started yet opens no link until then.
+    /// Closes the link until the stream is resumed. A stream that has not started yet does not open a link until then.
     mutating func pause() -> [Action] {
         switch phase {
         case .ended, .paused: return []
@@ -156,7 +156,7 @@ extension StreamMachine {
         }
     }
 
-    /// Opens a paused stream, ends a wait, and probes an open link: the app is in the foreground.
+    /// Opens a paused stream, ends a backoff, and probes an open link, since the app is in the foreground.
     mutating func resume(at now: Duration) -> [Action] {
         switch phase {
         case .paused, .waiting: return connect()
@@ -165,12 +165,12 @@ extension StreamMachine {
         }
     }
 
-    /// Notes that the network of the device changed.
+    /// Processes a change of the device's network.
     ///
     /// - Parameters:
-    ///   - network: A key that distinguishes the network from others.
+    ///   - network: Identifies the network.
     ///   - isReachable: Whether the device has a network.
-    ///   - isElsewhere: Whether connections that were made before may be dead now.
+    ///   - isElsewhere: Whether existing connections may be dead now.
     mutating func networkDidChange(
         to network: String, isReachable: Bool, isElsewhere: Bool, at now: Duration
     ) -> [Action] {
@@ -181,13 +181,13 @@ extension StreamMachine {
             phase = .offline
             return []
         case .offline where isReachable, .waiting where isElsewhere:
-            // Failures on the last network are no evidence about this one. Devices that get a network together do not
-            // connect together.
+            // Failures on the last network are no evidence about this one. The delay spreads devices that receive a
+            // network at the same time.
             backoff.reset()
             phase = .waiting(until: now + jitter(upTo: options.backoff))
             return []
         case .connecting where isReachable && isElsewhere:
-            // The attempt may use a network that is gone, and would only end at its deadline.
+            // The attempt may use a network that no longer exists, and would end only at its deadline.
             backoff.reset()
             phase = .waiting(until: now + jitter(upTo: options.backoff))
             return [.disconnect(.network)]
@@ -197,13 +197,12 @@ extension StreamMachine {
     }
 }
 
-// Events of links.
+// Events from links.
 extension StreamMachine {
-    /// Notes that the link is open.
     mutating func opened(_ facts: LinkFacts, at now: Duration) -> [Action] {
         guard case .connecting = phase else { return [] }
         if let limit = facts.heartbeatLimit { heartbeatLimit = limit }
-        // A server can't prevent the client from suspecting its links.
+        // The interval is bounded, so that a server can't prevent the client from suspecting its links.
         let heartbeat = facts.heartbeat.map { min(max($0, .seconds(1)), max(heartbeatBounds.maximum, .seconds(1))) }
         let quietLimit = heartbeat.map { $0 + StreamOptions.heartbeatMargin } ?? options.quietLimit
         phase = .open(
@@ -214,35 +213,35 @@ extension StreamMachine {
         return []
     }
 
-    /// Returns the time at which a link has to be replaced: a little before its end, so that no event is lost, and at
-    /// another moment than for other clients.
+    /// Returns the time at which to replace a link. It is a little before the link's end, so that no event is lost, and
+    /// random, so that clients do not replace their links together.
     private mutating func endTime(of facts: LinkFacts, at now: Duration) -> Duration? {
         let lifetime = [facts.lifetime, options.maximumLifetime].compactMap { $0 }.min()
         if let renewal = facts.tokenRenewalWindow, lifetime.map({ renewal.lowerBound < now + $0 }) ?? true {
-            // A link before that would be opened with the same token and end soon.
+            // An earlier link would be opened with the same token, and would end soon.
             let end = lifetime.map { min(now + $0, renewal.upperBound) } ?? renewal.upperBound
             return max(now + .seconds(1), renewal.lowerBound + jitter(upTo: (end - renewal.lowerBound) / 2))
         }
         return lifetime.map { now + max(.seconds(1), $0 - jitter(upTo: $0 / 10)) }
     }
 
-    /// Notes that the server has stated how the open link continues the last one.
+    /// Records that the server has reported how the open link continues the last one.
     mutating func continued() {
         guard case .open(var link) = phase else { return }
         link.openingDeadline = nil
         phase = .open(link)
     }
 
-    /// Notes that the server asks for a time between the end of a link and the next.
+    /// Stores the reconnection time that the server asks for.
     mutating func askedToWait(_ retry: Duration) { self.retry = min(max(.zero, retry), StreamOptions.maximumRetry) }
 
-    /// Notes that the attempt to open a link failed, or the open link ended without a ``Action/disconnect(_:)``.
+    /// Processes a failed attempt to open a link, or the end of an open link without a ``Action/disconnect(_:)``.
     ///
     /// - Parameters:
-    ///   - failure: The way in which the link ended.
-    ///   - activity: The received bytes of an open link that broke: if it was silent then, the silence may have been
-    ///     too long for a proxy. `nil` if the server ended the link, or another cause is known.
-    ///   - now: The present instant.
+    ///   - failure: How the link ended.
+    ///   - activity: The received bytes of a link that broke while it was open: a proxy may have dropped it because of
+    ///     its silence. `nil` if the server ended the link, or another cause is known.
+    ///   - now: The current time.
     mutating func ended(_ failure: LinkFailure, activity: Activity? = nil, at now: Duration) -> [Action] {
         guard isLinked else { return [] }
         switch failure {
@@ -272,14 +271,14 @@ extension StreamMachine {
         }
     }
 
-    /// Drops a link that the server has forgotten.
+    /// Drops a link that the server no longer knows.
     mutating func forgotten(at now: Duration) -> [Action] {
         guard case .open = phase else { return [] }
         fail(at: now)
         return [.disconnect(.forgotten)]
     }
 
-    /// Continues at the time of ``deadline``, and when bytes have arrived on a link that was probed.
+    /// Continues at ``deadline``, and when bytes have arrived after a probe.
     mutating func tick(at now: Duration, activity: Activity?) -> [Action] {
         switch phase {
         case .waiting(let instant): return now >= instant ? connect() : []
@@ -287,7 +286,7 @@ extension StreamMachine {
             if let activity { note(activity, of: &link, at: now) }
             phase = .open(link)
             if let endTime = link.endTime, now >= endTime {
-                // A server that ends its links soon is not asked for one link after the other.
+                // If a server ends its links soon, the backoff delays the next link.
                 if now - link.openTime < StreamOptions.stableAfter {
                     fail(at: now)
                 } else {
@@ -296,7 +295,7 @@ extension StreamMachine {
                 }
                 return [.disconnect(.lifetime)]
             }
-            // Bytes may have arrived all the time: the end of this link is no evidence about silences.
+            // The link may have received bytes all the time, so its end is no evidence about silences.
             if let deadline = link.openingDeadline {
                 guard now >= deadline else { return [] }
                 fail(at: now)
@@ -318,7 +317,7 @@ extension StreamMachine {
     private mutating func note(_ activity: Activity, of link: inout Link, at now: Duration) {
         var survived = activity.longestSilence
         let lastReceived = max(link.lastReceived, activity.isHeld ? now : activity.last)
-        // A byte that arrived after the probe began proves that the link is alive.
+        // A byte that arrived after the start of the probe proves that the link is alive.
         if let probe = link.probe, lastReceived > probe.start {
             if !activity.isHeld, let silence = probe.silence { survived = max(survived, silence) }
             link.probe = nil
@@ -349,7 +348,8 @@ extension StreamMachine {
         guard case .open(var link) = phase, link.probe == nil else { return [] }
         let deadline = now + options.probeTimeout
         defer { phase = .open(link) }
-        // The continuity names the link, which can't be probed before: it has to arrive within the time of a probe.
+        // The continuity contains the id of the connection, and no probe is possible before it arrives. So it has to
+        // arrive within the time of a probe.
         if let openingDeadline = link.openingDeadline {
             link.openingDeadline = min(openingDeadline, deadline)
             return []

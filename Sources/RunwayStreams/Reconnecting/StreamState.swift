@@ -2,27 +2,27 @@ import Runway
 
 /// The state of a stream. A switch needs a `default`, since later versions may add states.
 public enum StreamState: Sendable, Hashable {
-    /// The stream was not started.
+    /// The stream has not been started.
     case idle
     /// The stream is being opened.
     case connecting
     /// The stream is open: events can arrive.
     case open
-    /// The stream is opened again after a wait.
+    /// The stream waits before it opens again.
     case waiting
     /// The stream waits until the device has a network.
     case offline
-    /// The stream was paused, and opens when it is resumed.
+    /// The stream is paused until it is resumed.
     case paused
-    /// The stream has ended, and opens when it is started again.
+    /// The stream has ended. It can be started again.
     case ended
 }
 
-/// The reason why a link of a stream was closed, as named in records.
+/// The reason why the client closed a link. It appears in records.
 struct LinkEnd: Sendable, Equatable {
-    /// The reason in one word, which is the same in all releases.
+    /// The name of the reason, one word. It does not change between releases.
     var name: String
-    /// The reason in a few words.
+    /// A short text.
     var text: String
 
     /// The app ended the stream.
