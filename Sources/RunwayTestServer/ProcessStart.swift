@@ -2,17 +2,17 @@ package import Foundation
 import Synchronization
 
 #if os(macOS) || os(Linux)
-    /// Guards the start of processes. Of two that start at once, one inherits descriptors of the other, whose end is
-    /// then noticed no earlier than its own.
+    /// Guards the start of processes. If two start at the same time, one inherits descriptors of the other, and the end
+    /// of the other is noticed only when both have ended.
     private let starting = Mutex(())
 
     extension Process {
-        /// Starts the process, and no other meanwhile.
+        /// Starts the process while no other process is being started.
         package func start() throws { try starting.withLock { _ in try run() } }
 
-        /// Starts the process with its output on a new pipe; returns the end to read from.
+        /// Starts the process with its output on a new pipe. Returns the reading end.
         ///
-        /// - Parameter includesErrors: Whether its errors are written to the pipe, too. They are not by default.
+        /// - Parameter includesErrors: Whether standard error is written to the pipe, too. The default is `false`.
         package func startWithPipe(includingErrors includesErrors: Bool = false) throws -> FileHandle {
             try starting.withLock { _ in
                 let pipe = Pipe()
@@ -23,7 +23,8 @@ import Synchronization
             }
         }
 
-        /// Runs the process without blocking a thread; returns the exit code, or the negated signal that ended it.
+        /// Runs the process without blocking a thread. Returns the exit code, or the negative number of the signal that
+        /// ended it.
         package func runToItsEnd() async throws -> Int32 {
             try await withCheckedThrowingContinuation { continuation in
                 terminationHandler = { process in

@@ -159,7 +159,7 @@ extension SendSchedule {
         lanes[scope]?.suspect.map { $0.isProbing && $0.id != first } ?? false
     }
 
-    /// Records that an entry is no longer sent alone: the server responded to it, or it is sent in a batch.
+    /// Ends the treatment of an entry, since the server responded to it, or it is sent in a batch.
     mutating func end(_ first: UUID, in scope: String) {
         self[scope].faults[first] = nil
         if isProbe(first, in: scope) { self[scope].suspect?.didProbe() } else { self[scope].suspect = nil }

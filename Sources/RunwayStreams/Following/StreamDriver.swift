@@ -80,7 +80,7 @@ package final class StreamDriver: Sendable {
 
     /// Runs the stream until it ends, or the task is cancelled.
     ///
-    /// - Parameter cursor: The position at which the stream continues; `nil` starts the stream at its current end.
+    /// - Parameter cursor: The position at which the stream continues; `nil` requests the stream without a position.
     func run(after cursor: StreamCursor?) async {
         // Requests that the app made earlier come first, so that a paused stream does not open a link.
         continuation.yield(.start)

@@ -29,52 +29,52 @@ struct LinkEnd: Sendable, Equatable {
     static let stopped = LinkEnd(name: "stopped", text: "the app ended the stream")
     /// The app paused the stream.
     static let paused = LinkEnd(name: "paused", text: "the app paused the stream")
-    /// No byte was received in time, not even after a probe.
+    /// No byte arrived in time, not even after a probe.
     static let silent = LinkEnd(name: "silent", text: "nothing was received in time, not even after a probe")
-    /// The server did not state how the link continues the last one.
+    /// The server did not report how the link continues the last one.
     static let unopened = LinkEnd(name: "unopened", text: "the server did not say how the link continues the last")
-    /// The network of the device changed while the link was opened.
+    /// The network of the device changed while the link was opening.
     static let network = LinkEnd(name: "network", text: "the network changed while the link was opened")
-    /// The lifetime of the link is over.
+    /// The lifetime of the link has ended.
     static let lifetime = LinkEnd(name: "lifetime", text: "the lifetime of the link was over")
     /// The server ended the response.
     static let closed = LinkEnd(name: "closed", text: "the server ended the stream")
-    /// The server does not know the link any more.
+    /// The server no longer knows the connection.
     static let forgotten = LinkEnd(name: "forgotten", text: "the server does not know the link any more")
-    /// The link does not have the wanted topics.
+    /// The link does not include all wanted topics.
     static let topics = LinkEnd(name: "topics", text: "the link did not have all topics that are wanted")
-    /// The link broke.
+    /// The link broke before the end of the response.
     static func failed(_ detail: String) -> LinkEnd { LinkEnd(name: "failed", text: detail) }
 }
 
-/// The way in which an attempt to open a link, or an open link, ended by itself.
+/// How a link, or an attempt to open one, ended without the client closing it.
 enum LinkFailure: Sendable {
     /// Another attempt may succeed.
     case transient(retryAfter: Duration?)
-    /// The response is not from the server, but for example from the portal of a public Wi-Fi. A later attempt may
+    /// Another machine responded instead of the server, such as the login portal of a public Wi-Fi. A later attempt may
     /// succeed.
     case untrusted
-    /// No later attempt would succeed: the error, or `nil` if the server stated that there are no more events (status
+    /// No later attempt can succeed. The error is `nil` if the server reported that there are no more events (status
     /// 204).
     case final(NetworkError?)
-    /// The system ended the app's time in the background.
+    /// The system ended the app's background time.
     case suspended
-    /// The link does not have all topics that are wanted now: another link replaces it at once.
+    /// The link does not include all wanted topics. Another link replaces it at once.
     case superseded
 }
 
-/// The facts that are known about a link when it opens.
+/// The properties of a link that are known when it opens.
 struct LinkFacts: Sendable, Equatable {
-    /// The interval in which the server sends heartbeats; `nil` if it states none.
+    /// The interval of the server's heartbeats; `nil` if the server names none.
     var heartbeat: Duration?
-    /// The longest interval that the server allows; `nil` if it states none.
+    /// The longest heartbeat interval that the server allows; `nil` if the server names none.
     var heartbeatLimit: Duration?
-    /// The time for which the server leaves the link open; `nil` if it states none.
+    /// The time after which the server ends the link; `nil` if the server names none.
     var lifetime: Duration?
-    /// The time, on the layer's clock, from which the token that the link was opened with should be renewed until it
-    /// expires; `nil` if its expiry is not known.
+    /// The time range in which the link's token should be renewed, on the layer's clock: from the recommended renewal
+    /// to the expiry. `nil` if the expiry is unknown.
     var tokenRenewalWindow: Range<Duration>?
-    /// Whether the server states on the link how it continues the last one, as Runway's servers do. The default is
+    /// Whether the server reports on the link how it continues the last one, as Runway servers do. The default is
     /// `false`.
     var statesContinuity = false
 }

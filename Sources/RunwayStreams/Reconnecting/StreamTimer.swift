@@ -1,9 +1,9 @@
 package import Runway
 
-/// Wakes a driver or a conversation at the deadline of its machine.
+/// Wakes a driver or a conversation at the deadline of its state machine.
 ///
-/// A clock may wake early, so that the machine still has the same deadline. ``wait(for:)`` does nothing for the
-/// deadline of the present wait: a driver that was woken calls ``expire()`` before it waits again.
+/// A clock may wake too early, and the machine then has the same deadline again. ``wait(for:)`` ignores a deadline that
+/// it already waits for, so a driver has to call ``expire()`` after it was woken.
 package struct StreamTimer {
     private let clock: LayerClock
     private let wake: @Sendable () -> Void
@@ -11,7 +11,7 @@ package struct StreamTimer {
 
     package init(_ clock: LayerClock, wake: @escaping @Sendable () -> Void) { (self.clock, self.wake) = (clock, wake) }
 
-    /// Waits for a deadline instead of the one before; `nil` ends the wait.
+    /// Waits for a deadline instead of the previous one; `nil` ends the wait.
     package mutating func wait(for deadline: Duration?) {
         if waiting?.deadline == deadline { return }
         waiting = deadline.map { deadline in
@@ -23,6 +23,6 @@ package struct StreamTimer {
         }
     }
 
-    /// Ends the wait, so that the next one begins anew even if it is for the same deadline.
+    /// Forgets the deadline, so that the next wait starts again even for an equal deadline.
     package mutating func expire() { waiting = nil }
 }

@@ -21,20 +21,20 @@ public import Runway
 /// step depends on the messages, use the sequence of ``Runway/NetworkLayer/webSocket(_:options:randomness:)`` instead.
 @MainActor @Observable
 public final class WebSocketChannel<E: Endpoint>: WebSocketChanneling {
-    /// The handshake's path, parameters and header fields.
+    /// The endpoint with the path, parameters and header fields of the handshake.
     public let endpoint: E
-    /// The layer that carries the WebSocket.
+    /// The layer over which the WebSocket is opened.
     public let network: NetworkLayer
-    /// The delegate, which is notified of messages. Held weakly: keep a reference to it.
+    /// The delegate that is notified of messages. Held weakly.
     public weak var delegate: (any WebSocketChannelDelegate)?
-    /// The present state of the WebSocket.
+    /// The current state of the WebSocket.
     public private(set) var state = StreamState.idle
-    /// The connection that was opened last; `nil` before the first.
+    /// The connection that was opened last; `nil` before the first one.
     public private(set) var link: WebSocketLink?
     /// The error that ended the WebSocket; `nil` if it has not ended, or ended without an error.
     public private(set) var error: NetworkError?
-    /// The server's close frame of the last ended connection; `nil` if that connection was lost or closed by this side,
-    /// or if none has ended.
+    /// The server's close frame of the last connection that ended. `nil` if no connection has ended, or if that
+    /// connection was lost or closed by the client.
     public private(set) var closeFrame: WebSocketCloseFrame?
     /// The type of the WebSocket's endpoint.
     public var endpointType: any Endpoint.Type { E.self }
@@ -42,16 +42,17 @@ public final class WebSocketChannel<E: Endpoint>: WebSocketChanneling {
     private let options: WebSocketOptions
     private var messages: WebSocketSequence?
     private var reading: StreamTask?
-    /// The number of starts, by which late notifications of an earlier start are recognised and ignored.
+    /// The number of starts. A late notification of an earlier start has a smaller number, and is ignored.
     private var startCount = 0
 
-    /// Creates a WebSocket for a controller. ``start()`` opens it.
+    /// Creates a WebSocket for a controller. Call ``start()`` to open it.
     ///
     /// - Parameters:
-    ///   - endpoint: The path, parameters and header fields of the handshake.
-    ///   - network: The layer that carries the WebSocket.
+    ///   - endpoint: The endpoint with the path, parameters and header fields of the handshake.
+    ///   - network: The layer over which the WebSocket is opened.
     ///   - delegate: Notified of messages; held weakly.
-    ///   - options: The offer to the server, reconnection and limits; see ``WebSocketOptions`` for the defaults.
+    ///   - options: The offered subprotocols and compression, the limits, and the rules of reconnection; see
+    ///     ``WebSocketOptions`` for the defaults.
     public init(
         _ endpoint: E, on network: NetworkLayer, delegate: (any WebSocketChannelDelegate)? = nil,
         options: WebSocketOptions = WebSocketOptions()
@@ -72,7 +73,7 @@ public final class WebSocketChannel<E: Endpoint>: WebSocketChanneling {
         let messages = network.webSocket(endpoint, options, SystemRandomNumberGenerator()) { [weak self] state in
             Task { @MainActor [weak self] in
                 guard let self, startCount == start, reading != nil else { return }
-                // The end is shown when the channel can be started again.
+                // The end is reported only when the channel can be started again.
                 if case let state = self.messages?.state ?? state, state != .ended { self.state = state }
             }
         }
@@ -96,10 +97,10 @@ public final class WebSocketChannel<E: Endpoint>: WebSocketChanneling {
         channel()?.end(with: failure, start)
     }
 
-    /// Sends a message on the open connection; see ``WebSocketSequence/send(_:)``.
+    /// Sends a message over the open connection; see ``WebSocketSequence/send(_:)``.
     ///
-    /// - Throws: `NetworkError.Kind.noNetwork` if no connection is open: a message does not wait for the next one;
-    ///   `NetworkError.Kind.overloaded` beyond 16 MiB of unsent messages.
+    /// - Throws: `NetworkError.Kind.noNetwork` if no connection is open, since messages do not wait for the next
+    ///   connection. `NetworkError.Kind.overloaded` if more than 16 MiB of messages are unsent.
     public func send(_ message: WebSocketMessage) async throws(NetworkError) {
         guard let messages else {
             throw NetworkError(
@@ -109,12 +110,12 @@ public final class WebSocketChannel<E: Endpoint>: WebSocketChanneling {
         try await messages.send(message)
     }
 
-    /// Closes the WebSocket in order. The delegate is not notified of the end.
+    /// Closes the WebSocket with a closing handshake. The delegate is not notified of the end.
     ///
     /// - Parameters:
-    ///   - code: The reason as a code. The default is ``WebSocketCloseCode/normal``, which also replaces a code that
-    ///     can't be sent.
-    ///   - reason: A text for the server's log; only 123 bytes of it are sent. The default is empty.
+    ///   - code: The close code. The default is ``WebSocketCloseCode/normal``, which also replaces a code that can't be
+    ///     sent.
+    ///   - reason: A text for the server's log, cut to 123 bytes. The default is empty.
     public func stop(_ code: WebSocketCloseCode = .normal, reason: String = "") {
         guard reading != nil else { return }
         startCount += 1
@@ -123,10 +124,11 @@ public final class WebSocketChannel<E: Endpoint>: WebSocketChanneling {
         state = .ended
     }
 
-    /// Closes the connection until ``resume()``: call it when the app goes into the background.
+    /// Closes the connection until ``resume()``. Call this function when the app goes into the background.
     public func pause() { messages?.pause() }
 
-    /// Opens a paused WebSocket, and checks an open one: call it when the app comes to the foreground.
+    /// Opens a paused WebSocket, and checks the connection of an open one. Call this function when the app comes to the
+    /// foreground.
     public func resume() { messages?.resume() }
 
     private func land(_ element: WebSocketElement) {
@@ -148,30 +150,30 @@ public final class WebSocketChannel<E: Endpoint>: WebSocketChanneling {
     }
 }
 
-/// A WebSocket of any endpoint, as passed to delegates.
+/// A ``WebSocketChannel`` of any endpoint, as delegates receive it.
 @MainActor
 public protocol WebSocketChanneling: AnyObject {
     /// The type of the WebSocket's endpoint.
     var endpointType: any Endpoint.Type { get }
-    /// The present state of the WebSocket.
+    /// The current state of the WebSocket.
     var state: StreamState { get }
-    /// The connection that was opened last; `nil` before the first.
+    /// The connection that was opened last; `nil` before the first one.
     var link: WebSocketLink? { get }
     /// The error that ended the WebSocket; `nil` if it has not ended, or ended without an error.
     var error: NetworkError? { get }
-    /// The server's close frame of the last ended connection; `nil` if the server did not close it.
+    /// The server's close frame of the last connection that ended; `nil` if the server did not close it.
     var closeFrame: WebSocketCloseFrame? { get }
 }
 
-/// A delegate that is notified of the messages of WebSockets, on the main actor. It may serve several WebSockets.
+/// Receives the messages of WebSockets, on the main actor. One delegate may serve several WebSockets.
 @MainActor
 public protocol WebSocketChannelDelegate: AnyObject {
-    /// Called when a message arrived.
+    /// Notifies the delegate of a message.
     func webSocket(_ channel: any WebSocketChanneling, didReceive message: WebSocketMessage)
-    /// Called when a connection was opened. After the first one, messages may be missing: reload the data that the app
-    /// shows.
+    /// Notifies the delegate of a new connection. If it is not the first, messages may have been lost: reload the data
+    /// that the app shows.
     func webSocket(_ channel: any WebSocketChanneling, didConnect link: WebSocketLink)
-    /// Called when the WebSocket ended by itself, and does not reconnect. `error` is `nil` if the server closed it in
-    /// order.
+    /// Notifies the delegate that the WebSocket ended by itself and does not reconnect. `error` is `nil` if the server
+    /// closed it with a normal close frame.
     func webSocket(_ channel: any WebSocketChanneling, didEndWith error: NetworkError?)
 }

@@ -1,12 +1,11 @@
 import Runway
 import Synchronization
 
-/// Performs the decisions of a stream's machine for a WebSocket: opens and closes connections, one at a time, and wakes
-/// at its deadlines.
+/// Performs the decisions of a stream's state machine for a WebSocket: opens and closes connections, one at a time, and
+/// wakes at its deadlines.
 ///
-/// All inputs pass through one queue, and one task acts on them in order.
+/// All inputs pass through one queue, and one task processes them in order.
 final class WebSocketDriver: Sendable {
-    /// Opens a connection.
     typealias Open = @Sendable () async throws(NetworkError) -> WebSocketFlight
 
     private enum Input: Sendable {
@@ -17,20 +16,18 @@ final class WebSocketDriver: Sendable {
     }
 
     private struct State {
-        /// The open connection; `nil` while no connection is open.
+        /// The open connection; otherwise `nil`.
         var connection: WebSocketFlight?
         var stream = StreamState.idle
-        /// The number of connections that were opened.
         var openCount = 0
-        /// The server's close frame of the last ended connection; `nil` if the server did not close it.
+        /// The server's close frame of the last connection that ended; `nil` if the server did not close it.
         var closeFrame: WebSocketCloseFrame?
-        /// The number of bytes that the connection had received at the last check, and the time of the last byte; `nil`
-        /// before the first check.
+        /// The number of received bytes at the last check, and the time of the last byte; `nil` before the first check.
         var lastLook: (receivedByteCount: Int64, lastByte: Duration)?
-        /// The app's close of the WebSocket; `nil` if the app only releases it.
+        /// The close frame of the app; `nil` if the app released the WebSocket without closing it.
         var close: WebSocketClose?
 
-        /// The last frame of the client.
+        /// The last frame that the client sends.
         var lastClose: WebSocketClose { close ?? WebSocketClose(WebSocketCloseCode.goingAway.number) }
     }
 
@@ -71,7 +68,6 @@ final class WebSocketDriver: Sendable {
     func pause() { continuation.yield(.pause) }
     func resume() { continuation.yield(.resume) }
 
-    /// Sends a message on the open connection.
     func send(_ message: WebSocketMessage) async throws(NetworkError) {
         guard let connection = state.withLock({ $0.connection }) else {
             throw NetworkError(
@@ -83,7 +79,7 @@ final class WebSocketDriver: Sendable {
 
     /// Runs the WebSocket until it ends, or the task is cancelled.
     func run() async {
-        // Requests that the app made before come first: a paused WebSocket opens no connection.
+        // Requests that the app made earlier come first, so that a paused WebSocket opens no connection.
         continuation.yield(.start)
         var run = Run(
             machine: StreamMachine(
@@ -115,7 +111,7 @@ final class WebSocketDriver: Sendable {
         handoff.finish(nil)
     }
 
-    /// State of the task that runs the WebSocket.
+    /// The state of the task that runs the WebSocket.
     private struct Run {
         var machine: StreamMachine
         var track: NetworkTrack
@@ -142,32 +138,33 @@ final class WebSocketDriver: Sendable {
                 at: now)
         case .opened(let link):
             guard link == run.linkCount, run.link != nil else { return [] }
-            // The server's pongs to the client's pings are the heartbeats, in the interval that the network is known to need. No server
-            // limits it.
+            // The server's pongs to the client's pings serve as heartbeats, at the interval learned for the network.
+            // The server does not limit the interval.
             let limit = options.reconnection.maximumHeartbeat
             return run.machine.opened(
                 LinkFacts(heartbeat: run.machine.wantedHeartbeat, heartbeatLimit: limit), at: now)
         case .ended(let failure, let link):
-            // A closed connection has been waited for already.
+            // If the client closed the connection, its end was awaited already.
             guard link == run.linkCount, run.link != nil else { return [] }
             run.link = nil
             let close = state.withLock { $0.connection }?.connection.status.received
-            // Whether the connection ended without a close frame of the server.
+            // The silence matters only if the connection ended without a close frame of the server.
             let activity = close == nil ? activity(at: now) : nil
             state.withLock { ($0.connection, $0.closeFrame) = (nil, close.map { WebSocketCloseFrame($0) }) }
             return run.machine.ended(failure, activity: activity, at: now)
         }
     }
 
-    /// Returns the times of the bytes received on the open connection. A silence counts as survived when a ping has
+    /// Returns the times at which bytes arrived on the open connection. A silence counts as survived when a ping has
     /// ended it.
     private func activity(at now: Duration) -> StreamMachine.Activity? {
         guard let status = state.withLock({ $0.connection })?.connection.status else { return nil }
-        // The silence was measured later than `now`. Counted back from `now`, the last byte would seem older than it is: a pong would
-        // seem to have come before its ping.
+        // The silence was measured after `now`. Subtracting it from `now` would put the last byte too early, and a pong
+        // could precede its ping.
         let lastByte = min(now, network.clock.now - status.silence)
         let last = state.withLock { state in
-            // The connection's own clock may stand still while the device sleeps: it is asked only about bytes that have come since.
+            // The connection's own clock may stop while the device sleeps. So it is used only if bytes have arrived
+            // since the last check.
             if let look = state.lastLook, look.receivedByteCount == status.receivedByteCount { return look.lastByte }
             let latest = max(state.lastLook?.lastByte ?? .zero, lastByte)
             state.lastLook = (status.receivedByteCount, latest)
@@ -200,7 +197,8 @@ final class WebSocketDriver: Sendable {
         let number = run.linkCount
         run.link = Task { [self] in
             let failure = await follow { connection in
-                // Before the reader learns of it and may send at once. The task has ended before the driver removes it.
+                // This input precedes the element that lets the reader send. The task ends before the driver removes
+                // it.
                 defer { continuation.yield(.opened(link: number)) }
                 let (now, agreement) = (network.clock.now, connection.connection.agreement)
                 return state.withLock { state in
@@ -216,9 +214,9 @@ final class WebSocketDriver: Sendable {
         }
     }
 
-    /// Opens a connection, and passes on its messages until it ends.
+    /// Opens a connection, and passes its messages on until it ends.
     ///
-    /// - Parameter opened: Receives the open connection, and returns the facts about it.
+    /// - Parameter opened: Receives the open connection, and returns its properties.
     private func follow(opened: (WebSocketFlight) -> WebSocketLink) async -> LinkFailure {
         let session = account.makeSessionFlight()
         guard account.isPresent else { return .final(account.absence) }
@@ -243,13 +241,12 @@ final class WebSocketDriver: Sendable {
         return options.failure(after: flight.connection.status.received)
     }
 
-    /// Returns the failure that follows from the error of a connection. If the connection is cancelled without a
-    /// sign-out, the system's time in the background is over.
+    /// Converts the error of a connection. A cancellation without a sign-out means that the background time was over.
     private func failure(_ error: NetworkError, isSignedOut: Bool) -> LinkFailure {
         error.kind == .cancelled && !isSignedOut ? .suspended : LinkFailure(error)
     }
 
-    /// Ends the task of a connection, if there is one, and waits for it.
+    /// Cancels the task of a connection if there is one, and waits for its end.
     private func close(_ run: inout Run) async {
         guard let link = run.link else { return }
         link.cancel()
@@ -268,7 +265,7 @@ final class WebSocketDriver: Sendable {
 }
 
 extension WebSocketOptions {
-    /// Returns the failure that follows from the server's close frame.
+    /// Converts the server's close frame.
     func failure(after close: WebSocketClose?) -> LinkFailure {
         guard let frame = close.map({ WebSocketCloseFrame($0) }), let code = frame.code,
             !reconnectingCodes.contains(code)

@@ -1,7 +1,7 @@
 import Runway
 import Synchronization
 
-/// Passes elements from the connections of a WebSocket to its only reader, one at a time: adding an element waits until
+/// Passes elements from the connections of a WebSocket to its only reader, one at a time. Adding an element waits until
 /// the previous one is taken. Further elements wait in the connection, which has a limit.
 final class WebSocketHandoff: Sendable {
     private struct State {
@@ -10,13 +10,13 @@ final class WebSocketHandoff: Sendable {
         var reader: CheckedContinuation<Void, Never>?
         var writer: CheckedContinuation<Void, Never>?
 
-        /// Takes whoever waits, to be resumed without the lock.
+        /// Removes and returns the waiters. The caller resumes them without the lock.
         mutating func takeWaiters() -> [CheckedContinuation<Void, Never>] {
             defer { (reader, writer) = (nil, nil) }
             return [reader, writer].compactMap { $0 }
         }
 
-        /// Takes the element, or returns how the reading ended; a later read only returns `nil`.
+        /// Takes the element, or returns how the reading ended. Later reads return `nil`.
         mutating func takeNext() -> (
             element: WebSocketElement?, end: Result<Void, NetworkError>?, waiters: [CheckedContinuation<Void, Never>]
         ) {
@@ -28,11 +28,10 @@ final class WebSocketHandoff: Sendable {
         }
     }
 
-    /// Guards the element and the waiters.
     private let state = Mutex(State())
 
-    /// Adds an element when there is room for it. Returns `false` if the task was cancelled or the reading has ended
-    /// before.
+    /// Waits until there is room, and adds an element. Returns `false` if the task was cancelled or the reading has
+    /// ended.
     func add(_ element: WebSocketElement) async -> Bool {
         while true {
             let (isOver, waiters) = state.withLock { state -> (Bool?, [CheckedContinuation<Void, Never>]) in
@@ -47,7 +46,7 @@ final class WebSocketHandoff: Sendable {
         }
     }
 
-    /// Ends the reading after the element that waits, unless it has ended.
+    /// Ends the reading after the waiting element. Does nothing if the reading has ended already.
     func finish(_ error: NetworkError?) {
         let waiters = state.withLock { state in
             if state.end == nil { state.end = error.map { .failure($0) } ?? .success(()) }
@@ -56,9 +55,9 @@ final class WebSocketHandoff: Sendable {
         for waiter in waiters { waiter.resume() }
     }
 
-    /// Waits for the next element; `nil` at the end, and if the task is cancelled.
+    /// Waits for the next element. Returns `nil` at the end, and if the task is cancelled.
     ///
-    /// - Throws: The error of the end, once.
+    /// - Throws: The error that ended the reading, once.
     func next() async throws(NetworkError) -> WebSocketElement? {
         while true {
             let (element, end, waiters) = state.withLock { $0.takeNext() }
@@ -73,7 +72,7 @@ final class WebSocketHandoff: Sendable {
         }
     }
 
-    /// Waits in a place until a condition holds, the reading has ended, or the task is cancelled.
+    /// Waits until a condition is true, the reading has ended, or the task is cancelled.
     private func wait(
         _ place: any WritableKeyPath<State, CheckedContinuation<Void, Never>?> & Sendable,
         until isReady: @Sendable (State) -> Bool

@@ -1,43 +1,43 @@
 import Runway
 
-/// A whole message of a WebSocket (RFC 6455 §5.6).
+/// A complete message of a WebSocket (RFC 6455 §5.6).
 public enum WebSocketMessage: Sendable, Hashable {
-    /// A text.
+    /// A text message.
     case text(String)
-    /// Bytes.
+    /// A binary message.
     case binary([UInt8])
 }
 
-/// A code for the reason why a side closes a WebSocket (RFC 6455 §7.4).
+/// A close code: the reason why a peer closes a WebSocket (RFC 6455 §7.4).
 public struct WebSocketCloseCode: Sendable, Hashable, CustomStringConvertible {
-    /// The number, as it is sent.
+    /// The number of the code in a close frame.
     public let number: UInt16
 
-    /// Creates a code from its number. Only 1000 to 1003, 1007 to 1014 and 3000 to 4999 can be sent.
+    /// Creates a close code. Only 1000 to 1003, 1007 to 1014 and 3000 to 4999 can be sent.
     public init(_ number: UInt16) { self.number = number }
 
-    /// 1000: the purpose of the connection is fulfilled.
+    /// 1000: the connection has served its purpose.
     public static let normal = WebSocketCloseCode(1000)
-    /// 1001: the server goes down, or the user leaves.
+    /// 1001: the server shuts down, or the user leaves.
     public static let goingAway = WebSocketCloseCode(1001)
-    /// 1002: the other side broke the protocol.
+    /// 1002: the peer violated the protocol.
     public static let protocolError = WebSocketCloseCode(1002)
     /// 1007: a text was not UTF-8, or a message could not be decompressed.
     public static let invalidData = WebSocketCloseCode(1007)
-    /// 1008: the other side violated a policy.
+    /// 1008: the peer violated a policy.
     public static let policyViolation = WebSocketCloseCode(1008)
     /// 1009: a message was too large.
     public static let messageTooLarge = WebSocketCloseCode(1009)
-    /// 1011: the server failed.
+    /// 1011: the server had an internal error.
     public static let serverError = WebSocketCloseCode(1011)
     /// 1012: the server restarts.
     public static let serviceRestart = WebSocketCloseCode(1012)
     /// 1013: the server is overloaded.
     public static let tryAgainLater = WebSocketCloseCode(1013)
-    /// 1014: a gateway received an invalid response of its server.
+    /// 1014: a gateway received an invalid response from its upstream server.
     public static let badGateway = WebSocketCloseCode(1014)
 
-    /// The number.
+    /// The number of the code as text.
     public var description: String { "\(number)" }
 
     /// Whether a close frame may have the code.
@@ -60,12 +60,12 @@ public struct WebSocketCloseCode: Sendable, Hashable, CustomStringConvertible {
 /// }
 /// ```
 public struct WebSocketCloseFrame: Error, Sendable, Hashable, CustomStringConvertible {
-    /// The code; `nil` if the frame has none.
+    /// The close code; `nil` if the frame has none.
     public let code: WebSocketCloseCode?
-    /// The server's text, of at most 123 bytes in UTF-8; empty if there is none.
+    /// The reason that the server sent, at most 123 bytes of UTF-8; empty if it sent none.
     public let reason: String
 
-    /// The code and the reason, in one line.
+    /// The code and the reason on one line.
     public var description: String {
         let code = code.map { "code \($0)" } ?? "no code"
         return reason.isEmpty ? code : "\(code), \"\(reason.oneLine)\""
@@ -77,25 +77,25 @@ public struct WebSocketCloseFrame: Error, Sendable, Hashable, CustomStringConver
     }
 }
 
-/// The facts about a connection of a ``WebSocketChannel`` when it opens.
+/// The properties of an open WebSocket connection.
 public struct WebSocketLink: Sendable, Hashable {
-    /// The number of the connection, counted from 1. Messages that the server sent between two connections may be lost:
-    /// WebSocket has no way to resume.
+    /// The number of the connection; the first is 1. Messages that the server sent between two connections may be lost,
+    /// since WebSocket has no way to resume.
     public let number: Int
-    /// The subprotocol that the server chose; `nil` if there is none.
+    /// The subprotocol that the server chose; `nil` if it chose none.
     public let subprotocol: String?
-    /// The extensions that are in use, as the server named them; `nil` if there are none.
+    /// The extensions in use, as the server named them; `nil` if there are none.
     public let extensions: String?
-    /// The server's close frame of the previous connection; `nil` for the first connection, and if the previous one was
-    /// lost or closed by this side.
+    /// The server's close frame of the previous connection. `nil` for the first connection, and if the previous one was
+    /// lost or closed by the client.
     public let previousClose: WebSocketCloseFrame?
 }
 
-/// An element that a ``WebSocketSequence`` returns.
+/// An element of a ``WebSocketSequence``.
 public enum WebSocketElement: Sendable, Hashable {
-    /// A connection is open. After the first one, messages in between may be missing.
+    /// A connection has opened. If it is not the first, messages may have been lost before.
     case connected(WebSocketLink)
-    /// A message arrived.
+    /// The server sent a message.
     case message(WebSocketMessage)
 }
 

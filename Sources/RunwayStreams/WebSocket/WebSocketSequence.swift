@@ -22,9 +22,9 @@ import Synchronization
 /// If an account was signed in when the sequence was created, connections are opened only while that account is signed
 /// in: after that the sequence ends with a `NetworkError.Kind.cancelled` error.
 public struct WebSocketSequence: AsyncSequence, Sendable {
-    /// The elements that the sequence returns.
+    /// The elements of the sequence.
     public typealias Element = WebSocketElement
-    /// The error that the sequence throws.
+    /// The error that ended the WebSocket.
     public typealias Failure = NetworkError
 
     private let driver: WebSocketDriver
@@ -32,40 +32,41 @@ public struct WebSocketSequence: AsyncSequence, Sendable {
 
     init(_ driver: WebSocketDriver) { self.driver = driver }
 
-    /// The present state of the WebSocket.
+    /// The current state of the WebSocket.
     public var state: StreamState { driver.streamState }
 
-    /// The server's close frame of the last ended connection; `nil` if that connection was lost or closed by this side,
-    /// or if none has ended.
+    /// The server's close frame of the last connection that ended. `nil` if no connection has ended, or if that
+    /// connection was lost or closed by the client.
     public var closeFrame: WebSocketCloseFrame? { driver.closeFrame }
 
-    /// Sends a message on the open connection, and returns when the system has taken all of it. Only a message of the
-    /// server can confirm that the server received it.
+    /// Sends a message over the open connection. Returns when the system has accepted all of it. Only a message from
+    /// the server can confirm that it was received.
     ///
-    /// - Throws: `NetworkError.Kind.noNetwork` if no connection is open: a message does not wait for the next one;
-    ///   `NetworkError.Kind.overloaded` beyond 16 MiB of unsent messages.
+    /// - Throws: `NetworkError.Kind.noNetwork` if no connection is open, since messages do not wait for the next
+    ///   connection. `NetworkError.Kind.overloaded` if more than 16 MiB of messages are unsent.
     public func send(_ message: WebSocketMessage) async throws(NetworkError) { try await driver.send(message) }
 
-    /// Closes the WebSocket in order. The iteration returns the waiting messages, and then `nil`.
+    /// Closes the WebSocket with a closing handshake. The iteration returns the waiting messages, and then `nil`.
     ///
     /// - Parameters:
-    ///   - code: The reason as a code. The default is ``WebSocketCloseCode/normal``, which also replaces a code that
-    ///     can't be sent.
-    ///   - reason: A text for the server's log; only 123 bytes of it are sent. The default is empty.
+    ///   - code: The close code. The default is ``WebSocketCloseCode/normal``, which also replaces a code that can't be
+    ///     sent.
+    ///   - reason: A text for the server's log, cut to 123 bytes. The default is empty.
     public func close(_ code: WebSocketCloseCode = .normal, reason: String = "") {
         driver.stop(WebSocketClose((code.isSendable ? code : .normal).number, reason))
     }
 
-    /// Closes the connection until ``resume()``: for an app that goes into the background.
+    /// Closes the connection until ``resume()``. Call this function when the app goes into the background.
     public func pause() { driver.pause() }
 
-    /// Opens a paused WebSocket, and checks an open one: for an app that comes to the foreground.
+    /// Opens a paused WebSocket, and checks the connection of an open one. Call this function when the app comes to the
+    /// foreground.
     public func resume() { driver.resume() }
 
-    /// Starts the iteration.
+    /// Starts the iteration. Only the first iterator receives messages.
     public func makeAsyncIterator() -> AsyncIterator { AsyncIterator(driver: driver, isFirst: isRead.begin()) }
 
-    /// The iteration of a WebSocket.
+    /// The iterator of a WebSocket sequence.
     public struct AsyncIterator: AsyncIteratorProtocol {
         fileprivate let driver: WebSocketDriver
         fileprivate let isFirst: Bool
@@ -73,7 +74,7 @@ public struct WebSocketSequence: AsyncSequence, Sendable {
 
         fileprivate init(driver: WebSocketDriver, isFirst: Bool) { (self.driver, self.isFirst) = (driver, isFirst) }
 
-        /// Waits for the next element and returns it; `nil` at the end, and when the task is cancelled.
+        /// Waits for the next element. Returns `nil` at the end of the WebSocket, and when the task is cancelled.
         ///
         /// - Throws: The error that ended the WebSocket, such as a refusal by the server.
         public mutating func next(
@@ -86,24 +87,25 @@ public struct WebSocketSequence: AsyncSequence, Sendable {
     }
 }
 
-/// Whether a sequence is being read.
+/// Records whether a sequence is being read.
 private final class ReadOnce: Sendable {
     private let hasBegun = Atomic(false)
 
-    /// Begins the reading; returns whether it is the first.
+    /// Starts the reading. Returns whether it is the first.
     func begin() -> Bool { !hasBegun.exchange(true, ordering: .relaxed) }
 }
 
 extension NetworkLayer {
     /// Returns a WebSocket of an endpoint; see ``WebSocketSequence``.
     ///
-    /// The handshake is a GET of the endpoint that passes all stages of the layer. `https` in the service's base URL
-    /// stands for `wss`, and `http`, which the service has to allow, for `ws`.
+    /// The handshake is a GET call of the endpoint that passes all stages of the layer. An `https` base URL of the
+    /// service means `wss`. An `http` base URL, which the service has to allow, means `ws`.
     ///
     /// - Parameters:
-    ///   - endpoint: The path, parameters and header fields of the handshake.
-    ///   - options: The offer to the server, reconnection and limits; see ``WebSocketOptions`` for the defaults.
-    ///   - randomness: Randomises waits. The default is the system's generator; a test passes one with a seed.
+    ///   - endpoint: The endpoint with the path, parameters and header fields of the handshake.
+    ///   - options: The offered subprotocols and compression, the limits, and the rules of reconnection; see
+    ///     ``WebSocketOptions`` for the defaults.
+    ///   - randomness: Randomises delays. The default is the system's generator; a test passes a seeded one.
     public func webSocket<E: Endpoint>(
         _ endpoint: E, options: WebSocketOptions = WebSocketOptions(),
         randomness: any RandomNumberGenerator & Sendable = SystemRandomNumberGenerator()

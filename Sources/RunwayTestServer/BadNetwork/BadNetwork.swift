@@ -16,24 +16,24 @@ import NIOPosix
 /// without the permission to change the system's network. On Linux all loopback addresses exist; on Apple's systems
 /// they have to be added first. It can't delay the establishment of a connection; see ``PathConditions/roundTrip``.
 public final class BadNetwork: Sendable {
-    /// The port that is the same at all addresses.
+    /// The port, which is the same at all addresses.
     public let port: Int
-    /// The paths, in the order of their addresses.
+    /// The paths, in the order of ``addresses``.
     public let paths: [NetworkPath]
 
-    /// Starts as a good network: its paths forward bytes without delay until their conditions are set.
+    /// Starts a network whose paths forward bytes without delay until their conditions are set.
     ///
     /// - Parameters:
     ///   - server: The port of the server at 127.0.0.1.
     ///   - count: The number of addresses that lead to the server; 1 to 200.
-    ///   - seed: The seed of the random generator: jitter and loss are the same for the same seed. The default is 1.
+    ///   - seed: The seed of the random generator. Equal seeds have equal jitter and loss. The default is 1.
     /// - Throws: `IOError` if no port is free at all addresses.
     public init(to server: Int, addresses count: Int, seed: UInt64 = 1) async throws {
         let addresses = (2..<2 + min(max(count, 1), 200)).map { "127.0.0.\($0)" }
         let target = try SocketAddress(ipAddress: "127.0.0.1", port: server)
         var lastError: any Error = ChannelError.unknownLocalAddress
         for _ in 0..<20 {
-            // The first takes any port that is free; that port may be taken at another address.
+            // The first path takes any free port, which may be in use at another address.
             let probe = try NetworkPath(at: addresses[0], port: 0, to: target, seed: seed)
             let port = try await probe.listen()
             await probe.shutDown()
@@ -56,14 +56,14 @@ public final class BadNetwork: Sendable {
         throw lastError
     }
 
-    /// The addresses, in order.
+    /// The addresses that lead to the server.
     public var addresses: [String] { paths.map(\.address) }
 
-    /// Ends all connections, and listens no more.
+    /// Closes all connections, and stops listening.
     public func shutDown() async { for path in paths { await path.shutDown() } }
 }
 
-/// Runs `body` with a new ``BadNetwork`` and shuts it down afterwards, however `body` ends.
+/// Runs `body` with a new ``BadNetwork``. Shuts the network down afterwards, even if `body` throws.
 package func withBadNetwork<Value>(
     to server: Int, addresses count: Int, seed: UInt64 = 1, _ body: (BadNetwork) async throws -> Value
 ) async throws -> Value {

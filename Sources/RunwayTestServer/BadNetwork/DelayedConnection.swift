@@ -1,17 +1,17 @@
 import NIOCore
 import RunwayTesting
 
-/// One connection through a path: carries bytes both ways, delayed and in order. Runs on its event loop.
+/// One connection over a path. Carries bytes in both directions, delayed and in order. Used only on its event loop.
 final class DelayedConnection {
-    /// The size that is requested for the socket buffers of a path: 128 KiB, which Linux doubles.
+    /// The requested size of a path's socket buffers: 128 KiB, which Linux doubles.
     ///
-    /// The buffers of a loopback connection grow to megabytes, all of which a cut would lose. A network holds about as
-    /// many bytes as it carries in a round trip.
+    /// By default the buffers of a loopback connection grow to megabytes, and a cut would lose all of these bytes. A
+    /// real network holds about as many bytes as it carries in one round trip.
     static let socketByteCount: SocketOptionValue = 128 << 10
-    /// The most bytes that are under way in one direction of a path that delays bytes; the sender waits meanwhile.
+    /// The maximum number of bytes in transit in one direction of a delaying path. At this limit, the sender waits.
     private static let maximumDelayedByteCount = 4 << 20
-    /// The most bytes that wait in one direction of a path without a delay, for a receiver that is slower than the
-    /// sender.
+    /// The maximum number of bytes in transit in one direction of a path without delay, if the receiver is slower than
+    /// the sender.
     private static let maximumUndelayedByteCount = 128 << 10
 
     private enum Item {
@@ -19,7 +19,6 @@ final class DelayedConnection {
         case end
     }
 
-    /// The bytes in transit in one direction.
     private struct Direction {
         var items: [(due: NIODeadline, item: Item)] = []
         var byteCount = 0
@@ -28,7 +27,7 @@ final class DelayedConnection {
         var isHeldBack = false
     }
 
-    /// The most bytes that are under way in one direction.
+    /// The maximum number of bytes in transit in one direction.
     private var maximumByteCount: Int {
         if case .passing(let conditions) = path.state, !conditions.delaysBytes { return Self.maximumUndelayedByteCount }
         return Self.maximumDelayedByteCount
@@ -40,7 +39,7 @@ final class DelayedConnection {
     private let eventLoop: any EventLoop
     private var random: SeededGenerator
 
-    /// Joins two channels of one loop: the client's and the server's.
+    /// Connects the client's channel and the server's channel, which share an event loop.
     init(_ client: any Channel, _ server: any Channel, over path: NetworkPath, seed: UInt64) {
         self.path = path
         channels = [client, server]
@@ -48,12 +47,12 @@ final class DelayedConnection {
         random = SeededGenerator(seed: seed)
     }
 
-    /// Notes that bytes arrived from a side; `nil` is its end.
+    /// Processes bytes from a side; `nil` means that the side has ended.
     func received(_ bytes: ByteBuffer?, from side: Int) {
         if side == 0, let bytes, path.countSent(bytes.readableBytes) { return reset() }
         var delay = Duration.zero
         if case .passing(let conditions) = path.state { delay = conditions.delay(using: &random) }
-        // Later bytes never arrive before earlier ones.
+        // Later bytes must not arrive before earlier ones.
         let due = max(.now() + TimeAmount(delay), directions[side].last)
         directions[side].last = due
         directions[side].items.append((due, bytes.map { .bytes($0) } ?? .end))
@@ -62,16 +61,16 @@ final class DelayedConnection {
         schedule(side)
     }
 
-    /// Notes that a side can take more bytes.
+    /// Continues to deliver bytes, since a side can accept more.
     func drained(_ side: Int) { schedule(1 - side) }
 
-    /// Notes that the path behaves in another way from now on.
+    /// Applies new conditions of the path.
     func pathDidChange() {
         if path.state == .refusing { return reset() }
         for side in 0...1 { schedule(side) }
     }
 
-    /// Ends both sides without a goodbye.
+    /// Resets both sides.
     func reset() {
         for channel in channels { channel.triggerUserOutboundEvent(SocketEnding.reset, promise: nil) }
     }
@@ -91,7 +90,7 @@ final class DelayedConnection {
         guard path.state != .silent else { return }
         let now = NIODeadline.now()
         let peer = channels[1 - side]
-        // Bytes that a receiver does not take hold its sender back, like the window of TCP.
+        // If the receiver does not accept bytes, the sender waits, as with the window of TCP.
         while peer.isWritable, let (due, item) = directions[side].items.first, due <= now {
             directions[side].items.removeFirst()
             switch item {
@@ -115,7 +114,7 @@ final class DelayedConnection {
     }
 }
 
-/// Passes the bytes that one side of a connection sends to the connection.
+/// Passes the bytes of one side to the connection.
 final class DelayedSide: ChannelInboundHandler {
     typealias InboundIn = ByteBuffer
 
@@ -148,7 +147,7 @@ final class DelayedSide: ChannelInboundHandler {
     }
 
     func errorCaught(context: ChannelHandlerContext, error: any Error) {
-        // A side that breaks takes the other with it, as a real path does.
+        // If one side breaks, the other is reset, too, as on a real path.
         connection.reset()
     }
 

@@ -3,7 +3,7 @@ import NIOCore
 import NIOPosix
 import Synchronization
 
-/// One path of a ``BadNetwork``: an address of the loopback that leads to the server, with conditions that a test sets.
+/// One path of a ``BadNetwork``: a loopback address that leads to the server under the conditions that a test sets.
 public final class NetworkPath: Sendable {
     private struct State {
         var path = PathState.passing(PathConditions())
@@ -13,18 +13,18 @@ public final class NetworkPath: Sendable {
         var hole: BlackHole?
         var isOver = false
         var sentByteCount = 0
-        /// After how many sent bytes connections are cut, in ascending order.
+        /// The counts of sent bytes at which connections are cut, in ascending order.
         var cuts: [Int] = []
     }
 
-    /// The address, such as `127.0.0.2`.
+    /// The loopback address of the path, such as `127.0.0.2`.
     public let address: String
     private let port: Int
     private let target: SocketAddress
     private let seed: UInt64
     /// Reserves the port while the path does not listen.
     private let reservation: RefusingPort?
-    /// Guards how the path behaves, and its open connections.
+    /// Guards the state of the path and its open connections.
     private let shared = Mutex(State())
 
     /// - Throws: `POSIXError` if the port is in use at the address.
@@ -36,17 +36,16 @@ public final class NetworkPath: Sendable {
         reservation = try RefusingPort.reservation(at: address, port: port)
     }
 
-    /// The behaviour of the path.
+    /// The current behaviour of the path.
     public var state: PathState { shared.withLock { $0.path } }
-    /// The number of open connections.
+    /// The number of connections that are open now.
     public var connectionCount: Int { shared.withLock { $0.connections.count } }
-    /// The number of connections that were made so far.
+    /// The number of connections since the start.
     public var totalConnectionCount: UInt64 { shared.withLock { $0.count } }
 
-    /// Sets the conditions of the path, including open connections. They apply when the function returns.
+    /// Sets the state of the path, also for open connections. It applies when the function returns.
     ///
-    /// - Throws: `IOError` or `POSIXError` if the port was taken meanwhile. On Linux the system does not assign it to
-    ///   another socket.
+    /// - Throws: `IOError` or `POSIXError` if another socket has taken the port meanwhile, which Linux prevents.
     public func set(_ state: PathState) async throws {
         shared.withLock { $0.path = state }
         switch state {
@@ -64,19 +63,19 @@ public final class NetworkPath: Sendable {
         forEachConnection { $0.pathDidChange() }
     }
 
-    /// Resets all open connections; new ones are made as before.
+    /// Resets all open connections. New connections are not affected.
     public func cut() { forEachConnection { $0.reset() } }
 
-    /// The number of bytes that clients sent over the path so far.
+    /// The number of bytes that clients have sent over the path since the start.
     public var sentByteCount: Int { shared.withLock { $0.sentByteCount } }
 
-    /// Resets connections after given numbers of bytes from clients. Each time that the clients have sent that many
-    /// bytes in all, the connection that carried the last of them is reset.
+    /// Resets a connection each time ``sentByteCount`` reaches one of these counts. It resets the connection that
+    /// carried the last of these bytes.
     ///
-    /// - Parameter counts: Counts of ``sentByteCount``. They replace those that were set before.
+    /// - Parameter counts: Values of ``sentByteCount``. They replace earlier ones.
     public func cut(atSentByteCounts counts: [Int]) { shared.withLock { $0.cuts = counts.sorted() } }
 
-    /// Counts bytes that a client sent; returns whether its connection is to be cut.
+    /// Counts bytes that a client sent. Returns whether to cut its connection.
     func countSent(_ byteCount: Int) -> Bool {
         shared.withLock { state in
             state.sentByteCount += byteCount
@@ -86,14 +85,15 @@ public final class NetworkPath: Sendable {
         }
     }
 
-    /// Starts to listen, unless it does already; returns the port.
+    /// Starts to listen if the path does not listen yet. Returns the port.
     @discardableResult
     func listen() async throws -> Int {
         if let port = shared.withLock({ $0.listener })?.localAddress?.port { return port }
         let listener = try await ServerBootstrap(group: MultiThreadedEventLoopGroup.singleton)
             .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
             .serverChannelOption(.backlog, value: 256)
-            // Accepted sockets inherit it; after the handshake it would no longer bound the window.
+            // Set on the listener, so that accepted sockets inherit the size. After the handshake it would no longer
+            // limit the window.
             .serverChannelOption(.socketOption(.so_rcvbuf), value: DelayedConnection.socketByteCount)
             .childChannelOption(.socketOption(.so_sndbuf), value: DelayedConnection.socketByteCount)
             .childChannelOption(.autoRead, value: false)
@@ -124,12 +124,12 @@ public final class NetworkPath: Sendable {
             defer { state.listener = nil }
             return state.listener
         }
-        // A listener that is closed already is in the desired state.
+        // An error means that the listener is closed already.
         try? await listener?.close()
     }
 
-    /// Makes a black hole, and tries it for up to 5 s: a program that was started while the path listened may hold a
-    /// copy of the listening socket for as long as it runs.
+    /// Creates a black hole. Tries for up to 5 s, since a child process started while the path was listening may still
+    /// hold a copy of the listening socket.
     private func makeHole() async throws -> BlackHole {
         let clock = ContinuousClock()
         let limit = clock.now + .seconds(5)
@@ -148,7 +148,7 @@ public final class NetworkPath: Sendable {
         }
     }
 
-    /// Connects a client to the server, on the client's loop.
+    /// Connects a client to the server, on the client's event loop.
     private func join(_ client: any Channel) -> EventLoopFuture<Void> {
         ClientBootstrap(group: client.eventLoop)
             .channelOption(.socketOption(.so_rcvbuf), value: DelayedConnection.socketByteCount)

@@ -1,22 +1,22 @@
 import RunwayTesting
 
-/// The treatment of bytes on a path of a ``BadNetwork``.
+/// The delay, jitter and loss on a path of a ``BadNetwork``.
 public struct PathConditions: Sendable, Hashable {
-    /// The round-trip time of bytes, half of it each way. The default is zero.
+    /// The round-trip time, half of it in each direction. The default is zero.
     ///
-    /// The connection itself is established at once, since the system does that before it can be delayed; its first
-    /// response takes this long.
+    /// The system establishes a connection before it can be delayed, so only the bytes on the connection take this
+    /// time.
     public var roundTrip: Duration
-    /// The longest random extra delay each way. Order is preserved. The default is zero.
+    /// The maximum random delay that is added in each direction. The order of bytes is preserved. The default is zero.
     public var jitter: Duration
-    /// The fraction of parts that is lost, from 0 to 1. A lost part arrives ``retransmissionTimeout`` and a round trip
-    /// later, like a retransmission; later parts wait for it. The default is 0.
+    /// The fraction of parts that are lost, from 0 to 1. A lost part arrives later, by ``retransmissionTimeout`` and a
+    /// round trip, like a retransmission. Later parts wait for it. The default is 0.
     public var lossRate: Double
-    /// The time, beyond a round trip, after which a sender sends a lost part again. The default is 200 ms, the shortest
-    /// time of TCP on Linux.
+    /// The time after which a sender sends a lost part again, in addition to a round trip. The default is 200 ms, the
+    /// minimum of TCP on Linux.
     public var retransmissionTimeout: Duration
 
-    /// Describes how a path treats bytes; see the properties for the defaults.
+    /// Creates conditions; see the properties for the defaults.
     public init(
         roundTrip: Duration = .zero, jitter: Duration = .zero, lossRate: Double = 0,
         retransmissionTimeout: Duration = .milliseconds(200)
@@ -27,10 +27,10 @@ public struct PathConditions: Sendable, Hashable {
         self.retransmissionTimeout = max(retransmissionTimeout, .zero)
     }
 
-    /// Whether any part arrives later than it was sent.
+    /// Whether bytes may arrive later than they were sent.
     var delaysBytes: Bool { roundTrip > .zero || jitter > .zero || lossRate > 0 }
 
-    /// Returns the time that a part takes one way.
+    /// Returns the delay of one part in one direction.
     func delay(using random: inout SeededGenerator) -> Duration {
         var delay = roundTrip / 2
         if jitter > .zero { delay += jitter * Double.random(in: 0...1, using: &random) }
@@ -41,12 +41,12 @@ public struct PathConditions: Sendable, Hashable {
     }
 }
 
-/// The state of a path of a ``BadNetwork``.
+/// The behaviour of a path of a ``BadNetwork``.
 public enum PathState: Sendable, Hashable {
-    /// Bytes pass.
+    /// Bytes are forwarded under the associated conditions.
     case passing(PathConditions)
-    /// No reply: new connections are never established, and on open ones nothing arrives until the path passes bytes
-    /// again.
+    /// Nothing is forwarded. New connections are never established. Open connections receive nothing until the path
+    /// forwards bytes again.
     case silent
     /// New connections are refused at once, and open ones are reset.
     case refusing

@@ -1,18 +1,17 @@
 import Foundation
 import NIOCore
 
-/// A bound port of the loopback interface without a listener: the system assigns it to no other socket, and refuses
-/// connections to it.
+/// A bound loopback port without a listener. The system refuses connections to it, and does not assign it to another
+/// socket.
 package final class RefusingPort: Sendable {
-    /// The port.
     package let number: UInt16
     private let descriptor: Int32
 
-    /// Takes a port until this value is released.
+    /// Reserves a port until this object is released.
     ///
     /// - Parameters:
-    ///   - address: An IPv4 address of the loopback. The default is `127.0.0.1`.
-    ///   - number: The port. The default, 0, takes any that is free.
+    ///   - address: An IPv4 address of the loopback interface. The default is `127.0.0.1`.
+    ///   - number: The port. The default, 0, lets the system choose a free one.
     /// - Throws: `POSIXError` if the port is in use.
     package init(at address: String = "127.0.0.1", number: UInt16 = 0) throws {
         #if canImport(Glibc)
@@ -25,7 +24,7 @@ package final class RefusingPort: Sendable {
         var yes: Int32 = 1
         setsockopt(descriptor, SOL_SOCKET, SO_REUSEADDR, &yes, socklen_t(MemoryLayout<Int32>.size))
         let isBound = socketAddress.withSockAddr { bind(descriptor, $0, socklen_t($1)) == 0 }
-        // The port of `sockaddr_in` is in its third and fourth byte, in the order of the network.
+        // The third and fourth byte of `sockaddr_in` are the port, in network byte order.
         self.number = withUnsafeTemporaryAllocation(byteCount: 16, alignment: 8) { bytes in
             var length = socklen_t(bytes.count)
             _ = getsockname(descriptor, bytes.baseAddress?.assumingMemoryBound(to: sockaddr.self), &length)
@@ -37,12 +36,14 @@ package final class RefusingPort: Sendable {
 
     deinit { close(descriptor) }
 
-    /// Takes a port for servers that name it and reuse addresses: it stays theirs while none of them listens.
+    /// Reserves a port for servers that bind it by number with address reuse. No other socket gets the port while none
+    /// of them listens.
     ///
     /// - Parameters:
-    ///   - address: An IPv4 address of the loopback. The default is `127.0.0.1`.
-    ///   - port: The port, which has no listener; 0 takes any free port.
-    /// - Returns: `nil` on other systems than Linux, which let no server have a port that another socket has.
+    ///   - address: An IPv4 address of the loopback interface. The default is `127.0.0.1`.
+    ///   - port: A port without a listener; 0 lets the system choose a free one.
+    /// - Returns: The reservation; `nil` on other systems than Linux, since there a server can't bind a port that
+    ///   another socket has.
     /// - Throws: `POSIXError` if the port is in use.
     package static func reservation(at address: String = "127.0.0.1", port: Int) throws -> RefusingPort? {
         #if os(Linux)

@@ -2,16 +2,16 @@ import HTTPTypes
 import NIOCore
 import NIOTLS
 
-/// One connection of an origin: reads requests one after another and responds to each.
+/// One connection of an origin. Reads requests one after another, and responds to each.
 ///
-/// The handler runs on its channel's event loop. Each response is sent by a task of its own, so that it can wait for
-/// gates and clocks; the task is cancelled when the connection ends.
+/// The handler runs on its channel's event loop. Each response has its own task, so that it can wait for gates and
+/// clocks. The task is cancelled when the connection ends.
 final class OriginConnection: ChannelDuplexHandler {
     typealias InboundIn = ByteBuffer
     typealias OutboundIn = ByteBuffer
     typealias OutboundOut = ByteBuffer
 
-    /// One request and the response to it.
+    /// A request and its response.
     private struct Exchange {
         var request: ReceivedRequest
         let choice: OriginScript.Choice
@@ -20,7 +20,7 @@ final class OriginConnection: ChannelDuplexHandler {
         var isComplete = false
     }
 
-    /// The number of bytes of further requests that are read while a response is sent; then reading pauses.
+    /// The number of unread bytes at which reading pauses while a response is sent.
     private static let maximumUnreadBytes = 1 << 20
 
     private let number: Int
@@ -36,7 +36,7 @@ final class OriginConnection: ChannelDuplexHandler {
     private var isOver = false
     private var hasHeldRead = false
 
-    /// The server name that the client sent in its TLS handshake.
+    /// The server name in the client's TLS handshake.
     var serverName: String?
 
     init(number: Int, behaviour: ScriptedConnection, isTLS: Bool, script: OriginScript, record: OriginRecord) {
@@ -107,7 +107,7 @@ final class OriginConnection: ChannelDuplexHandler {
 
     // MARK: Reading requests
 
-    /// Reads as far as the bytes and the responses allow.
+    /// Processes all bytes that can be processed now.
     private func advance(context: ChannelHandlerContext) {
         do throws(MalformedRequest) {
             while !isOver, !isGreeting {
@@ -166,7 +166,7 @@ final class OriginConnection: ChannelDuplexHandler {
         var malformed = error
         malformed.connection = number
         record.received(malformed)
-        // A response that has begun before the request's end can't be followed by another one.
+        // A response that began before the end of its request ends the connection, so no other response can follow.
         if exchange?.isResponding == true {
             context.close(promise: nil)
             return
@@ -194,7 +194,7 @@ final class OriginConnection: ChannelDuplexHandler {
         }
     }
 
-    /// Starts the task that sends a response; `then` runs on the event loop when the connection can continue after it.
+    /// Starts the task that sends a response. `then` runs on the event loop when the connection can continue.
     private func send(
         _ reply: ScriptedReply, to request: ReceivedRequest? = nil, context: ChannelHandlerContext,
         then: @escaping @Sendable (OriginConnection, ChannelHandlerContext) -> Void
@@ -234,7 +234,7 @@ extension ReceivedRequest {
             connection: connection, serverName: serverName)
     }
 
-    /// A placeholder for the request of a response that is sent without one.
+    /// Creates a placeholder for the request of a response that is sent without a request.
     fileprivate init(connection: Int, serverName: String?) {
         self.init(
             method: .get, target: "/", version: "HTTP/1.1", fields: [], head: [], connection: connection,

@@ -2,7 +2,7 @@ import NIOCore
 import RunwayTesting
 import Synchronization
 
-/// The requests that an origin received, and its connections, within its limits.
+/// Records the requests and connections of an origin, within its limits.
 final class OriginRecord: Sendable {
     private struct State {
         var requests: [ReceivedRequest] = []
@@ -22,8 +22,8 @@ final class OriginRecord: Sendable {
 
     /// Guards the received requests.
     ///
-    /// Counters that tests wait for change after the lock is released: a test that is woken finds the counted requests
-    /// here.
+    /// Counters that tests wait for are changed after the lock is released, so that a woken test finds the counted
+    /// requests.
     private let state = Mutex(State())
 
     init(limits: ScriptedOrigin.Limits) { self.limits = limits }
@@ -35,7 +35,7 @@ final class OriginRecord: Sendable {
 
     // MARK: Connections
 
-    /// Counts a connection and returns its number; `nil` if the origin is shut down.
+    /// Counts a connection, and returns its number. Returns `nil` if the origin is shut down.
     func connectionOpened(_ channel: any Channel) -> Int? {
         let number: Int? = state.withLock { state in
             if state.isShutDown { return nil }
@@ -45,7 +45,7 @@ final class OriginRecord: Sendable {
         }
         guard let number else { return nil }
         connectionCount.update { $0 += 1 }
-        // A channel's handlers have seen its end before this future completes, so that their records are complete here.
+        // The channel's handlers process its end before this future completes, so their records are complete here.
         channel.closeFuture.whenComplete { _ in self.connectionClosed(number) }
         return number
     }
@@ -55,7 +55,7 @@ final class OriginRecord: Sendable {
         disconnectCount.update { $0 += 1 }
     }
 
-    /// Refuses connections from now on and returns the open ones.
+    /// Refuses new connections from now on, and returns the open ones.
     func shutDown() -> [any Channel] {
         state.withLock { state in
             state.isShutDown = true
@@ -63,7 +63,7 @@ final class OriginRecord: Sendable {
         }
     }
 
-    /// Ends every wait for requests or connections that can't arrive any more.
+    /// Ends all waits, since no further requests or connections can arrive.
     func endWaits() {
         for count in [requestCount, connectionCount, disconnectCount] {
             count.fail(with: ScriptedOrigin.ShutDownError())
@@ -72,7 +72,7 @@ final class OriginRecord: Sendable {
 
     // MARK: Requests
 
-    /// Reserves space for up to `count` more stored bytes of bodies, and returns the number of reserved bytes.
+    /// Reserves up to `count` bytes for stored bodies. Returns the number of reserved bytes.
     func reserve(bodyBytes count: Int) -> Int {
         state.withLock { state in
             let granted = min(count, max(0, limits.bodyBytes - state.recordedBodyBytes))
@@ -81,7 +81,8 @@ final class OriginRecord: Sendable {
         }
     }
 
-    /// Records a request and returns its position, under which it can be recorded again when more of it has arrived.
+    /// Records a request, and returns its position. The request can be updated under this position when more of it has
+    /// arrived.
     func received(_ request: ReceivedRequest) -> Int {
         let place = state.withLock { state in
             if state.requests.count < limits.requests { state.requests.append(request) }

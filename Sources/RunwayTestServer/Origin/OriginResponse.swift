@@ -1,9 +1,9 @@
 import HTTPTypes
 import NIOCore
 
-/// Sends one response on a connection: performs its steps in order.
+/// Performs the steps of one response on a connection, in order.
 struct OriginResponse {
-    /// Whether the connection can be used after a response.
+    /// Whether the connection can be used after the response.
     enum Outcome: Sendable {
         case next
         case over
@@ -11,9 +11,7 @@ struct OriginResponse {
 
     let channel: any Channel
 
-    /// Creates the response and sends it.
-    ///
-    /// A response that can't be sent, because the connection ended, has ended.
+    /// Creates and sends the response. If the connection ends, the response ends, too.
     func send(_ reply: ScriptedReply, to request: ReceivedRequest) async -> Outcome {
         let response: ScriptedResponse
         switch reply {
@@ -28,7 +26,7 @@ struct OriginResponse {
         return await perform(response.steps(responding: request.method, reuse: request.allowsReuse))
     }
 
-    /// Performs `steps` until one ends the connection or the connection ends by itself.
+    /// Performs `steps` until one of them, or the client, ends the connection.
     func perform(_ steps: [ResponseStep]) async -> Outcome {
         do {
             for step in steps {
@@ -43,7 +41,8 @@ struct OriginResponse {
             }
             return .next
         } catch {
-            // The client disconnected, the origin is shutting down, or a clock threw: nothing more can be sent.
+            // Nothing more can be sent: the client disconnected, the origin is shutting down, or a clock threw an
+            // error.
             channel.close(promise: nil)
             return .over
         }

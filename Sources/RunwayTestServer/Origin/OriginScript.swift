@@ -1,15 +1,14 @@
 import HTTPTypes
 import Synchronization
 
-/// The response of an origin to a request.
 enum ScriptedReply: Sendable {
     case response(ScriptedResponse)
     case closure(@Sendable (ReceivedRequest) async throws -> ScriptedResponse)
 }
 
-/// An origin's script: chooses the response to each request.
+/// Chooses the response to each request by the lines of the script.
 final class OriginScript: Sendable {
-    /// The requests that one line of the script applies to; a `nil` method means any method.
+    /// The requests that a line of the script applies to. A `nil` method matches every method.
     struct Route: Hashable, CustomStringConvertible {
         let method: HTTPRequest.Method?
         let path: String
@@ -17,14 +16,13 @@ final class OriginScript: Sendable {
         var description: String { "\(method?.rawValue ?? "any method") \(path)" }
     }
 
-    /// One line of the script.
     struct Line {
         var replies: ArraySlice<ScriptedReply>
         let repeatsLast: Bool
         let moment: ScriptedOrigin.ResponseMoment
     }
 
-    /// A response that was chosen for a request.
+    /// The response chosen for a request.
     struct Choice: Sendable {
         let reply: ScriptedReply
         let moment: ScriptedOrigin.ResponseMoment
@@ -37,7 +35,7 @@ final class OriginScript: Sendable {
         var connections: ArraySlice<ScriptedConnection> = []
     }
 
-    /// Guards the lines that are left of the script.
+    /// Guards the remaining lines of the script.
     private let state = Mutex(State())
 
     func set(_ line: Line, for route: Route) { state.withLock { $0.lines[route] = line } }
@@ -46,7 +44,7 @@ final class OriginScript: Sendable {
 
     func set(connections: [ScriptedConnection]) { state.withLock { $0.connections = connections[...] } }
 
-    /// Takes the behaviour that is next; the last one repeats.
+    /// Takes the behaviour for the next connection. The last behaviour repeats.
     func takeConnection() -> ScriptedConnection {
         state.withLock { state in
             guard let next = state.connections.first else { return .serve }
@@ -55,7 +53,7 @@ final class OriginScript: Sendable {
         }
     }
 
-    /// Takes the response that is next for a request.
+    /// Takes the response to a request.
     func takeResponse(for request: ReceivedRequest) -> Choice {
         state.withLock { state in
             for path in [request.target, request.path] {

@@ -1,27 +1,27 @@
 import NIOCore
 public import NIOSSL
 
-/// The certificate that a ``ScriptedOrigin`` uses for TLS.
+/// The TLS configuration of a ``ScriptedOrigin``, with its certificate.
 public struct OriginTLS: Sendable {
-    /// The configuration that connections are made with.
+    /// The server configuration for all connections.
     public var configuration: TLSConfiguration
 
-    /// Uses any server configuration of NIOSSL, for protocol versions, client certificates and the like.
+    /// Uses a server configuration of NIOSSL, for example to set protocol versions or request client certificates.
     ///
-    /// The origin offers HTTP/1.1 only: leave `applicationProtocols` empty or set `["http/1.1"]`.
+    /// The origin supports only HTTP/1.1, so leave `applicationProtocols` empty or set it to `["http/1.1"]`.
     public init(configuration: TLSConfiguration) { self.configuration = configuration }
 
-    /// Takes a certificate chain, the origin's own certificate first, and its private key, both as PEM.
+    /// Creates a configuration from a certificate chain, which starts with the origin's own certificate, and its
+    /// private key. Both are PEM.
     ///
-    /// The client is offered `http/1.1` (ALPN). Throws `NIOSSLError` if the bytes are not a certificate chain and its
-    /// key.
+    /// The origin offers `http/1.1` (ALPN). Throws `NIOSSLError` if the bytes are not a certificate chain and its key.
     public init(certificateChainPEM: [UInt8], privateKeyPEM: [UInt8]) throws {
         let chain = try NIOSSLCertificate.fromPEMBytes(certificateChainPEM)
         let key = try NIOSSLPrivateKey(bytes: privateKeyPEM, format: .pem)
         configuration = .makeServerConfiguration(
             certificateChain: chain.map { .certificate($0) }, privateKey: .privateKey(key))
         configuration.applicationProtocols = ["http/1.1"]
-        // A test should not wait long for a client that does not respond to a close_notify.
+        // A short timeout, so that a test does not wait for a client that ignores close_notify.
         configuration.shutdownTimeout = .seconds(1)
     }
 }

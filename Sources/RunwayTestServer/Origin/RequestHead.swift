@@ -1,8 +1,8 @@
 import HTTPTypes
 
-/// The request line and header fields of one request, checked by RFC 9112.
+/// The request line and header fields of a request, checked against RFC 9112.
 struct RequestHead: Equatable {
-    /// The way in which the end of the request's body is determined (RFC 9112 §6.3).
+    /// How the end of the request's body is determined (RFC 9112 §6.3).
     enum Framing: Equatable {
         case none
         case length(Int)
@@ -16,7 +16,7 @@ struct RequestHead: Equatable {
     let framing: Framing
     let bytes: [UInt8]
 
-    /// Reads a head that ends with its empty line.
+    /// Parses a head, including the empty line at its end.
     init(bytes: [UInt8]) throws(MalformedRequest) {
         self.bytes = bytes
         let lines = try Self.lines(of: bytes)
@@ -44,7 +44,7 @@ struct RequestHead: Equatable {
         }
     }
 
-    /// Splits a block at its CRLFs, without the empty line at its end.
+    /// Splits a block into lines at CRLF, without the empty line at its end.
     static func lines(of bytes: [UInt8]) throws(MalformedRequest) -> [ArraySlice<UInt8>] {
         var lines: [ArraySlice<UInt8>] = []
         var start = bytes.startIndex

@@ -1,10 +1,10 @@
 import HTTPTypes
 import NIOCore
 
-/// Reads HTTP/1.1 requests from bytes, strictly by RFC 9112, and stores them as they were sent.
+/// Parses HTTP/1.1 requests strictly by RFC 9112, and stores them as they were sent.
 ///
-/// A state machine without I/O: ``append(_:)`` adds bytes, and ``next()`` returns events. It accepts nothing that a
-/// lenient server might repair: the purpose of this reader is to show exactly the bytes that a client sends.
+/// A state machine without I/O: ``append(_:)`` adds bytes, and ``next()`` returns events. A lenient server may repair
+/// errors; this parser rejects them, since tests need the exact bytes that a client sends.
 struct RequestReader {
     enum Event: Equatable {
         case head(RequestHead)
@@ -28,27 +28,24 @@ struct RequestReader {
     private var buffer = ByteBuffer()
     private var state = State.head
 
-    /// Creates a reader; a head, or the trailers, of more than `maximumHeadBytes` are refused.
+    /// Creates a parser that rejects a head or trailers of more than `maximumHeadBytes`.
     init(maximumHeadBytes: Int) { self.maximumHeadBytes = max(0, maximumHeadBytes) }
 
-    /// The number of bytes that wait to be read.
+    /// The number of unread bytes.
     var unreadByteCount: Int { buffer.readableBytes }
 
-    /// Whether the bytes so far end between two requests.
+    /// Whether all received requests are complete.
     var isBetweenRequests: Bool {
         if case .head = state { return buffer.readableBytes == 0 }
         return false
     }
 
-    /// Takes in the next bytes of the connection.
     mutating func append(_ bytes: ByteBuffer) {
         buffer.discardReadBytes()
         buffer.writeImmutableBuffer(bytes)
     }
 
-    /// Returns the next event, or nil when more bytes are needed.
-    ///
-    /// After an error the reader must not be used.
+    /// Returns the next event; `nil` if more bytes are needed. Do not use the reader after an error.
     mutating func next() throws(MalformedRequest) -> Event? {
         switch state {
         case .head: return try readHead()
@@ -112,14 +109,14 @@ struct RequestReader {
         return length == 0 ? nil : buffer.readSlice(length: length)
     }
 
-    /// Reads up to and with the empty line that ends a head or the trailers.
+    /// Reads a head or trailers, including the empty line at the end.
     private mutating func readBlock() throws(MalformedRequest) -> [UInt8]? {
         let view = buffer.readableBytesView.prefix(maximumHeadBytes)
         guard let end = view.firstRange(of: Self.lineEnd + Self.lineEnd) else {
             if view.count == maximumHeadBytes {
                 throw MalformedRequest(reason: "The header fields take more than \(maximumHeadBytes) bytes.")
             }
-            // Otherwise the reader would wait for ever for a client that ends lines only with LF.
+            // Without this check, the reader would wait for ever if a client ends lines with LF only.
             if view.contains(10), let line = view.firstIndex(of: 10), line == view.startIndex || view[line - 1] != 13 {
                 throw MalformedRequest(reason: "A line ends in LF without CR (RFC 9112 §2.2).")
             }

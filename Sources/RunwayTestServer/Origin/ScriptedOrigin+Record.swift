@@ -1,17 +1,17 @@
 import RunwayTesting
 
-/// Requests and connections of an origin to assert on, and functions that wait for more, so that no test has to sleep.
+/// The recorded requests and connections of an origin, and functions that wait for more, so that tests need not sleep.
 ///
-/// Every wait throws `WaitTimedOut` after `limit` of real time (default: a minute), ``ShutDownError`` if the origin is
-/// shut down before, and `CancellationError`.
+/// Each wait throws `WaitTimedOut` after `limit` of real time (by default a minute), ``ShutDownError`` if the origin is
+/// shut down meanwhile, and `CancellationError`.
 extension ScriptedOrigin {
-    /// The requests in the order in which they were received, over all connections, up to the limit.
+    /// The requests of all connections in the order of their arrival, up to the limit.
     ///
-    /// A request is added when it was read in full, when a response to it begins, or when its connection ends during
-    /// it.
+    /// A request is added when it was read completely, when a response to it begins, or when its connection ends during
+    /// the request.
     public var requests: [ReceivedRequest] { record.requests }
 
-    /// The requests for which the script had no response, up to the limit.
+    /// The requests without a response in the script, up to the limit.
     public var unexpectedRequests: [ReceivedRequest] { record.requests.filter { !$0.isScripted } }
 
     /// The malformed requests, up to the limit on requests.
@@ -20,18 +20,18 @@ extension ScriptedOrigin {
     /// The reasons why TLS handshakes failed, one sentence each, up to the limit on requests.
     public var handshakeFailures: [String] { record.handshakeFailures }
 
-    /// The number of requests that were received, including those beyond the limit.
+    /// The number of received requests, including those beyond the limit.
     public var requestCount: Int { record.requestCount.value }
 
-    /// The number of connections that were accepted so far.
+    /// The number of connections accepted since the start.
     public var connectionCount: Int { record.connectionCount.value }
 
-    /// The number of open connections.
+    /// The number of connections that are open now.
     public var openConnectionCount: Int { record.openConnectionCount }
 
-    /// Waits until at least `count` requests were received in all. Returns the stored requests, in order.
+    /// Waits until at least `count` requests have arrived since the start. Returns the stored requests, in order.
     ///
-    /// - Throws: `WaitTimedOut` after `limit`, ``ShutDownError`` when the origin is shut down before,
+    /// - Throws: `WaitTimedOut` after `limit`, ``ShutDownError`` if the origin is shut down meanwhile,
     ///   `CancellationError`.
     @discardableResult
     public func waitForRequests(
@@ -42,20 +42,20 @@ extension ScriptedOrigin {
         return requests
     }
 
-    /// Waits until at least `count` connections were accepted in all.
+    /// Waits until at least `count` connections were accepted since the start.
     ///
-    /// - Throws: `WaitTimedOut` after `limit`, ``ShutDownError`` when the origin is shut down before,
+    /// - Throws: `WaitTimedOut` after `limit`, ``ShutDownError`` if the origin is shut down meanwhile,
     ///   `CancellationError`.
     public func waitForConnections(count: Int, within limit: Duration = .seconds(60)) async throws {
         try await record.connectionCount.wait(atLeast: count, within: limit, subject: "connections")
     }
 
-    /// Waits until at least `count` connections ended in all, on either side.
+    /// Waits until at least `count` connections have ended since the start, on either side.
     ///
-    /// A test can verify with it that a cancelled call closed its socket: hold the response at a `ScriptedGate`, cancel
-    /// the call, and wait for the disconnect.
+    /// A test can use it to check that a cancelled call closes its socket: hold the response at a `ScriptedGate`,
+    /// cancel the call, and wait for the disconnect.
     ///
-    /// - Throws: `WaitTimedOut` after `limit`, ``ShutDownError`` when the origin is shut down before,
+    /// - Throws: `WaitTimedOut` after `limit`, ``ShutDownError`` if the origin is shut down meanwhile,
     ///   `CancellationError`.
     public func waitForDisconnects(count: Int, within limit: Duration = .seconds(60)) async throws {
         try await record.disconnectCount.wait(atLeast: count, within: limit, subject: "disconnects")

@@ -1,53 +1,50 @@
 public import HTTPTypes
 
-/// A script determines the response to each request. Lines can be added and replaced at any time, even while requests
-/// are received.
+/// The script that determines the response to each request. Lines can be added and replaced at any time, also while
+/// requests arrive.
 ///
-/// A request gets its response from the first of these lines that has one left:
+/// The response comes from the first of these lines with a response left:
 ///
-/// 1. the line for its method and target,
-/// 2. the line for any method and its target,
-/// 3. the line for its method and its path (the target without its query),
-/// 4. the line for any method and its path,
-/// 5. the line of ``otherwise(respond:)``.
+/// 1. the line for the method and the target, 2. the line for any method and the target, 3. the line for the method and
+/// the path (the target without its query), 4. the line for any method and the path, 5. the line of
+/// ``otherwise(respond:)``.
 ///
-/// A request without a matching line gets a 404 that says so, and is added to ``unexpectedRequests``. Requests are
-/// ordered by the arrival of their heads.
+/// A request without a matching line is added to ``unexpectedRequests``, and its response is a 404 that states so.
+/// Responses are used in the order in which the heads of requests arrive.
 extension ScriptedOrigin {
-    /// The moment at which a response begins.
+    /// When a response begins.
     public enum ResponseMoment: Sendable, Hashable {
-        /// After the request was read to its end. A client that expects status 100 (Continue) receives it first (RFC
-        /// 9110 §10.1.1).
+        /// After the whole request was read. A client that expects status 100 (Continue) receives it first (RFC 9110
+        /// §10.1.1).
         case afterRequest
-        /// Like `afterRequest`, but 100 (Continue) is never sent.
+        /// After the whole request was read. Status 100 (Continue) is never sent.
         case afterRequestWithoutContinue
-        /// After the request's head was read. The body is still read and recorded.
+        /// After the head of the request was read. The body is still read and recorded.
         case afterHead
     }
 
-    /// Responds to every request of `method` for `path` with `response`.
-    ///
-    /// This replaces an earlier line for the same method and path.
+    /// Sets the response to all requests with a method and path. It replaces an earlier line for the same method and
+    /// path.
     ///
     /// - Parameters:
-    ///   - method: The method; `nil` means every method.
-    ///   - path: The path without a query, which matches any query, or a whole target, including the query.
-    ///   - moment: The moment at which the response begins. The default is after the request.
+    ///   - method: The method; `nil` matches every method.
+    ///   - path: A path without a query, which matches every query, or a whole target including the query.
+    ///   - moment: When the response begins. The default is after the request.
     ///   - response: The response.
     public func on(
         _ method: HTTPRequest.Method?, _ path: String, responding moment: ResponseMoment = .afterRequest,
         respond response: ScriptedResponse
     ) { on(method, path, responding: moment, respond: [response]) }
 
-    /// Responds to every request for `path`, whatever its method, with `response`.
+    /// Sets the response to all requests for a path, with any method.
     public func on(
         _ path: String, responding moment: ResponseMoment = .afterRequest, respond response: ScriptedResponse
     ) { on(nil, path, responding: moment, respond: [response]) }
 
-    /// Responds to the requests of `method` for `path` with `responses`, one after another.
+    /// Sets the responses to requests with a method and path, one after another.
     ///
-    /// With `repeatingLast`, the default, the last response serves all later requests; otherwise these have no response
-    /// here.
+    /// If `repeatingLast` is `true`, the default, the last response repeats. Otherwise this line does not match later
+    /// requests.
     public func on(
         _ method: HTTPRequest.Method?, _ path: String, responding moment: ResponseMoment = .afterRequest,
         respond responses: [ScriptedResponse], repeatingLast: Bool = true
@@ -57,21 +54,21 @@ extension ScriptedOrigin {
         script.set(line, for: OriginScript.Route(method: method, path: path))
     }
 
-    /// Responds to the requests for `path`, whatever their method, with `responses`, one after another.
+    /// Sets the responses to requests for a path, with any method, one after another.
     public func on(
         _ path: String, responding moment: ResponseMoment = .afterRequest, respond responses: [ScriptedResponse],
         repeatingLast: Bool = true
     ) { on(nil, path, responding: moment, respond: responses, repeatingLast: repeatingLast) }
 
-    /// Responds to every request of `method` (`nil`: any) for `path` with the response that `respond` returns.
+    /// Sets a closure that returns the response to each request with a method and path.
     ///
-    /// With ``ResponseMoment/afterHead`` the closure receives the request without its body. Its task is cancelled when
+    /// With ``ResponseMoment/afterHead``, the closure receives the request without its body. Its task is cancelled when
     /// the connection ends.
     ///
     /// - Parameters:
-    ///   - method: The method; `nil` means every method.
-    ///   - path: The path without a query, which matches any query, or a whole target, including the query.
-    ///   - moment: The moment at which the response begins. The default is after the request.
+    ///   - method: The method; `nil` matches every method.
+    ///   - path: A path without a query, which matches every query, or a whole target including the query.
+    ///   - moment: When the response begins. The default is after the request.
     ///   - respond: Returns the response. If it throws, the response is a 500 whose body names the error.
     public func on(
         _ method: HTTPRequest.Method?, _ path: String, responding moment: ResponseMoment = .afterRequest,
@@ -81,29 +78,30 @@ extension ScriptedOrigin {
         script.set(line, for: OriginScript.Route(method: method, path: path))
     }
 
-    /// Responds to every request for `path`, whatever its method, with the response that `respond` returns; with 500 if
-    /// it throws.
+    /// Sets a closure that returns the response to each request for a path, with any method. If it throws, the response
+    /// is a 500 whose body names the error.
     public func on(
         _ path: String, responding moment: ResponseMoment = .afterRequest,
         _ respond: @escaping @Sendable (ReceivedRequest) async throws -> ScriptedResponse
     ) { on(nil, path, responding: moment, respond) }
 
-    /// Responds to every request without another matching line with `response`; such requests are no longer unexpected.
+    /// Sets the response to requests without another matching line. These requests no longer count as unexpected.
     public func otherwise(respond response: ScriptedResponse) {
         script.setFallback(OriginScript.Line(replies: [.response(response)], repeatsLast: true, moment: .afterRequest))
     }
 
-    /// Responds to every request without another matching line with the response of `respond`; such requests are no
-    /// longer unexpected.
+    /// Sets a closure that returns the response to requests without another matching line. These requests no longer
+    /// count as unexpected.
     ///
-    /// If it throws, the response is a 500 whose body names the error. It is cancelled when the connection ends.
+    /// If the closure throws, the response is a 500 whose body names the error. Its task is cancelled when the
+    /// connection ends.
     public func otherwise(_ respond: @escaping @Sendable (ReceivedRequest) async throws -> ScriptedResponse) {
         script.setFallback(OriginScript.Line(replies: [.closure(respond)], repeatsLast: true, moment: .afterRequest))
     }
 
-    /// Treats the following connections by `connections`, one after another; the last one repeats.
+    /// Sets the behaviour of the next connections, one after another. The last behaviour repeats.
     ///
-    /// Without this, and with an empty list, every connection is served.
+    /// By default, and with an empty array, every connection is served.
     public func onConnections(_ connections: [ScriptedConnection]) {
         script.set(connections: connections)
     }

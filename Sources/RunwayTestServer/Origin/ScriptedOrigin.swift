@@ -23,13 +23,13 @@ import NIOTLS
 ///
 /// ``shutdown()`` cuts all connections. The deinit of an origin does the same.
 public final class ScriptedOrigin: Sendable {
-    /// Limits for the data that an origin stores. Negative limits count as zero.
+    /// The limits for the data that an origin stores. Negative limits count as zero.
     package struct Limits: Sendable {
-        /// The most stored requests; later ones get responses and are counted.
+        /// The maximum number of stored requests. Later requests get responses and are counted, but not stored.
         var requests: Int
-        /// The most stored bytes of bodies over all requests, while later bytes are counted.
+        /// The maximum size of all stored bodies together, in bytes. Later bytes are counted, but not stored.
         var bodyBytes: Int
-        /// The largest head of one request in bytes; a larger head is malformed.
+        /// The maximum size of the head of a request, in bytes. A larger head is malformed.
         var headBytes: Int
 
         package init(requests: Int = 1000, bodyBytes: Int = 64 << 20, headBytes: Int = 256 << 10) {
@@ -37,15 +37,15 @@ public final class ScriptedOrigin: Sendable {
         }
     }
 
-    /// The error of a wait whose origin was shut down before the awaited event.
+    /// The error of a wait if the origin was shut down before the awaited event.
     public struct ShutDownError: Error, Hashable, CustomStringConvertible {
-        /// One sentence.
+        /// The error as a sentence.
         public var description: String { "The scripted origin was shut down while a test waited on it." }
     }
 
-    /// The port that the origin listens on, at 127.0.0.1.
+    /// The port at 127.0.0.1 on which the origin listens.
     public let port: Int
-    /// Scheme, host and port without a slash at the end: `http://127.0.0.1:40123`.
+    /// The base of all URLs, without a slash at the end, such as `http://127.0.0.1:40123`.
     public let baseURL: String
 
     let script: OriginScript
@@ -55,10 +55,10 @@ public final class ScriptedOrigin: Sendable {
     /// Starts an origin on a free port of 127.0.0.1.
     ///
     /// - Parameters:
-    ///   - tls: the certificate for TLS; default: none, plain HTTP.
-    ///   - hostname: the host in ``baseURL``; default: `127.0.0.1`, with TLS `localhost`, since certificates and the
-    ///     server name of TLS need a name. It has to resolve to 127.0.0.1.
-    /// - Throws: an `IOError` if no socket can be opened, an `NIOSSLError` if the certificate can't be used.
+    ///   - tls: The configuration for TLS. The default is plain HTTP.
+    ///   - hostname: The host in ``baseURL``, which has to resolve to 127.0.0.1. The default is `127.0.0.1`. With TLS
+    ///     it is `localhost`, since certificates and the server name of TLS need a name.
+    /// - Throws: An `IOError` if no socket can be opened, an `NIOSSLError` if the certificate can't be used.
     public static func start(tls: OriginTLS? = nil, hostname: String? = nil) async throws -> ScriptedOrigin {
         try await start(tls: tls, hostname: hostname, limits: Limits())
     }
@@ -92,12 +92,12 @@ public final class ScriptedOrigin: Sendable {
         cut()
     }
 
-    /// Stops listening, cuts every connection and returns when all are closed.
+    /// Stops listening, and closes every connection. Returns when all are closed.
     ///
-    /// A second call does nothing. Pending waits throw ``ShutDownError``. The record stays readable.
+    /// Pending waits throw ``ShutDownError``. The recorded requests stay available. A second call does nothing.
     public func shutdown() async {
         let connections = cut()
-        // Closing a closed channel is reported as an error, and is the desired state.
+        // Closing a closed channel is an error, but leaves the desired state.
         try? await server.closeFuture.get()
         for connection in connections { try? await connection.closeFuture.get() }
         record.endWaits()
@@ -150,7 +150,7 @@ extension ScriptedConnection {
     }
 }
 
-/// Runs `body` with a new ``ScriptedOrigin`` and shuts it down afterwards, however `body` ends.
+/// Runs `body` with a new ``ScriptedOrigin``. Shuts the origin down afterwards, even if `body` throws.
 ///
 /// The parameters are those of ``ScriptedOrigin/start(tls:hostname:)``. Rethrows the errors of `body`.
 public func withScriptedOrigin<Value>(

@@ -1,10 +1,10 @@
 public import RunwayTesting
 
-/// An event that a scripted response waits for before it continues.
+/// An event for which a scripted response waits before it continues.
 public struct ScriptedPause: Sendable {
     private let wait: @Sendable () async throws -> Void
 
-    /// Waits for `duration` on `clock`; with a `ManualClock` the test decides when the duration has passed.
+    /// Waits for `duration` on `clock`. With a `ManualClock`, the test decides when the time has passed.
     public static func delay(_ duration: Duration, on clock: any Clock<Duration>) -> ScriptedPause {
         ScriptedPause { try await clock.sleep(for: duration) }
     }

@@ -2,62 +2,62 @@ public import HTTPTypes
 public import RunwayTesting
 
 extension ScriptedResponse {
-    /// Returns the response, waiting at `gate` before its head.
+    /// Returns the response with a wait at `gate` before its head.
     public func held(by gate: ScriptedGate) -> ScriptedResponse { pausing(.beforeHead, .gate(gate)) }
 
-    /// Returns the response, waiting for `duration` on `clock` before its head.
+    /// Returns the response with a delay of `duration` on `clock` before its head.
     public func delayed(by duration: Duration, on clock: any Clock<Duration>) -> ScriptedResponse {
         pausing(.beforeHead, .delay(duration, on: clock))
     }
 
-    /// Returns the response with one more pause; several at one point follow one another.
+    /// Returns the response with an additional pause. Several pauses at one point follow one another.
     public func pausing(_ point: PausePoint, _ pause: ScriptedPause) -> ScriptedResponse {
         with { $0.pauses.append((point, pause)) }
     }
 
-    /// Returns the response written `bytes` bytes at a time, all of it, with `pause` between.
+    /// Returns the response written in parts of `bytes` bytes, with `pause` between the parts.
     public func dripping(bytes: Int, _ pause: ScriptedPause) -> ScriptedResponse {
         with { $0.drip = Drip(bytes: max(1, bytes), pause: pause) }
     }
 
-    /// Returns the response cut off at `point`, where the connection ends by `ending`. The default closes it.
+    /// Returns the response truncated at `point`, where the connection ends by `ending`. The default closes the
+    /// connection.
     ///
-    /// A point past the response's end is its end.
+    /// A point beyond the end of the response means its end.
     public func cut(after point: CutPoint, by ending: Ending = .close) -> ScriptedResponse {
         with { $0.cut = (point, ending) }
     }
 
-    /// Returns the response with another way to end.
+    /// Returns the response with another ending of the connection.
     public func ending(_ ending: Ending) -> ScriptedResponse { with { $0.ending = ending } }
 
-    /// Returns the response with another framing.
+    /// Returns the response with another framing of its body.
     public func framed(_ framing: Framing) -> ScriptedResponse { with { $0.framing = framing } }
 
-    /// Returns the response with a `Content-Length` of `length`, whatever its body has.
+    /// Returns the response with a `Content-Length` of `length`, even if this is wrong.
     public func declaring(length: Int) -> ScriptedResponse { framed(.declaredLength(length)) }
 
-    /// Returns the response with one more header field, after those that it has.
+    /// Returns the response with an additional header field after the others.
     public func header(_ name: HTTPField.Name, _ value: String) -> ScriptedResponse {
         with { $0.headerFields.append(HTTPField(name: name, value: value)) }
     }
 
-    /// Returns the response with one more line in its head, sent unchecked and followed by CRLF.
+    /// Returns the response with an additional line in its head, which is sent unchecked and followed by CRLF.
     public func rawHeader(_ line: String) -> ScriptedResponse { with { $0.rawHeaderLines.append(line) } }
 
-    /// Returns the response with a field `X-Padding` whose value has `bytes` bytes.
+    /// Returns the response with a header field `X-Padding`, whose value has `bytes` bytes.
     public func paddedHead(bytes: Int) -> ScriptedResponse {
         rawHeader("X-Padding: " + String(repeating: "a", count: max(0, bytes)))
     }
 
-    /// Returns the response after one more interim response, such as 103 (RFC 8297) or 100.
+    /// Returns the response with an additional interim response before it, such as 103 (RFC 8297) or 100.
     ///
-    /// A 100 for a client that expects one is sent by the origin itself: see
-    /// ``ScriptedOrigin/ResponseMoment/afterRequest``.
+    /// The origin itself sends a 100 to a client that expects one; see ``ScriptedOrigin/ResponseMoment/afterRequest``.
     public func informing(_ status: HTTPResponse.Status, _ fields: HTTPFields = [:]) -> ScriptedResponse {
         with { $0.informational.append((status, fields)) }
     }
 
-    /// Returns a response that is sent `times` times as a whole.
+    /// Returns a response that is sent completely `times` times in a row.
     public func repeated(times: Int) -> ScriptedResponse { with { $0.copies = max(1, times) } }
 
     private func with(_ change: (inout ScriptedResponse) -> Void) -> ScriptedResponse {

@@ -1,15 +1,14 @@
 import HTTPTypes
 
-/// One step of sending a response.
 enum ResponseStep: Sendable {
     case send([UInt8])
     case pause(ScriptedPause)
-    /// Ends the response; later steps are not performed. Never `automatic`.
+    /// Ends the connection. Later steps are not performed. The ending is never `automatic`.
     case end(ScriptedResponse.Ending)
 }
 
 extension ScriptedResponse {
-    /// Returns the response to a request, step by step; a response without an `end` leaves its connection to the next
+    /// Returns the steps of the response to a request. Without an `end` step, the connection stays open for the next
     /// request.
     func steps(responding method: HTTPRequest.Method, reuse: Bool) -> [ResponseStep] {
         let closes = closesByRule(responding: method, reuse: reuse)
@@ -35,7 +34,7 @@ extension ScriptedResponse {
         pauses.filter { $0.point == point }.map { .pause($0.pause) }
     }
 
-    /// Whether the automatic ending is a close.
+    /// Whether the automatic ending closes the connection.
     private func closesByRule(responding method: HTTPRequest.Method, reuse: Bool) -> Bool {
         guard reuse, headerFields[.connection]?.lowercased() != "close" else { return true }
         guard allowsBody(responding: method) else { return false }
@@ -46,7 +45,7 @@ extension ScriptedResponse {
         }
     }
 
-    /// Returns whether a response to a method may have a body (RFC 9110 §6.4.1).
+    /// Returns whether the response to a method may have a body (RFC 9110 §6.4.1).
     private func allowsBody(responding method: HTTPRequest.Method) -> Bool {
         !hasHead || (method != .head && status.code >= 200 && status.code != 204 && status.code != 304)
     }
@@ -101,7 +100,7 @@ extension ScriptedResponse {
         switch framing {
         case .length, .declaredLength, .untilClose: return chunk
         case .chunked, .brokenChunk, .chunkedWithoutEnd:
-            // An empty chunk would end the body.
+            // An empty chunk would mark the end of the body.
             if chunk.isEmpty { return [] }
             let size = framing == .brokenChunk(index) ? "not a size" : String(chunk.count, radix: 16)
             return Array("\(size)\r\n".utf8) + chunk + [13, 10]

@@ -19,16 +19,16 @@ public import HTTPTypes
 /// Only specified bytes are sent: no `Date`, no `Server`. ``Ending-swift.enum`` determines the connection's state after
 /// the response.
 public struct ScriptedResponse: Sendable {
-    /// The status, which is sent with its reason phrase; default: 200.
+    /// The status, which is sent with its standard reason phrase. The default is 200.
     public var status: HTTPResponse.Status
-    /// The header fields, sent in their order and case, before those that the framing adds.
+    /// The header fields, sent in this order and letter case, before fields that the framing adds.
     public var headerFields: HTTPFields
-    /// Header lines that ``headerFields`` can't hold, such as illegal names and values. They are sent after the fields,
-    /// unchecked, each followed by CRLF.
+    /// Header lines that ``headerFields`` can't represent, such as invalid names and values. They are sent unchecked
+    /// after the fields, each followed by CRLF.
     public var rawHeaderLines: [String] = []
-    /// The body in the pieces in which it is written.
+    /// The body, in the pieces in which it is written.
     public var chunks: [[UInt8]]
-    /// The way in which the end of the body is marked; default: by its length.
+    /// How the end of the body is marked. The default is by its length.
     public var framing = Framing.length
     /// The state of the connection after the response.
     public var ending = Ending.automatic
@@ -40,63 +40,64 @@ public struct ScriptedResponse: Sendable {
     var copies = 1
     var hasHead = true
 
-    /// The number of bytes to write at a time, and the pause in between.
+    /// The number of bytes per write, and the pause between writes.
     struct Drip: Sendable {
         let bytes: Int
         let pause: ScriptedPause
     }
 
-    /// Creates a response. The default is an empty 200.
+    /// Creates a response. By default it has status 200 and no body.
     public init(status: HTTPResponse.Status = .ok, headerFields: HTTPFields = [:], chunks: [[UInt8]] = []) {
         self.status = status
         self.headerFields = headerFields
         self.chunks = chunks
     }
 
-    /// The way in which the end of the body is marked (RFC 9112 §6.3).
+    /// How the end of the body is marked (RFC 9112 §6.3).
     ///
-    /// If the rules forbid a body (HEAD, 204, 304) none is sent, and the fields are those of the response to GET. A
-    /// field that the response already has is not added again.
+    /// If HTTP forbids a body (HEAD, 204, 304), none is sent, and the fields are those of the response to GET. A field
+    /// that the response already has is not added.
     public enum Framing: Sendable, Hashable {
-        /// `Content-Length`, counted.
+        /// A `Content-Length` with the actual length.
         case length
-        /// `Content-Length` with any number, right or wrong.
+        /// A `Content-Length` with the associated number, right or wrong.
         case declaredLength(Int)
-        /// `Transfer-Encoding: chunked`, one chunk for each piece of the body that is not empty.
+        /// `Transfer-Encoding: chunked`, with one chunk per non-empty piece of the body.
         case chunked
-        /// Like `chunked`, but the size line of the chunk with this index, counted from zero, is not a number.
+        /// Chunked, but the size line of the chunk with this index, counted from zero, is not a number.
         case brokenChunk(Int)
-        /// Like `chunked`, but the last chunk, the empty one that ends the body, is missing.
+        /// Chunked, but without the empty last chunk that ends the body.
         case chunkedWithoutEnd
-        /// No mark: the body ends with the connection.
+        /// The end of the connection marks the end of the body.
         case untilClose
     }
 
-    /// The state of the connection after the whole response was written.
+    /// The state of the connection after the response was written.
     public enum Ending: Sendable, Hashable {
-        /// The connection behaves as HTTP requires: it stays open for the next request.
+        /// The connection stays open for the next request, or is closed if HTTP requires it.
         ///
         /// It is closed if the client or the response has `Connection: close`, if an HTTP/1.0 client did not ask to
-        /// keep it alive, if the framing requires it (`untilClose`), or if the response is broken so that only a close
-        /// ends it (a declared length that is too large, a broken chunk, no last chunk).
+        /// keep it open, or if the framing requires it (`untilClose`). It is also closed if a broken response can't end
+        /// in another way: a declared length that is too large, a broken chunk, or a missing last chunk.
         case automatic
-        /// The connection is closed without notice in the response; with TLS, its `close_notify` is sent first.
+        /// The connection is closed without `Connection: close` in the response. With TLS, `close_notify` is sent
+        /// first.
         case close
-        /// The socket is closed without TLS's `close_notify`, as by an attacker who truncates; without TLS like
-        /// `close`.
+        /// The socket is closed without TLS's `close_notify`, as an attacker does who truncates a response. Without TLS
+        /// it equals `close`.
         case closeAbruptly
-        /// The socket is reset (RST). The client may lose what it has not read yet.
+        /// The socket is reset (RST). The client may lose bytes that it has not read yet.
         case reset
-        /// The origin closes its sending half (FIN, with TLS `close_notify`), but leaves the connection open and unused
-        /// until the client closes.
+        /// The origin closes its sending half (FIN, and `close_notify` with TLS). The connection stays open and unused
+        /// until the client closes it.
         case halfClose
-        /// The connection stays open, and no byte is sent, until the client closes it.
+        /// The connection stays open without further bytes until the client closes it.
         case stayOpen
     }
 
-    /// A position in a response where it can pause.
+    /// A position in a response at which it can pause.
     public enum PausePoint: Sendable, Hashable {
-        /// Before the first byte, including that of an interim response.
+        /// Before the first byte, also that of an interim response.
         case beforeAnything
         /// After interim responses, before the head.
         case beforeHead
@@ -104,55 +105,55 @@ public struct ScriptedResponse: Sendable {
         case beforeChunk(Int)
         /// Before each piece of the body except the first.
         case betweenChunks
-        /// After the last piece of the body, before the bytes that end the body.
+        /// After the last piece of the body, before the bytes that mark its end.
         case beforeEnd
     }
 
-    /// A position in a response after which no more of it is sent.
+    /// A position in a response after which nothing more is sent.
     public enum CutPoint: Sendable, Hashable {
-        /// After this many bytes of the head, without interim responses.
+        /// After this number of bytes of the head. Interim responses do not count.
         case headBytes(Int)
-        /// After the head and this many bytes after it, including the sizes of chunks.
+        /// After the head and this number of further bytes, including chunk sizes.
         case bodyBytes(Int)
     }
 }
 
 extension ScriptedResponse {
-    /// Responds with a JSON text as UTF-8 and `Content-Type: application/json`; the text is not checked.
+    /// Creates a response with a JSON text and `Content-Type: application/json`. The text is not validated.
     public static func json(_ text: String, status: HTTPResponse.Status = .ok) -> ScriptedResponse {
         .bytes(Array(text.utf8), contentType: "application/json", status: status)
     }
 
-    /// Responds with a text as UTF-8 and `Content-Type: text/plain; charset=utf-8`.
+    /// Creates a response with a text and `Content-Type: text/plain; charset=utf-8`.
     public static func text(_ text: String, status: HTTPResponse.Status = .ok) -> ScriptedResponse {
         .bytes(Array(text.utf8), contentType: "text/plain; charset=utf-8", status: status)
     }
 
-    /// Responds with bytes of any content type; default: `application/octet-stream`.
+    /// Creates a response with bytes. The default content type is `application/octet-stream`.
     public static func bytes(
         _ bytes: [UInt8], contentType: String = "application/octet-stream", status: HTTPResponse.Status = .ok
     ) -> ScriptedResponse {
         ScriptedResponse(status: status, headerFields: [.contentType: contentType], chunks: [bytes])
     }
 
-    /// Responds with texts as UTF-8. Each is written separately, as a chunk of its own: the framing is `chunked`.
+    /// Creates a chunked response. Each text, in UTF-8, is written separately, as one chunk.
     public static func chunks(_ texts: [String], status: HTTPResponse.Status = .ok) -> ScriptedResponse {
         var response = ScriptedResponse(status: status, chunks: texts.map { Array($0.utf8) })
         response.framing = .chunked
         return response
     }
 
-    /// Responds with a status and no body.
+    /// Creates a response with a status and no body.
     public static func status(_ status: HTTPResponse.Status) -> ScriptedResponse {
         ScriptedResponse(status: status)
     }
 
-    /// Redirects to `location`, which is sent unchanged. The default status is 302.
+    /// Creates a redirect to `location`, which is sent unchanged. The default status is 302.
     public static func redirect(to location: String, status: HTTPResponse.Status = .found) -> ScriptedResponse {
         ScriptedResponse(status: status, headerFields: [.location: location])
     }
 
-    /// Sends bytes verbatim instead of head and body, then closes the connection.
+    /// Creates a response that sends bytes unchanged instead of a head and a body, and then closes the connection.
     public static func raw(_ pieces: [UInt8]...) -> ScriptedResponse {
         var response = ScriptedResponse(chunks: pieces)
         response.hasHead = false
@@ -161,15 +162,15 @@ extension ScriptedResponse {
         return response
     }
 
-    /// Sends a text verbatim, as UTF-8, instead of head and body, then closes the connection.
+    /// Creates a response that sends a text in UTF-8 instead of a head and a body, and then closes the connection.
     public static func raw(_ text: String) -> ScriptedResponse { .raw(Array(text.utf8)) }
 
-    /// Sends no response: the connection stays open and silent.
+    /// Sends nothing: the connection stays open and silent.
     public static var never: ScriptedResponse { .raw().ending(.stayOpen) }
 
-    /// Sends no response: the connection is closed.
+    /// Sends nothing: the connection is closed.
     public static var closing: ScriptedResponse { .raw() }
 
-    /// Sends no response: the connection is reset.
+    /// Sends nothing: the connection is reset.
     public static var resetting: ScriptedResponse { .raw().ending(.reset) }
 }

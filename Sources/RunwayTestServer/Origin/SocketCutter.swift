@@ -1,21 +1,21 @@
 import NIOCore
 
-/// An outbound event that ends a connection's socket below TLS.
+/// An outbound event that ends the socket of a connection below TLS.
 enum SocketEnding: Sendable {
-    /// The socket is closed, without TLS's farewell.
+    /// Close the socket without TLS's `close_notify`.
     case closed
-    /// The socket is reset.
+    /// Reset the socket.
     case reset
 }
 
-/// The pipeline's first handler, next to the socket: it ends the connection without asking those behind it.
+/// The first handler of the pipeline, next to the socket. It ends the connection without notifying later handlers.
 final class SocketCutter: ChannelOutboundHandler {
     typealias OutboundIn = ByteBuffer
     typealias OutboundOut = ByteBuffer
 
-    /// The layout of the system's `struct linger`, which on Linux no module that may be imported here defines.
+    /// The layout of the system's `struct linger`. On Linux, no module that may be imported here declares it.
     ///
-    /// A socket that lingers for zero seconds is closed with RST in place of FIN.
+    /// A socket that lingers for zero seconds is closed with RST instead of FIN.
     private struct Linger {
         let isOn: CInt
         let seconds: CInt

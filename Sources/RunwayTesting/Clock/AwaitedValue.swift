@@ -1,9 +1,9 @@
 import Synchronization
 
-/// A value that tasks wait on until it reaches a mark.
+/// A value on which tasks wait until it reaches a mark.
 ///
-/// A manual clock's time, a gate's position and an origin's counters are all of this kind. A waiter is resumed at
-/// the moment when the value is at or past its mark, even if the value falls again right after.
+/// Examples are the time of a manual clock, the position of a gate, and the counters of an origin. A waiter is resumed
+/// when the value reaches its mark, even if the value falls again immediately.
 package final class AwaitedValue<Value: Comparable & Sendable>: Sendable {
     private struct Waiter {
         let mark: Value
@@ -17,13 +17,12 @@ package final class AwaitedValue<Value: Comparable & Sendable>: Sendable {
         var failure: (any Error)?
     }
 
-    /// Guards the value, its waiters and the error with which later waits fail.
-    ///
-    /// No continuation is resumed while it is held.
+    /// Guards the value, its waiters, and the error with which later waits fail. Continuations are resumed without the
+    /// lock.
     private let state: Mutex<State>
     private let audience: AwaitedValue<Int>?
 
-    /// Creates a value to wait on; `audience`, if passed, has the number of tasks that wait at present.
+    /// Creates a value to wait on. `audience` is set to the number of waiting tasks.
     package init(_ value: Value, audience: AwaitedValue<Int>? = nil) {
         self.state = Mutex(State(value: value))
         self.audience = audience
@@ -33,10 +32,11 @@ package final class AwaitedValue<Value: Comparable & Sendable>: Sendable {
 
     package var waiterCount: Int { state.withLock { $0.waiters.count } }
 
-    /// The lowest value that a task waits for; `nil` if no task waits.
+    /// The lowest mark of the waiting tasks; `nil` if no task waits.
     var lowestMark: Value? { state.withLock { state in state.waiters.values.lazy.map(\.mark).min() } }
 
-    /// Changes the value and resumes every waiter whose mark it reaches, lowest mark first, then in order of arrival.
+    /// Changes the value. Resumes every waiter whose mark is reached, the lowest mark first, and equal marks in order
+    /// of arrival.
     package func update(_ change: (inout Value) -> Void) {
         let reached = state.withLock { state in
             change(&state.value)
@@ -51,7 +51,7 @@ package final class AwaitedValue<Value: Comparable & Sendable>: Sendable {
         for (_, waiter) in ordered { waiter.continuation.resume() }
     }
 
-    /// Ends every wait, present and to come, with `error`; the first error stays.
+    /// Ends all current and later waits with `error`. A second call has no effect.
     package func fail(with error: any Error) {
         let waiters = state.withLock { state in
             if state.failure == nil { state.failure = error }
@@ -64,7 +64,7 @@ package final class AwaitedValue<Value: Comparable & Sendable>: Sendable {
         for (_, waiter) in waiters.sorted(by: { $0.key < $1.key }) { waiter.continuation.resume(throwing: error) }
     }
 
-    /// Returns once the value is at or past `mark`; throws `CancellationError` when the task is cancelled before.
+    /// Waits until the value reaches `mark`. Throws `CancellationError` if the task is cancelled before.
     package func wait(until mark: Value) async throws {
         let number = state.withLock { state in
             state.nextNumber += 1
@@ -85,15 +85,15 @@ package final class AwaitedValue<Value: Comparable & Sendable>: Sendable {
         }
     }
 
-    /// Stores the continuation, or returns the outcome that it can have at once.
+    /// Stores the continuation, or returns an outcome that is known at once.
     private func enlist(
         _ continuation: CheckedContinuation<Void, any Error>,
         number: UInt64,
         mark: Value
     ) -> Result<Void, any Error>? {
         state.withLock { state in
-            // A task is marked cancelled before its handlers run. So either this sees the mark, or the handler runs
-            // after this lock is released and finds the waiter: no continuation waits for ever.
+            // A task is marked as cancelled before its handlers run. Either the mark is visible here, or the handler
+            // runs after this lock is released and finds the waiter. So no continuation waits for ever.
             if Task.isCancelled { return .failure(CancellationError()) }
             if mark <= state.value { return .success(()) }
             if let failure = state.failure { return .failure(failure) }

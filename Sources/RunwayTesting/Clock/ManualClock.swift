@@ -18,74 +18,71 @@
 ///
 /// A clock can be used from any thread.
 public final class ManualClock: Clock {
-    /// A moment on a manual clock, counted from the clock's making.
+    /// An instant of a manual clock, relative to the clock's creation.
     public struct Instant: InstantProtocol, CustomStringConvertible {
-        /// The time between the clock's making and this moment.
+        /// The time since the clock's creation.
         public var offset: Duration
 
-        /// Names the instant `offset` after the clock's creation. The default is the creation itself.
+        /// Creates an instant. The default is the creation of the clock.
         public init(offset: Duration = .zero) { self.offset = offset }
 
-        /// Returns the moment `duration` after this one.
+        /// Returns the instant that is `duration` later.
         public func advanced(by duration: Duration) -> Instant { Instant(offset: offset + duration) }
 
-        /// Returns the time from this moment to `other`, negative when `other` is earlier.
+        /// Returns the time until another instant; negative if the other instant is earlier.
         public func duration(to other: Instant) -> Duration { other.offset - offset }
 
-        /// Whether `lhs` is earlier than `rhs`.
+        /// Returns whether the first instant is earlier than the second.
         public static func < (lhs: Instant, rhs: Instant) -> Bool { lhs.offset < rhs.offset }
 
-        /// The offset, as `+2.5 seconds`.
+        /// The offset as a text, such as `+2.5 seconds`.
         public var description: String { "+\(offset)" }
     }
 
     private let time: AwaitedValue<Instant>
     private let sleepers = AwaitedValue(0)
 
-    /// Stops the time at `now` until the test advances it. The default is offset zero.
+    /// Creates a clock that stands still at `now` until the test advances it. The default is offset zero.
     public init(now: Instant = Instant()) {
         self.time = AwaitedValue(now, audience: sleepers)
     }
 
-    /// The instant at which the clock stands.
+    /// The current instant of the clock.
     public var now: Instant { time.value }
 
-    /// Zero: the clock wakes a sleeper exactly when it is advanced to the deadline.
+    /// Zero, since the clock wakes a sleeper exactly at its deadline.
     public var minimumResolution: Duration { .zero }
 
     /// The number of tasks that sleep on this clock.
     public var sleeperCount: Int { time.waiterCount }
 
-    /// The earliest moment that a task sleeps for, or nil when none is asleep.
+    /// The earliest deadline of the sleeping tasks; `nil` if no task sleeps.
     ///
-    /// A test can read a backoff here: `clock.now.duration(to: clock.nextDeadline!)`.
+    /// A test can read a backoff with `clock.now.duration(to: clock.nextDeadline!)`.
     public var nextDeadline: Instant? { time.lowestMark }
 
-    /// Moves the clock forward and wakes the sleepers that are due.
-    ///
-    /// A negative duration does nothing.
+    /// Advances the clock, and wakes the sleepers whose deadline is reached. A negative duration does nothing.
     public func advance(by duration: Duration) {
         time.update { $0 = max($0, $0.advanced(by: duration)) }
     }
 
-    /// Moves the clock forward to `instant` and wakes the sleepers that are due.
-    ///
-    /// An instant in the past does nothing.
+    /// Advances the clock to `instant`, and wakes the sleepers whose deadline is reached. An instant in the past does
+    /// nothing.
     public func advance(to instant: Instant) {
         time.update { $0 = max($0, instant) }
     }
 
-    /// Sleeps until the test has moved the clock to `deadline`; returns at once when it is there already.
+    /// Sleeps until the test has advanced the clock to `deadline`. Returns at once if the deadline has passed.
     ///
-    /// `tolerance` is ignored. Throws `CancellationError` when the task is cancelled, asleep or before.
+    /// `tolerance` is ignored. Throws `CancellationError` if the task is cancelled before or during the sleep.
     public func sleep(until deadline: Instant, tolerance: Duration? = nil) async throws {
         try await time.wait(until: deadline)
     }
 
-    /// Returns once at least `count` tasks sleep on this clock; default: one.
+    /// Waits until at least `count` tasks sleep on this clock. The default is one.
     ///
-    /// Throws ``WaitTimedOut`` after `limit` of real time (default: a minute), and `CancellationError` when the task
-    /// is cancelled.
+    /// Throws ``WaitTimedOut`` after `limit` of real time (by default a minute), and `CancellationError` if the task is
+    /// cancelled.
     public func waitForSleepers(count: Int = 1, within limit: Duration = .seconds(60)) async throws {
         try await sleepers.wait(atLeast: count, within: limit, subject: "sleepers")
     }

@@ -14,31 +14,31 @@ public final class ScriptedGate: Sendable {
     private let position = AwaitedValue(0)
     private let arrivals = AwaitedValue(0)
 
-    /// Closes the gate until the test opens it.
+    /// Creates a closed gate.
     public init() {}
 
-    /// Whether the gate was opened.
+    /// Whether the test has opened the gate.
     public var isOpen: Bool { position.value > 0 }
 
-    /// The number of responses that reached this gate so far, held or not.
+    /// The number of responses that have reached this gate so far.
     public var arrivalCount: Int { arrivals.value }
 
-    /// Releases all responses that wait at the gate, and lets later ones pass.
+    /// Releases all waiting responses, and lets later ones pass.
     public func open() {
         position.update { $0 = 1 }
     }
 
-    /// Returns once the gate is open; throws `CancellationError` when the task is cancelled before.
+    /// Waits until the gate is open. Throws `CancellationError` if the task is cancelled before.
     ///
-    /// Responses with a pause at this gate call it. A scripted closure can call it too.
+    /// A response with a pause at this gate calls this function. A scripted closure may call it, too.
     public func pass() async throws {
         arrivals.update { $0 += 1 }
         try await position.wait(until: 1)
     }
 
-    /// Returns once at least `count` responses reached the gate; default: one.
+    /// Waits until at least `count` responses have reached the gate. The default is one.
     ///
-    /// Throws ``WaitTimedOut`` after `limit` of real time (default: a minute), and `CancellationError`.
+    /// Throws ``WaitTimedOut`` after `limit` of real time (by default a minute), and `CancellationError`.
     public func waitForArrivals(count: Int = 1, within limit: Duration = .seconds(60)) async throws {
         try await arrivals.wait(atLeast: count, within: limit, subject: "arrivals at a gate")
     }

@@ -1,17 +1,17 @@
-/// The error of a test's wait whose event did not happen in time.
+/// The error of a wait whose event did not occur in time.
 ///
-/// Every wait of this library has a limit in real time, so that a test that waits for an event that never happens fails
-/// with a sentence instead of hanging its whole run.
+/// Every wait of this library has a limit in real time. If the event never occurs, the test fails with a sentence, and
+/// the test run does not hang.
 public struct WaitTimedOut: Error, Hashable, CustomStringConvertible {
-    /// The awaited things, in the plural: `"sleepers"`, `"requests"`.
+    /// The plural name of the awaited things, such as `"sleepers"` or `"requests"`.
     public let subject: String
     /// The number that the test waited for.
     public let expected: Int
-    /// The number that was reached when the wait timed out.
+    /// The number that was reached at the timeout.
     public let seen: Int
-    /// The duration of the wait, in real time.
+    /// The maximum duration of the wait, in real time.
     public let limit: Duration
 
-    /// The awaited and the reached number in one sentence.
+    /// A sentence with the expected and the reached number.
     public var description: String { "Gave up after \(limit): waited for \(expected) \(subject), saw \(seen)." }
 }

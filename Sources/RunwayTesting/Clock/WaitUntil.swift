@@ -1,17 +1,17 @@
-/// Waits until a condition holds, for a test that no event notifies of it.
+/// Waits until a condition is true, for tests that no event notifies.
 ///
-/// For tests of this package. Other tasks run between two checks of the condition: at first the caller yields, and
-/// after a tenth of a second, when the condition depends on a socket or a file, it sleeps a millisecond between checks.
+/// Other tasks run between two checks. At first the caller yields. After a tenth of a second it sleeps for a
+/// millisecond between checks, since the condition may depend on a socket or a file.
 ///
 /// - Parameters:
-///   - subject: The awaited state, to follow "waited for" in the error's text. The default is "the condition".
-///   - limit: The longest wait, in real time. The default is 60 s.
-///   - fileID: The file of the wait, which the error's text names.
-///   - line: The line of the wait, which the error's text names.
-///   - condition: Whether the wait has ended. It is checked at least once.
-///   - step: Called after each check that fails, for example to advance a manual clock. The default does nothing.
-/// - Throws: ``ConditionTimedOut`` if the condition does not hold within `limit`, `CancellationError` if the task is
-///   cancelled before it holds, and the errors of `condition` and `step`.
+///   - subject: The awaited state, as it follows "waited for" in the error's text. The default is "the condition".
+///   - limit: The maximum wait, in real time. The default is 60 s.
+///   - fileID: The file of the call, for the error's text.
+///   - line: The line of the call, for the error's text.
+///   - condition: Returns whether the wait is over. It is checked at least once.
+///   - step: Called after each failed check, for example to advance a manual clock. The default does nothing.
+/// - Throws: ``ConditionTimedOut`` if the condition is not true within `limit`, `CancellationError` if the task is
+///   cancelled before, and the errors of `condition` and `step`.
 package func waitUntil(
     _ subject: String = "the condition", within limit: Duration = .seconds(60), fileID: String = #fileID,
     line: Int = #line, _ condition: () async throws -> Bool, meanwhile step: () async throws -> Void = {}
@@ -32,15 +32,14 @@ package func waitUntil(
     }
 }
 
-/// The error of a wait whose condition did not hold in time.
+/// The error of a wait whose condition did not become true in time.
 package struct ConditionTimedOut: Error, Hashable, CustomStringConvertible {
-    /// The awaited state.
     package let subject: String
-    /// The duration of the wait, in real time.
+    /// The maximum duration of the wait, in real time.
     package let limit: Duration
-    /// The file and line of the wait.
+    /// The file and line of the call.
     package let place: String
 
-    /// The awaited condition and its place in one sentence.
+    /// A sentence with the awaited state and the place of the call.
     package var description: String { "Gave up after \(limit): waited for \(subject) at \(place)." }
 }

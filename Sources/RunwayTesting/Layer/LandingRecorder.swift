@@ -1,15 +1,15 @@
 public import Runway
 
-/// A delegate that records its notifications, for a test to assert on and wait for.
+/// A delegate that records its notifications, so that a test can check them and wait for them.
 ///
-/// A manager holds its delegate weakly: the test has to hold a reference to the recorder.
+/// A manager holds its delegate weakly, so the test has to hold a reference to the recorder.
 @MainActor
 public final class LandingRecorder: APIManagerDelegate {
-    /// One landing.
+    /// One notification about the end of a call.
     public struct Landing {
-        /// The call.
+        /// The id of the call; `nil` if the manager has none.
         public let flight: FlightID?
-        /// The parameters of the call.
+        /// The endpoint of the call, with its parameters.
         public let endpoint: (any Endpoint)?
         /// The response or the error of the call.
         public let result: Result<RawData, NetworkError>
@@ -17,21 +17,21 @@ public final class LandingRecorder: APIManagerDelegate {
 
     /// The landings so far, in order.
     public private(set) var landings: [Landing] = []
-    /// Reports of the progress of transfers so far, in order.
+    /// The reported progress of transfers so far, in order.
     public private(set) var progress: [TransferProgress] = []
-    /// Called with every landing, after it was recorded.
+    /// Called for every landing after it was recorded.
     public var onLanding: ((Landing, any APIManaging) -> Void)?
     private let count = AwaitedValue(0)
 
-    /// Creates a recorder. It records every landing of the managers whose delegate it is.
+    /// Creates a recorder. Set it as the delegate of managers to record their landings.
     public init() {}
 
-    /// Records a success.
+    /// Records the success of a call.
     public func apiManagerDidSucceed(_ manager: any APIManaging) {
         store(.success(manager.rawData ?? RawData([])), of: manager)
     }
 
-    /// Records a failure.
+    /// Records the failure of a call.
     public func apiManager(_ manager: any APIManaging, didFailWith error: NetworkError) {
         store(.failure(error), of: manager)
     }
@@ -45,8 +45,8 @@ public final class LandingRecorder: APIManagerDelegate {
     ///
     /// - Parameters:
     ///   - count: The number of landings to wait for.
-    ///   - limit: The longest wait, in real time. The default is 60 s.
-    /// - Throws: ``WaitTimedOut``, and `CancellationError` when the task is cancelled.
+    ///   - limit: The maximum wait, in real time. The default is 60 s.
+    /// - Throws: ``WaitTimedOut``, and `CancellationError` if the task is cancelled.
     @discardableResult
     public func landings(count: Int, within limit: Duration = .seconds(60)) async throws -> [Landing] {
         try await self.count.wait(atLeast: count, within: limit, subject: "landings")

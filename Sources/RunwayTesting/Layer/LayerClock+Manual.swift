@@ -3,7 +3,7 @@ public import Runway
 public import struct Foundation.Date
 
 extension LayerClock {
-    /// A layer's clock that a test drives; its date moves with it.
+    /// Creates a layer's clock that a test advances. Its date advances with it.
     ///
     /// - Parameters:
     ///   - clock: The clock that the test advances.

@@ -1,8 +1,8 @@
 import Foundation
 package import Runway
 
-/// Changes nothing. A custom stage must not change the promises of the stages beside it: tests put this stage at every
-/// place of the pipeline.
+/// A stage that changes nothing. Tests insert it at every place of the pipeline, to check that a custom stage does not
+/// change the behaviour of its neighbours.
 package struct PassThroughStage: RequestStage {
     package init() {}
 
@@ -23,15 +23,14 @@ package struct PassThroughStage: RequestStage {
 }
 
 extension RequestPipeline {
-    /// The default stages; with a stage that changes nothing before and after each place if `RUNWAY_TESTS_PASS_THROUGH`
-    /// is set.
+    /// The default stages. If `RUNWAY_TESTS_PASS_THROUGH` is set, a stage that changes nothing surrounds each of them.
     ///
-    /// The suites that the last two commands of `Scripts/test.sh` run pass with and without them.
+    /// The last two commands of `Scripts/test.sh` run their test suites in both ways.
     package static var tested: RequestPipeline {
         isPassThroughTested ? .withPassThroughStages : RequestPipeline()
     }
 
-    /// The default stages, with a stage that changes nothing before and after each place.
+    /// The default stages, each surrounded by stages that change nothing.
     package static var withPassThroughStages: RequestPipeline {
         var pipeline = RequestPipeline()
         for place in RequestPipeline.places {

@@ -1,22 +1,21 @@
 public import Runway
 import Synchronization
 
-/// A sink that stores every record, for a test to assert on.
+/// A sink that stores every record, so that a test can check them.
 ///
-/// Records reach sinks off the path of the calls: wait for them with ``records(count:within:)``, or call
-/// `network.flushRecords()` before reading ``records``. An amended record replaces the earlier one.
+/// A record may reach the sink after its call has ended. Wait with ``records(count:within:)``, or call
+/// `network.flushRecords()` before you read ``records``. An amended record replaces the earlier one.
 public final class RecordCollector: EventSink {
-    /// Guards the records.
     private let collected = Mutex<[FlightRecord]>([])
     private let count = AwaitedValue(0)
 
-    /// Collects every record that a layer reports from now on.
+    /// Creates an empty collector.
     public init() {}
 
-    /// The records so far, in the order of landing.
+    /// The records so far, in the order in which calls landed.
     public var records: [FlightRecord] { collected.withLock { $0 } }
 
-    /// Stores a record.
+    /// Stores a record, or replaces the earlier version of an amended one.
     public func receive(_ record: FlightRecord) {
         let total = collected.withLock { records in
             let index =
@@ -36,8 +35,8 @@ public final class RecordCollector: EventSink {
     ///
     /// - Parameters:
     ///   - count: The number of records to wait for.
-    ///   - limit: The longest wait, in real time. The default is 60 s.
-    /// - Throws: ``WaitTimedOut``, and `CancellationError` when the task is cancelled.
+    ///   - limit: The maximum wait, in real time. The default is 60 s.
+    /// - Throws: ``WaitTimedOut``, and `CancellationError` if the task is cancelled.
     public func records(count: Int, within limit: Duration = .seconds(60)) async throws -> [FlightRecord] {
         try await self.count.wait(atLeast: count, within: limit, subject: "records")
         return records

@@ -13,22 +13,21 @@ import Synchronization
 /// For misbehaviour of the network itself, use a `ScriptedOrigin` of `RunwayTestServer`: a stub can't be slow, half
 /// closed or malformed on the wire.
 public final class StubTransport: Transport {
-    /// Returns the response to a request. It may wait, and is cancelled with the call.
+    /// Returns the response to a request, or throws. It may suspend, and is cancelled together with the call.
     public typealias Respond = @Sendable (Request) async throws(NetworkError) -> Response
 
     private let respond: Respond
-    /// Guards the received requests.
     private let received = Mutex<[Request]>([])
 
-    /// Responds to every request with the response or the error of `respond`.
+    /// Creates a transport that responds to every request with the response or error of `respond`.
     public init(respond: @escaping Respond) {
         self.respond = respond
     }
 
-    /// The requests that were received so far, in order.
+    /// The requests received so far, in order.
     public var requests: [Request] { received.withLock { $0 } }
 
-    /// Records the request and responds to it.
+    /// Records the request, and responds to it.
     public func send(_ request: Request, in flight: Flight) async throws(NetworkError) -> Response {
         received.withLock { $0.append(request) }
         return try await respond(request)
@@ -36,7 +35,7 @@ public final class StubTransport: Transport {
 }
 
 extension Response {
-    /// A response of JSON text.
+    /// Creates a response with a JSON text.
     ///
     /// - Parameters:
     ///   - text: The body.
@@ -45,11 +44,11 @@ extension Response {
         bytes(Array(text.utf8), contentType: "application/json", status: status)
     }
 
-    /// A response of bytes.
+    /// Creates a response with bytes.
     ///
     /// - Parameters:
     ///   - bytes: The body.
-    ///   - contentType: The value of `Content-Type`; `nil` leaves the field out.
+    ///   - contentType: The value of `Content-Type`; `nil` omits the field.
     ///   - status: The status. The default is 200.
     public static func bytes(_ bytes: [UInt8], contentType: String? = nil, status: HTTPResponse.Status = .ok)
         -> Response

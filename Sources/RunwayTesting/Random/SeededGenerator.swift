@@ -10,10 +10,10 @@
 public struct SeededGenerator: RandomNumberGenerator, Sendable {
     private var state: UInt64
 
-    /// Repeats the same numbers for the same seed. Neighbouring seeds produce unrelated numbers.
+    /// Creates a generator. Equal seeds produce equal numbers, and neighbouring seeds produce unrelated numbers.
     public init(seed: UInt64) { state = seed }
 
-    /// Returns the next number.
+    /// Returns the next random number.
     public mutating func next() -> UInt64 {
         state &+= 0x9E37_79B9_7F4A_7C15
         var mixed = state
