@@ -28,8 +28,7 @@ public final class ChatClient<Stream: EventStreamEndpoint> {
     public private(set) var state = StreamState.idle
     /// The error with which the stream ended; `nil` if the stream has not ended, or ended without an error.
     public private(set) var error: NetworkError?
-    /// The error of the last attempt to store the conversations; `nil` if they are stored. The client tries again at
-    /// the next change.
+    /// The error of storing the conversations; `nil` if they are stored. The client tries again at the next change.
     public private(set) var storageError: (any Error)?
 
     @ObservationIgnored private let endpoint: Stream
@@ -69,9 +68,8 @@ public final class ChatClient<Stream: EventStreamEndpoint> {
     ///   - path: The path of the server's chat routes, relative to the service's base URL. The default is `chat`.
     ///   - options: The limits of a conversation; see ``ChatOptions`` for the defaults.
     ///   - streamOptions: The rules by which the stream reconnects; see `StreamOptions` for the defaults.
-    ///   - store: Stores the conversations. The default, `nil`, stores them in memory, as long as the client exists.
-    ///   - cursors: Stores the position in the stream. The default, `nil`, stores it in memory, as long as the client
-    ///     exists.
+    ///   - store: Stores the conversations. The default, `nil`, stores them as long as the client exists.
+    ///   - cursors: Stores the position in the stream. The default, `nil`, stores it as long as the client exists.
     ///   - key: The key under which `cursors` stores the position. The default is made from `chat` and the member.
     public init(
         member: String, on network: NetworkLayer, stream: Stream, path: EndpointPath = "chat",
@@ -241,8 +239,7 @@ extension ChatClient {
         let isExcluded = events.refusedTopics.contains(Self.topic(of: conversation.id))
         conversation.setExclusion(refusal ?? (isExcluded ? ChatMachine.exclusion : nil))
         guard isFollowed(conversation, start), !conversation.isRefused else { return }
-        // The stream delivers the conversation's events from now on: over this connection if it is open, or else over
-        // the next.
+        // The stream delivers the conversation's events from now on, over the open connection or the next one.
         conversation.take(events.state == .open ? .connected(.reset(.first)) : .followed)
         if events.isCaughtUp, isFollowed(conversation, start) { conversation.take(.caughtUp) }
     }
@@ -354,8 +351,7 @@ extension ChatClient {
         if events != nil { endIfSignedOut() }
     }
 
-    /// Stores the changed states, one write at a time. A write stores all changes that occurred during the previous
-    /// one.
+    /// Stores the changed states, one write at a time. Each write stores all changes since the previous one began.
     private func write() {
         guard writing == nil else { return }
         writing = Task { [weak self] in
@@ -382,8 +378,7 @@ extension ChatClient {
         let failed = await storeAll(states)
         for (id, state) in states where left[id] == state && !failed.contains(id) { left[id] = nil }
         for (id, state) in states where conversations[id] != nil && !failed.contains(id) { stored[id] = state }
-        // A state that could not be stored has an earlier position. Its conversation fetches the missed messages at the
-        // next start.
+        // A state that could not be stored has an earlier position: its conversation fetches the missed messages.
         if cursor != storedCursor {
             await cursors.store(cursor, for: key)
             storedCursor = cursor

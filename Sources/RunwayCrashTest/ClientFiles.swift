@@ -29,7 +29,7 @@ struct ClientFiles: Sendable {
     var database: URL { folder.appending(path: "database/\(kind.rawValue).sqlite") }
     /// The numbers of records and changes, written before they are recorded or sent.
     var offered: URL { folder.appending(path: "offered") }
-    /// The numbers that the client was told are durable.
+    /// The numbers that were reported to the client as durable.
     var durable: URL { folder.appending(path: "durable") }
     /// The numbers of changes that the queue has stored.
     var queued: URL { folder.appending(path: "queued") }

@@ -131,6 +131,7 @@ struct CompletionMiddleware<Context: RequestContext>: RouterMiddleware {
 /// Refuses some requests whose key it has seen before. It simulates a gateway that knows no keys, and refuses a request
 /// because of a deployment, a revoked role, or a body that is too large.
 final class GatewayMiddleware<Context: RequestContext>: RouterMiddleware {
+    /// Guards the received keys.
     private let keys = Mutex<Set<String>>([])
 
     func handle(

@@ -54,7 +54,7 @@ package enum SQLiteFile {
                     """)
             try prepare(database)
         }
-        // SQLite treats an empty file as a new database, and gives the files beside it the same permissions. An
+        // SQLite treats an empty file as a new database, and creates its other files with the same permissions. An
         // existing file is not opened here, since closing it would release this process's locks on it.
         let isNew = (try? Data().write(to: url, options: .withoutOverwriting)) != nil
         do {

@@ -4,6 +4,7 @@ import Synchronization
 
 /// Stores conversations in memory, until the app ends.
 public final class MemoryChatStateStore: ChatStateStore {
+    /// Guards the states by conversation.
     private let states = Mutex<[String: ChatState]>([:])
 
     /// Creates an empty store.

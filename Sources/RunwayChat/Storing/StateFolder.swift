@@ -1,7 +1,7 @@
 import Foundation
 import Runway
 
-/// Prepares the folder in which a store keeps conversations.
+/// Prepares the folder of a store of conversations.
 enum StateFolder {
     /// Creates a folder if it does not exist, and removes the access of other users.
     ///

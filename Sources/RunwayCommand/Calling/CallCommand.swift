@@ -10,7 +10,7 @@ struct CallCommand: AsyncParsableCommand {
         commandName: "call", abstract: "Make one call to any server, and print the response.",
         usage: "runway call [<method>] <url> [<items> ...] [<options>]", discussion: CallHelp.discussion)
 
-    // The words are optional: the method may be absent, so they are told apart after all options are parsed.
+    // The method may be absent, so the words are assigned their meaning after all options are parsed.
     @Argument(
         help: "GET, POST, … in any case. Default: POST if there is a body, or GET.",
         completion: .list(CallLine.knownMethods.map(\.rawValue)))

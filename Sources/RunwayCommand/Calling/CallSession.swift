@@ -172,6 +172,7 @@ extension NetworkError {
 }
 
 private final class RecordHolder: EventSink {
+    /// Guards the record.
     private let received = Mutex<FlightRecord?>(nil)
 
     var record: FlightRecord? { received.withLock { $0 } }

@@ -3,8 +3,12 @@ import RunwayJSON
 
 /// One part of a request as it is written on the command line: a name, a sign that states its kind, and a value.
 ///
-/// | sign | meaning | |---|---| | `name==value` | a query parameter | | `name=value` | a member of the JSON body, a
-/// string; in a form a field | | `name:=json` | a member of the JSON body, as JSON | | `name:value` | a header field |
+/// | sign | meaning |
+/// |---|---|
+/// | `name==value` | a query parameter |
+/// | `name=value` | a member of the JSON body, a string; in a form a field |
+/// | `name:=json` | a member of the JSON body, as JSON |
+/// | `name:value` | a header field |
 /// | `name@file` | a file of a form (multipart/form-data) |
 ///
 /// An `@` after one of the first four signs reads the value from a file. The first sign in the text counts. If several

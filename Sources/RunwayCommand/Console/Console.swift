@@ -151,6 +151,7 @@ enum ColourMode: String, ExpressibleByArgument, CaseIterable, Sendable {
     case auto
     case never
 
+    /// Guards the mode of the process.
     private static let mode = Mutex(ColourMode.auto)
 
     static var current: ColourMode {

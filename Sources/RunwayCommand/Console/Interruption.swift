@@ -68,6 +68,7 @@ enum Interruption {
 }
 
 private final class ReceivedSignal: Sendable {
+    /// Guards the number of the signal.
     private let number = Mutex<Int32?>(nil)
 
     var signal: Int32? { number.withLock { $0 } }
@@ -82,6 +83,7 @@ private final class ReceivedSignal: Sendable {
 
 /// Files and folders that are removed before the process ends, either normally or by a handled signal.
 enum TemporaryFiles {
+    /// Guards the paths.
     private static let paths = Mutex<Set<String>>([])
 
     static func insert(_ path: String) { paths.withLock { _ = $0.insert(path) } }

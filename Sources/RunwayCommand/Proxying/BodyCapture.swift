@@ -57,6 +57,7 @@ final class BodyCaptures: Sendable {
         var response: CapturedBody?
     }
 
+    /// Guards the bodies of each call.
     private let pairs = Mutex<[FlightID: Pair]>([:])
 
     func change(_ id: FlightID, _ change: (inout Pair) -> Void) {

@@ -3,7 +3,7 @@ import Runway
 
 /// The head of a CONNECT request (RFC 9110 §9.3.6), parsed from bytes.
 struct ConnectRequest: Equatable {
-    /// Tells a CONNECT request from other first bytes of a connection.
+    /// A decision whether a connection begins with a CONNECT request.
     enum Beginning: Equatable {
         case tunnel
         /// More bytes are needed to decide.

@@ -75,6 +75,7 @@ struct TooManyLookups: DescribedError {
 /// Counts the lookups in progress, including those of clients that have disconnected.
 private final class LookupCount: Sendable {
     private static let maximumCount = 512
+    /// Guards the number of running lookups.
     private let count = Mutex(0)
 
     /// Counts a new lookup. Returns `false`, without counting it, if the limit is reached.

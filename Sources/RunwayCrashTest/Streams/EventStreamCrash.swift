@@ -142,6 +142,7 @@ private final class NumberReader: Sendable {
     /// Guards the received numbers and texts, the number of connections, and the errors of all connections after the
     /// first.
     private let received = Mutex<(numbers: [Int], texts: [String], connections: Int, faults: [String])>(([], [], 0, []))
+    /// Guards the task that reads the events.
     private let task = Mutex<Task<Void, Never>?>(nil)
 
     init(_ index: Int, on network: NetworkLayer, hasPlaces: Bool) {

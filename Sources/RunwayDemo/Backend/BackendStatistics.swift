@@ -46,6 +46,7 @@
 
     /// Counts the statistics.
     final class StatisticsCounter: Sendable {
+        /// Guards the counts.
         private let counts = Mutex(BackendStatistics())
 
         var current: BackendStatistics {

@@ -6,15 +6,19 @@
     /// The server of the demo. Serves generated property listings through the APIs of three teams with different
     /// formats.
     ///
-    /// | route | response | |---|---| | `GET /esf/list?city&district&price_max&page&page_size` | second-hand homes;
-    /// `price_max` in 万 | | `GET /zf/list?city&district&rent_max&page&page_size` | rentals; `rent_max` in yuan a month
-    /// | | `GET /xinfang/list?city&district&average_price_max&offset&limit` | new homes; the price in yuan per m² | |
-    /// `GET /esf/detail/{id}`, `/zf/detail/{id}`, `/xinfang/detail/{id}` | one listing; 404 if it does not exist | |
-    /// `POST /member/login`, `POST /member/token` | an access token: for a name, or for a refresh token | | `GET
-    /// /member/favourites?folder` | three rentals in a member's folder; needs an access token | | `POST /_batch` |
-    /// several of these requests in one | | `GET /slow/list` | as `/esf/list`, a second late | | `GET
-    /// /failing/list?status` | that status, or 500 and 503 by turns | | `GET /failing/truncated` | JSON that ends in
-    /// its middle | | `GET /failing/envelope?team&error` | status 200 with an error inside |
+    /// | route | response |
+    /// |---|---|
+    /// | `GET /esf/list?city&district&price_max&page&page_size` | second-hand homes; `price_max` in 万 |
+    /// | `GET /zf/list?city&district&rent_max&page&page_size` | rentals; `rent_max` in yuan a month |
+    /// | `GET /xinfang/list?city&district&average_price_max&offset&limit` | new homes; the price in yuan per m² |
+    /// | `GET /esf/detail/{id}`, `/zf/detail/{id}`, `/xinfang/detail/{id}` | one listing; 404 if it does not exist |
+    /// | `POST /member/login`, `POST /member/token` | an access token: for a name, or for a refresh token |
+    /// | `GET /member/favourites?folder` | three rentals in a member's folder; needs an access token |
+    /// | `POST /_batch` | several of these requests in one |
+    /// | `GET /slow/list` | as `/esf/list`, a second late |
+    /// | `GET /failing/list?status` | that status, or 500 and 503 by turns |
+    /// | `GET /failing/truncated` | JSON that ends in its middle |
+    /// | `GET /failing/envelope?team&error` | status 200 with an error inside |
     ///
     /// Lists, details, favourites and `/slow/list` accept the parameter `delay_ms`, at most 5000. It delays the
     /// response until the caller disconnects at the latest. Pages have 30 listings by default and at most 100.

@@ -6,10 +6,11 @@
 
     /// The APIs of the three teams. They serve one catalogue with different names, prices, paging and envelopes.
     ///
-    /// | path | prices | pages | errors | |---|---|---|---| | `esf` | 万 (10,000 yuan), as numbers | `page` and
-    /// `page_size` | by number; status 400 for a bad parameter | | `zf` | yuan a month, as numbers | `page` and
-    /// `page_size` | by number; status 200 for a bad parameter | | `xinfang` | yuan a square metre, as text | `offset`
-    /// and `limit` | by name; status 400 for a bad parameter |
+    /// | path | prices | pages | errors |
+    /// |---|---|---|---|
+    /// | `esf` | 万 (10,000 yuan), as numbers | `page` and `page_size` | by number; status 400 for a bad parameter |
+    /// | `zf` | yuan a month, as numbers | `page` and `page_size` | by number; status 200 for a bad parameter |
+    /// | `xinfang` | yuan a square metre, as text | `offset` and `limit` | by name; status 400 for a bad parameter |
     ///
     /// An unknown id has status 404, any other error of a service status 200.
     extension Listing.Kind {

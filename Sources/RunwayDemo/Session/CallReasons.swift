@@ -3,7 +3,7 @@
 
     /// The reason why a call did not send its own request.
     package enum UnsentReason: String, Sendable, Hashable, CaseIterable, Codable, CodingKeyRepresentable {
-        /// A cached response answered the call.
+        /// The call used a cached response.
         case fromCache
         /// The call shared the request of another call, or joined an identical call of its manager.
         case joined

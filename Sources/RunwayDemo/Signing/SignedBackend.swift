@@ -45,6 +45,7 @@
 
     /// Counts the accepted orders by the signing key's identifier.
     final class AcceptedOrders: Sendable {
+        /// Guards the counts.
         private let counts = Mutex<[String: Int]>([:])
 
         var byKey: [String: Int] { counts.withLock { $0 } }

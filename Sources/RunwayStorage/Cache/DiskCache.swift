@@ -61,6 +61,7 @@ public final class DiskCache: CacheTier {
     private let folder: URL
     private let sealing: (any PayloadSealing)?
     private let report: @Sendable (DiskCacheProblem) -> Void
+    /// Guards the index.
     private let state = Mutex(State())
     /// The queue for opening, writing and closing.
     private let writing = DispatchQueue(label: "runway.disk-cache.writing", qos: .utility)

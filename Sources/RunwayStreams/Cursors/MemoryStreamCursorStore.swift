@@ -2,6 +2,7 @@ import Synchronization
 
 /// Stores cursors in memory, until the app ends.
 public final class MemoryStreamCursorStore: StreamCursorStore {
+    /// Guards the cursors by their keys.
     private let cursors = Mutex<[String: StreamCursor]>([:])
 
     /// Creates an empty store.

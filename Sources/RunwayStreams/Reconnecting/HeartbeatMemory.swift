@@ -4,6 +4,7 @@ import Synchronization
 /// The heartbeat intervals that the streams and WebSockets of a layer have learned for their networks, until the app
 /// ends.
 final class HeartbeatMemory: Sendable {
+    /// Guards the learned facts.
     private let learner = Mutex(HeartbeatLearner())
 
     func interval(on network: String, limit: Duration?, _ bounds: HeartbeatLearner.Bounds) -> Duration {

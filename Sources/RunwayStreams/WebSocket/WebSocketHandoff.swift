@@ -28,6 +28,7 @@ final class WebSocketHandoff: Sendable {
         }
     }
 
+    /// Guards the element and the waiters.
     private let state = Mutex(State())
 
     /// Waits until there is room, and adds an element. Returns `false` if the task was cancelled or the reading has

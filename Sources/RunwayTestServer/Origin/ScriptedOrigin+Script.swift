@@ -5,9 +5,11 @@ public import HTTPTypes
 ///
 /// The response comes from the first of these lines with a response left:
 ///
-/// 1. the line for the method and the target, 2. the line for any method and the target, 3. the line for the method and
-/// the path (the target without its query), 4. the line for any method and the path, 5. the line of
-/// ``otherwise(respond:)``.
+/// 1. the line for the method and the target,
+/// 2. the line for any method and the target,
+/// 3. the line for the method and the path (the target without its query),
+/// 4. the line for any method and the path,
+/// 5. the line of ``otherwise(respond:)``.
 ///
 /// A request without a matching line is added to ``unexpectedRequests``, and its response is a 404 that states so.
 /// Responses are used in the order in which the heads of requests arrive.

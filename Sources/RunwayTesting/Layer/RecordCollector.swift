@@ -6,6 +6,7 @@ import Synchronization
 /// A record may reach the sink after its call has ended. Wait with ``records(count:within:)``, or call
 /// `network.flushRecords()` before you read ``records``. An amended record replaces the earlier one.
 public final class RecordCollector: EventSink {
+    /// Guards the records.
     private let collected = Mutex<[FlightRecord]>([])
     private let count = AwaitedValue(0)
 

@@ -17,6 +17,7 @@ public final class StubTransport: Transport {
     public typealias Respond = @Sendable (Request) async throws(NetworkError) -> Response
 
     private let respond: Respond
+    /// Guards the received requests.
     private let received = Mutex<[Request]>([])
 
     /// Creates a transport that responds to every request with the response or error of `respond`.
