@@ -98,8 +98,7 @@ protocol ChatCalls: Sendable {
 struct NetworkChatCalls<Service: APIService>: ChatCalls {
     let network: NetworkLayer
     let base: String
-    /// The account that is signed in when the conversations are opened. If none is, the first account that signs in
-    /// later.
+    /// The account that is signed in when the conversations are opened, or else the first that signs in later.
     let account: StreamAccount
 
     init(network: NetworkLayer, base: String) {
@@ -183,8 +182,7 @@ extension NetworkError {
             sending: .notSent)
     }
 
-    /// The reason why a server refused a call. It is the text of the problem details (RFC 9457 §3.1) if the response
-    /// has them.
+    /// The reason why a server refused a call: the text of the problem details (RFC 9457 §3.1) if there are any.
     var chatReason: String {
         let problem = rawData?.json
         return problem?["detail"].string ?? problem?["title"].string ?? detail

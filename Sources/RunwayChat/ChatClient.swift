@@ -157,22 +157,19 @@ public final class ChatClient<Stream: EventStreamEndpoint> {
         for conversation in conversations.values { conversation.stop() }
     }
 
-    /// Closes the connection of the stream until ``resume()`` is called. Call this function when the app goes into the
-    /// background.
+    /// Closes the connection until ``resume()``. Call this function when the app goes into the background.
     public func pause() {
         isPaused = true
         events?.pause()
     }
 
-    /// Opens a paused stream again, and checks the connection of an open one. Call this function when the app comes to
-    /// the foreground.
+    /// Opens a paused stream, and checks an open one. Call this function when the app comes to the foreground.
     public func resume() {
         isPaused = false
         events?.resume()
     }
 
-    /// Waits until the client has tried to store all conversations and written messages. ``storageError`` has the error
-    /// if that failed.
+    /// Waits until the client has tried to store all conversations. If this failed, ``storageError`` has the error.
     public func flush() async {
         await writing?.value
         await cursors.flush()

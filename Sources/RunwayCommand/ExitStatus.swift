@@ -4,8 +4,7 @@ import Runway
 enum ExitStatus {
     /// The command succeeded.
     static let fine: Int32 = 0
-    /// The server refused the call, the response counts as a failure, or its media type says JSON but the body is not
-    /// valid JSON.
+    /// The server refused the call, the response is a failure, or a response declared as JSON is not valid JSON.
     static let refused: Int32 = 1
     /// The command line is invalid, or a file that it names can't be used.
     static let unusable: Int32 = 2

@@ -52,8 +52,7 @@ struct ChangeCheck {
         if !lost.isEmpty {
             findings.append("\(name): \(lost.count) were lost while they were sent, such as \(lost[0]).")
         }
-        // A call without acknowledgement may arrive late, but only once. Such a call was refused, or its process was
-        // killed.
+        // A call that was refused, or whose process was killed, may arrive late, but only once.
         findings += problems(
             of: name, Dictionary(grouping: effects, by: \.account).mapValues { $0.map(\.number) }, offered: offered,
             durable: durable, isOrdered: durable.subtracting(uncertain).contains)

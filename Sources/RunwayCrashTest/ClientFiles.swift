@@ -81,8 +81,7 @@ struct AppendedFile: Sendable {
 
     func append(line: String) throws { try append(line + "\n") }
 
-    /// Runs `body` under a lock on the file that excludes other processes. The system releases the lock of a killed
-    /// process.
+    /// Runs `body` under a lock that excludes other processes. The system releases the lock of a killed process.
     func locked(_ body: () throws -> Void) throws {
         guard flock(descriptor, LOCK_EX) == 0 else { throw CrashFailure("a file can't be locked") }
         defer { flock(descriptor, LOCK_UN) }

@@ -21,8 +21,7 @@ func reporting(_ check: () async throws -> [String]) async throws {
     if !findings.isEmpty { throw ExitCode(1) }
 }
 
-/// Compares the numbers that arrived at the server with those that the client recorded. Returns the problems, one
-/// sentence each.
+/// Compares the numbers that arrived at the server with the client's. Returns the problems, one sentence each.
 ///
 /// - Parameters:
 ///   - name: The name of the client.
@@ -58,8 +57,7 @@ func problems(
 func say(_ line: String) { FileHandle.standardOutput.write(Data("\(line)\n".utf8)) }
 
 extension Router where Context == BasicRequestContext {
-    /// Serves on the loopback interface until the process is killed. Uses HTTP/2 with a certificate, and HTTP/1.1
-    /// without one.
+    /// Serves on the loopback interface until the process is killed. Uses HTTP/2 with a certificate, or else HTTP/1.1.
     ///
     /// - Parameters:
     ///   - port: The port; 0 lets the system choose a free one.

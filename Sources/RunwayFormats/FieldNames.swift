@@ -22,8 +22,7 @@ extension HTTPField.Name {
     package static let runwayHeartbeatLimit = HTTPField.Name("Runway-Heartbeat-Limit", known: ())
     /// The seconds after which the server ends the response.
     package static let runwayLifetime = HTTPField.Name("Runway-Lifetime", known: ())
-    /// The number of padding bytes that the client wants at the start of a stream, so that no proxy buffers the first
-    /// events.
+    /// The number of padding bytes that the client wants first in a stream, so that no proxy buffers the events.
     package static let runwayPadding = HTTPField.Name("Runway-Padding", known: ())
 
     /// Whether the field describes an HTTP/1.1 connection, so that HTTP/2 does not allow it (RFC 9113 §8.2.2).

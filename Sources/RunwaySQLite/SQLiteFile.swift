@@ -11,11 +11,9 @@ package import GRDB
 /// write or checkpoint at the same time can lose a commit. `docs/decisions/0081-size-of-the-log.md` explains the limits
 /// of the write-ahead log.
 package enum SQLiteFile {
-    /// The number of pages in the write-ahead log after which SQLite moves the log to the database file, and reuses it
-    /// from its start.
+    /// The number of pages at which SQLite moves the write-ahead log to the database file, and reuses the log.
     package static let checkpointPageCount = 1000
-    /// The size to which SQLite truncates the write-ahead log when it reuses the log, for example after a large
-    /// transaction.
+    /// The size to which SQLite truncates a larger write-ahead log when it reuses the log.
     package static let maximumIdleLogByteCount = 4 << 20
     /// The number of free pages above which an empty database file is shrunk: 256 pages of 4 KiB, or 1 MiB.
     package static let maximumIdlePageCount = 256
@@ -24,13 +22,11 @@ package enum SQLiteFile {
     ///
     /// - Parameters:
     ///   - url: The file, in an existing folder.
-    ///   - waitsForDrive: Whether a commit waits until it is on the drive. Otherwise a power loss may undo the last
-    ///     commits.
-    ///   - overwritesRemovedBytes: Whether removed bytes are overwritten, regardless of SQLite's build options. The
-    ///     default is `false`.
+    ///   - waitsForDrive: Whether a commit waits for the drive. Otherwise a power loss may undo the last commits.
+    ///   - overwritesRemovedBytes: Whether SQLite overwrites removed bytes, in every build of it. The default is
+    ///     `false`.
     ///   - busyTimeout: The seconds to wait for locks of other processes. The default, `nil`, does not wait.
-    ///   - observesSuspension: Whether GRDB's notification before the app is suspended interrupts transactions. The
-    ///     default is `false`.
+    ///   - observesSuspension: Whether a suspension of the app interrupts transactions (GRDB). The default is `false`.
     ///   - prepare: Prepares the connection.
     /// - Throws: A `DatabaseError`, or a Foundation error if the file can't be created.
     package static func open(

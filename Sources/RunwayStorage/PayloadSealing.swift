@@ -40,8 +40,7 @@ public protocol PayloadSealing: Sendable {
     /// the key can be read.
     ///
     /// If the test succeeds, the bytes belong to another key. The record or change counts as sealed, and is sent when
-    /// it can be decrypted, in this run or a later one. A cached response is not found in either case, and stays on
-    /// disk.
+    /// it can be decrypted, in this run or a later one. A cached response is not found in either case, and stays.
     ///
     /// - Throws: Any error if the key can't be read, or if the bytes were encrypted with another key or for another
     ///   context. Damaged bytes are never passed, since a checksum detects them first.

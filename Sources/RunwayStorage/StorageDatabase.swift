@@ -23,8 +23,7 @@ enum StorageDatabase {
         protect: ([URL]) throws -> Void = { try StorageFolder.protect($0) }
     ) throws -> DatabaseQueue {
         let folder = url.deletingLastPathComponent()
-        // The folder is protected before the database is created, so that the database has this protection from the
-        // start.
+        // The folder is protected first, so that the database has its protection from the start.
         if try StorageFolder.prepare(folder) { try protect([folder]) }
         let queue = try SQLiteFile.open(
             at: url, waitsForDrive: durability == .full, overwritesRemovedBytes: overwritesRemovedBytes)

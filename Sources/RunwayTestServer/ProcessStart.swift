@@ -23,8 +23,7 @@ import Synchronization
             }
         }
 
-        /// Runs the process without blocking a thread. Returns the exit code, or the negative number of the signal that
-        /// ended it.
+        /// Runs the process without blocking a thread. Returns the exit code, or the negative signal number.
         package func runToItsEnd() async throws -> Int32 {
             try await withCheckedThrowingContinuation { continuation in
                 terminationHandler = { process in

@@ -7,8 +7,7 @@ import RunwayStreams
 /// sent. A pure state machine: callers pass the time.
 ///
 /// ``ChatWindow`` holds the shown messages, ``ChatOutbox`` the messages to be sent, and ``ChatMarks`` the members'
-/// marks. The machine fetches missing messages in pages. It sends nothing before the stream has caught up on its
-/// connection.
+/// marks. The machine fetches missing messages in pages. It sends nothing before the stream has caught up.
 ///
 /// The caller passes in events and results, performs the returned actions, and calls ``tick(at:)`` at ``deadline``.
 struct ChatMachine: Sendable {
@@ -44,8 +43,7 @@ struct ChatMachine: Sendable {
     private(set) var isConnected = false
     /// Whether the stream has caught up.
     private(set) var isCaughtUp = false
-    /// The reason why the member may not follow the conversation; `nil` if the member may. While it is set, no call is
-    /// made.
+    /// The reason why the member may not follow the conversation; `nil` if the member may. Otherwise no call is made.
     private var exclusion: String?
     /// The reason why the server refuses the pages; `nil` if it does not. While it is set, the machine only fetches a
     /// page after each ``refusalPause``.
@@ -187,8 +185,7 @@ extension ChatMachine {
         return next(at: now)
     }
 
-    /// Ends the pause if a page brought the missing messages. Lengthens the pause if the same page would be fetched
-    /// again at once.
+    /// Ends the pause if a page brought the missing messages. Lengthens it if the same page would follow at once.
     private mutating func noteProgress(_ page: ChatPage, _ range: ChatRange, from before: Int64?, at now: Duration) {
         switch range {
         case .latest:
@@ -211,8 +208,7 @@ extension ChatMachine {
         }
     }
 
-    /// Processes the failure of a fetch. If the member asked for a page of older messages, its failure does not delay
-    /// other pages.
+    /// Processes the failure of a fetch. The failure of a page of older messages does not delay other pages.
     mutating func fetchFailed(_ failure: Failure, at now: Duration) -> [Action] {
         guard let range = fetching else { return [] }
         fetching = nil
@@ -295,8 +291,7 @@ extension ChatMachine {
     ///
     /// - Parameters:
     ///   - state: The stored state.
-    ///   - isCurrent: Whether the stream continues at the cursor of the state. If not, the machine fetches missing
-    ///     messages.
+    ///   - isCurrent: Whether the stream continues at the cursor of the state. If not, it fetches missing messages.
     mutating func restore(_ state: ChatState, isCurrent: Bool) {
         epoch = state.epoch
         window.restore(state, isCurrent: isCurrent)

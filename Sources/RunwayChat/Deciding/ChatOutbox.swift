@@ -1,8 +1,7 @@
 import Foundation
 import Runway
 
-/// The messages that a member has written and that are not shown as stored yet. A pure state machine: callers pass the
-/// time.
+/// The messages of a member that are not shown as stored yet. A pure state machine: callers pass the time.
 ///
 /// Messages are sent one at a time, so that they arrive in the order in which they were written. A later message may be
 /// sent first if the offline queue has an earlier one that it can't send or read.
@@ -74,8 +73,7 @@ extension ChatOutbox {
 
     /// Records that the server has stored a message.
     ///
-    /// - Returns: The message, if it is the next one to show; `nil` if messages before it are missing, or if it is
-    ///   shown already.
+    /// - Returns: The message if it is the next one to show; `nil` if earlier ones are missing, or it is shown already.
     mutating func sent(
         _ id: UUID, number: Int64, date: Date, after last: Int64?, at now: Duration, proofTime: Duration
     ) -> ShownMessage? {

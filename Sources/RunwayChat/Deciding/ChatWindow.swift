@@ -52,8 +52,7 @@ extension ChatWindow {
             begin(at: page.messages.first?.number ?? page.last + 1, &outbox)
         case .after(let number):
             guard let last, page.last >= number else { return restart(afterLoss: last != nil, &outbox) }
-            // So many messages are missing that the screen starts again. The member can load the messages before it as
-            // older ones.
+            // So many messages are missing that the screen starts again. The member can load the missing ones later.
             if page.last - last > Int64(options.maximumMissedCount) { return restart(afterLoss: false, &outbox) }
             if page.first > last + 1 { begin(at: page.first, &outbox) }
         case .before(let number):

@@ -1,8 +1,7 @@
 import Foundation
 import RunwayFormats
 
-/// The state of one conversation that a client stores, so that the app can show the conversation at once after the next
-/// start.
+/// The stored state of one conversation, so that the app can show it at once after the next start.
 public struct ChatState: Sendable, Hashable, Codable {
     var messages: [ShownMessage] = []
     /// The number of the first message.
@@ -34,8 +33,7 @@ public struct ChatState: Sendable, Hashable, Codable {
 }
 
 extension ChatState {
-    /// The state reduced to the drafts. All of them are sent again: the server recognises a message that it has stored
-    /// already.
+    /// The state reduced to the drafts. All are sent again, since the server recognises a message that it has.
     var draftsAlone: ChatState {
         var state = ChatState()
         state.drafts = drafts

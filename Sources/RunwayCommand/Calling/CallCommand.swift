@@ -151,8 +151,7 @@ struct CallCommand: AsyncParsableCommand {
         return form ? .form(readsStandardInput: !ignoreStdin) : .items(readsStandardInput: !ignoreStdin)
     }
 
-    /// The redaction of the record. The record contains bodies, since the output shows the request. Secrets in them are
-    /// redacted.
+    /// The redaction of the record, which contains bodies, since the output shows the request.
     var redaction: Redaction { showSecrets ? .none : Redaction(recordsBodies: true) }
 
     /// Adds the `Authorization` field of `--auth`. Without `--auth`, adds the session's if the request has none.

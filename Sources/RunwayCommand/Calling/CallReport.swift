@@ -30,16 +30,14 @@ struct CallReport: Encodable, Sendable {
         }
     }
 
-    /// The response. Its header fields are redacted as in the record. Its body is not redacted, since the user
-    /// requested it.
+    /// The response. Its header fields are redacted as in the record. Its body is not, since the user requested it.
     struct ResponseReport: Encodable, Sendable {
         let status: Int
         let reason: String
         let headers: [[String]]?
         /// The body if it is text (``RawData/text``).
         let body: String?
-        /// The body in Base64, if ``body`` can't represent it: it is not text, has invalid UTF-8, or has a content
-        /// coding.
+        /// The body in Base64 if it is not text, has invalid UTF-8, or has a content coding.
         let bodyBase64: String?
         /// The content coding of the body, if it was not decoded.
         let contentCoding: String?

@@ -35,8 +35,7 @@ struct CallRequest {
         /// The items make the body: a JSON object, or a form if one of them is a file. Without items that belong to the
         /// body, redirected standard input is the body.
         case items(readsStandardInput: Bool)
-        /// The items make a form. Without items that belong to the body, redirected standard input is the body, and is
-        /// a form already.
+        /// The items make a form. Without such items, redirected standard input is the body, and is a form already.
         case form(readsStandardInput: Bool)
         /// The file with this path is the body; `-` is standard input.
         case file(String)

@@ -74,8 +74,7 @@ struct CallSession: Sendable {
         var isFine = false
         var failure: (any Error)?
         do {
-            // The end of this scope releases the response. This closes its record, even if the body was not read to the
-            // end.
+            // The end of this scope releases the response, and closes its record even if the body was not read.
             let response = try await network.exchange(request, with: CalledServer.self)
             head = response.head
             isFine = response.verdict == .fine
@@ -133,7 +132,7 @@ struct CallSession: Sendable {
     /// The body is released unread, since without a validator no bytes may be appended to the file.
     ///
     /// - Returns: The head of the response with status 416, or with status 401 or 403. After 401 and 403 the same
-    ///   credentials are not sent again, since the server may count failed attempts. `nil` if the file has to be
+    ///   credentials are not sent again, since the server may count failed attempts. `nil` if the file must be
     ///   downloaded.
     private func probe(_ file: ReplacedFile, _ request: Request) async throws(NetworkError) -> HTTPResponse? {
         var request = request

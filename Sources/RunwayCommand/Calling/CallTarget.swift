@@ -4,8 +4,7 @@ import Runway
 struct CallTarget: Equatable {
     let scheme: String
     let authority: String
-    /// The path and query, which begin with a slash. Only characters that a request line does not allow are
-    /// percent-encoded.
+    /// The path and query, which begin with a slash. Only characters that are invalid in a request line are encoded.
     private(set) var path: String
 
     /// The port; the scheme's default if the URL names none.

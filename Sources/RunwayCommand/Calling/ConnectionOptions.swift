@@ -105,8 +105,7 @@ enum TimeoutLimit: Double {
 }
 
 extension TransportConfiguration.Trust {
-    /// Reads the certificate authorities of `--cacert`. They replace the system's authorities, which apply if `path` is
-    /// `nil`.
+    /// Reads the authorities of `--cacert`, which replace the system's. If `path` is `nil`, the system's apply.
     ///
     /// - Throws: ``CommandFailure`` if the file can't be read, or contains no certificate.
     init(cacert path: String?) throws(CommandFailure) {
@@ -137,8 +136,7 @@ extension NIOTransport {
 }
 
 extension CommandFailure {
-    /// Creates the error for a transport that can't be created. It names the file of `--cacert`, if the option is
-    /// present.
+    /// Creates the error for a transport that can't be created. It names the file of `--cacert`, if there is one.
     init(_ error: NetworkError, cacert path: String?) {
         self.init(path.map { "The file \"\($0)\" of --cacert can't be used: \(error.detail)" } ?? error.detail)
     }

@@ -5,8 +5,7 @@
 struct JSONText {
     /// The number of bytes that are collected for one write.
     private static let partByteCount = 1 << 16
-    /// The deepest level that is indented. No terminal is wider, and unlimited indentation would grow with the square
-    /// of the depth.
+    /// The deepest level that is indented. Unlimited indentation would grow with the square of the depth.
     private static let maximumIndentation = 32
 
     private let console: Console

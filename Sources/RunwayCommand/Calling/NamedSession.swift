@@ -5,8 +5,7 @@ import RunwaySignatures
 
 /// The session that `--session` names, for calls to one origin.
 ///
-/// Only the user can read its file. Each call replaces the whole file; if two calls run at the same time, the last
-/// write wins.
+/// Only the user can read its file. Each call replaces the whole file. If two run at the same time, the last wins.
 struct NamedSession {
     /// The maximum size of a session file: 4 MiB.
     static let maximumByteCount = 4 << 20

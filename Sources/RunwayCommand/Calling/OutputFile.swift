@@ -1,7 +1,6 @@
 import Foundation
 
-/// A file that appears completely or not at all. It is written under a temporary name in the same folder, and renamed
-/// when complete.
+/// A file that appears completely or not at all. It is written under a temporary name, and renamed when complete.
 struct OutputFile: Sendable {
     /// The final path of the file.
     let path: String

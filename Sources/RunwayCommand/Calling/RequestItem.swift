@@ -111,8 +111,7 @@ enum RequestItem: Equatable {
         guard let fieldName = HTTPField.Name(name) else {
             throw CommandFailure("\"\(name)\" is not the name of a header field.")
         }
-        // The error does not show the value, which may be a secret. RFC 9110 §5.5 allows no control character except
-        // the tab.
+        // The error does not show the value, which may be a secret. RFC 9110 §5.5 excludes control characters.
         let trimmed = value.drop { $0 == " " || $0 == "\t" }
         let hasControls = trimmed.utf8.contains { $0 < 0x20 && $0 != 0x09 || $0 == 0x7F }
         guard HTTPField.isValidValue(String(trimmed)), !hasControls else {
@@ -123,8 +122,7 @@ enum RequestItem: Equatable {
 }
 
 extension JSONError {
-    /// The position and the reason of the error. The message leaves out the start of the body, since the user has typed
-    /// it.
+    /// The position and the reason of the error. The message omits the start of the body, which the user has typed.
     fileprivate var place: String {
         var text = column.map { "at character \($0) " } ?? ""
         if let expected { text += "it expects \(expected)" }

@@ -14,8 +14,7 @@ enum Interruption {
 
     /// Runs `work`, and cancels it when the process receives SIGINT or SIGTERM.
     ///
-    /// A second signal, or the end of ``grace``, ends the process at once. Temporary files are removed in that case,
-    /// too.
+    /// A second signal, or the end of ``grace``, ends the process at once. Temporary files are removed then, too.
     ///
     /// - Parameter forcedStatus: Returns the exit code for a signal if the process does not wait for `work`.
     /// - Throws: ``Signalled`` if a signal was received, even if `work` succeeded. Otherwise the errors of `work`.
@@ -26,15 +25,13 @@ enum Interruption {
         let signals = [SIGINT, SIGTERM]
         let (registrations, registration) = AsyncStream<Void>.makeStream()
         let task = Task {
-            // Until both sources are registered, a signal ends the process. No work has started that a signal could
-            // interrupt.
+            // Until both sources are registered, a signal ends the process, but no work has started yet.
             for await _ in registrations.prefix(signals.count) {}
             try Task.checkCancellation()
             return try await work()
         }
         let received = ReceivedSignal()
-        // The threads of the tasks may all be busy for a long time. A queue with another quality of service has its own
-        // threads.
+        // The tasks' threads may all be busy. A queue with another quality of service has its own threads.
         let queue = DispatchQueue(label: "runway.signals", qos: .userInteractive)
         let sources = signals.map { number in
             let source = DispatchSource.makeSignalSource(signal: number, queue: queue)

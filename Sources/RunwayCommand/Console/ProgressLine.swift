@@ -27,8 +27,7 @@ enum ProgressLine {
             var tick = start + patience
             var turn = 0
             while (try? await clock.sleep(until: tick)) != nil {
-                // `end` cancels this task, waits for it, and then removes the line. So the line is never drawn after
-                // its removal.
+                // `end` cancels this task, waits for it, and then removes the line. So the line never reappears.
                 draw(describe(clock.now - start), turn: turn)
                 turn += 1
                 tick = clock.now + interval

@@ -17,7 +17,7 @@ final class KeyFileLock: Sendable {
 
     /// Locks the file at a path until this object is released.
     ///
-    /// - Throws: ``CommandFailure`` if the file can't be opened, or if another process holds the lock for longer than
+    /// - Throws: ``CommandFailure`` if the file can't be opened, or another process holds the lock for longer than
     ///   `maximumWait`.
     init(path: String, upTo maximumWait: Duration = maximumWait) throws(CommandFailure) {
         let end = ContinuousClock.now + maximumWait

@@ -69,8 +69,8 @@ extension KeyEntry {
         return record.notBefore.map { now < $0 } == true ? "not yet active" : "expired"
     }
 
-    /// Writes the public key, or the private key or secret if `printsSecret` is set. Writes nothing for a secret
-    /// otherwise.
+    /// Writes the public key, or with `printsSecret` the private key or secret. Without it, writes nothing for a
+    /// secret.
     func writePublicKey(orSecret printsSecret: Bool) throws {
         let text = printsSecret ? signingText : privateKey.map { _ in key }
         guard let text else { return }

@@ -26,8 +26,7 @@ struct CacheStatus {
         field = HTTPField.Name("Cache-Status").map { HTTPField(name: $0, value: value) }
     }
 
-    /// Returns the remaining freshness lifetime of the stored response in seconds; negative if the response is stale
-    /// (RFC 9211 §2.4).
+    /// Returns the remaining freshness lifetime in seconds; negative if the response is stale (RFC 9211 §2.4).
     private static func remainingSeconds(_ decision: HTTPCacheDecision) -> Int64? {
         switch decision {
         case .fresh(_, let remaining): remaining.components.seconds

@@ -79,8 +79,7 @@ struct RequestAuthority {
 
     /// Parses a `Host` field, or the authority of a target in absolute-form.
     ///
-    /// - Throws: A 400 response if there is a user name, the port is not a number from 1 to 65535, or the host is
-    ///   invalid.
+    /// - Throws: A 400 response if there is a user name, the port is not from 1 to 65535, or the host is invalid.
     init(_ text: String) throws(Refusal) {
         do throws(URIAuthority.Problem) {
             let authority = try URIAuthority(text.utf8)

@@ -11,8 +11,7 @@ import Synchronization
 struct ForwardTargets: Sendable {
     /// The ports that a tunnel may connect to. 443 is always included.
     let tunnelPorts: Set<Int>
-    /// Whether the proxy may connect to addresses that are not public: this machine, its local link, and private
-    /// networks.
+    /// Whether the proxy may connect to this machine, its local link, and private networks.
     let allowsLocal: Bool
     private let lookUp: Lookup
     private let lookups = LookupCount()

@@ -85,16 +85,14 @@ struct Forwarder: Sendable {
                 var part = try await rest.next()
                 while let bytes = part {
                     missing = missing.map { $0 - bytes.count }
-                    // After the last byte of a known length, the client may disconnect and so cancel the body before
-                    // its end.
+                    // After the last byte of a known length, the client may disconnect, which cancels the body.
                     let isLast = missing == 0
                     if isLast { part = try await rest.next() }
                     try await bodyWriter.write(ByteBuffer(bytes: bytes))
                     if !isLast { part = try await rest.next() }
                 }
             } catch {
-                // The status has been sent already. Only a closed connection shows the client that the body is
-                // incomplete.
+                // The status was sent already. A closed connection shows the client that the body is incomplete.
                 channel.close(promise: nil)
                 throw error
             }
@@ -144,8 +142,7 @@ final class Upload: Sendable {
     /// Whether the body was read to its end.
     var isAtEnd: Bool { hasEnded.withLock { $0 } }
 
-    /// Returns the body for the layer. A short body is buffered, so that it can be sent again; a longer one is
-    /// streamed.
+    /// Returns the body for the layer. A short body is buffered for retries; a longer one is streamed.
     ///
     /// - Throws: An error of the client's framing.
     func body(gatheredUpTo maximumByteCount: Int) async throws -> Runway.RequestBody {

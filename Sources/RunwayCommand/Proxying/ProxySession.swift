@@ -89,8 +89,7 @@ struct ProxySession: Sendable {
         }
     }
 
-    /// Sends a request, and returns its response with a streamed body. A storable response is cached while it is
-    /// streamed.
+    /// Sends a request, and returns its response with a streamed body. A storable response is cached meanwhile.
     func send(_ head: HTTPRequest, _ body: RequestBody) async throws(NetworkError) -> Response {
         let flight = network.makeExchange(with: ProxiedServer.self, options)
         var response = try await network.exchange(

@@ -70,8 +70,7 @@ struct RequestScreening: Sendable {
         }
     }
 
-    /// Accepts only the expectation `100-continue`, which the proxy handles itself. HTTP/1.0 has no expectations (RFC
-    /// 9110 §10.1.1).
+    /// Accepts only the expectation `100-continue`, and none in HTTP/1.0 (RFC 9110 §10.1.1).
     private func checkExpectation(_ head: inout HTTPRequestHead) throws(Refusal) {
         if !head.isHTTP11 { head.headers.remove(name: "expect") }
         let expected = head.headers[canonicalForm: "expect"]
@@ -160,8 +159,7 @@ extension HTTPRequestHead {
 
 /// Parses `Content-Length` (RFC 9110 §8.6).
 enum ContentLength {
-    /// Returns the length if all values, and all elements of a list in one value, are the same digits; otherwise `nil`
-    /// (RFC 9112 §6.3).
+    /// Returns the length if all values and list elements are the same digits; otherwise `nil` (RFC 9112 §6.3).
     static func understood(_ values: [some StringProtocol]) -> Int? {
         let lengths = Set(
             values.flatMap { $0.split(separator: ",", omittingEmptySubsequences: false) }.map { element -> Int? in

@@ -1,7 +1,6 @@
 import NIOCore
 
-/// One of a tunnel's two connections. Forwards the bytes that it reads to its partner, no faster than the partner can
-/// send them.
+/// One of a tunnel's two connections. Forwards the bytes that it reads to its partner, as fast as the partner can send.
 ///
 /// Used only on its event loop.
 final class TunnelEnd: ChannelDuplexHandler {

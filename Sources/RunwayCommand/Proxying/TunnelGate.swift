@@ -5,11 +5,10 @@ import Runway
 /// An event: the connection is for a tunnel, so that no HTTP request follows.
 struct TunnelRequested {}
 
-/// Opens the tunnels that clients of a forward proxy request. The handler is before the HTTP parser, and passes the
-/// bytes of all other connections on.
+/// Opens the tunnels that clients of a forward proxy request. It is before the HTTP parser, and passes the bytes of
+/// other connections on.
 ///
-/// Only the first request of a connection can open a tunnel. The proxy forwards the bytes of the tunnel without reading
-/// them.
+/// Only the first request of a connection can open a tunnel. The proxy forwards the bytes of the tunnel unread.
 final class TunnelGate: ChannelInboundHandler, RemovableChannelHandler {
     typealias InboundIn = ByteBuffer
     typealias InboundOut = ByteBuffer

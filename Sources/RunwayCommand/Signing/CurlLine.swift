@@ -66,8 +66,7 @@ private struct CurlReader {
         }
     }
 
-    /// Applies a word of short options. It may contain several flags, and the last option may be followed by its value:
-    /// `-sXPOST`.
+    /// Applies a word of short options. The last option may be followed by its value: `-sXPOST`.
     private mutating func applyShort(_ letters: Substring) throws(CommandFailure) {
         var letters = letters
         while let letter = letters.popFirst() {
@@ -214,8 +213,8 @@ private struct CurlReader {
         return isText ? bytes.filter { $0 != 0x0A && $0 != 0x0D && $0 != 0 } : bytes
     }
 
-    /// Returns the value of `content`, `=content`, `name=content`, `@file` or `name@file`. Throws if curl would have to
-    /// encode it.
+    /// Returns the value of `content`, `=content`, `name=content`, `@file` or `name@file`. Throws if curl would encode
+    /// it.
     private static func encoded(_ value: String) throws(CommandFailure) -> [UInt8] {
         guard let sign = value.firstIndex(where: { $0 == "=" || $0 == "@" }) else {
             return try encoded(Array(value.utf8))

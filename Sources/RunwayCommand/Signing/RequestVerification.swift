@@ -114,8 +114,7 @@ struct RequestVerification: Sendable {
         }
     }
 
-    /// Checks the other requirements of a server. A refusal replaces an earlier one, since a server would respond with
-    /// this one.
+    /// Checks the other requirements of a server. A refusal replaces the earlier one, as in a server's response.
     private func judge(_ signature: LabelledSignature, _ finding: inout Finding) async {
         guard let own = signature.parameters.tag else { return finding.refuse(.noSignatureWithTag, "it has no tag") }
         guard tag == nil || tag == own else { return finding.refuse(.noSignatureWithTag, "its tag is \(own)") }

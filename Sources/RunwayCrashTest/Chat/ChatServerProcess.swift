@@ -18,8 +18,7 @@ struct ChatServerProcess: AsyncParsableCommand {
     @Option var tenant: String
     @Option var bug: ChatBug?
 
-    /// The time for which a member stays present after its last connection. Servers that share a database need equal
-    /// values.
+    /// The time for which a member stays present after its last connection. Servers of one database need equal values.
     static let presenceGrace = Duration.seconds(2)
 
     func run() async throws {

@@ -8,8 +8,7 @@ import RunwayServerStorage
     import RunwayPostgreSQL
 #endif
 
-/// Publishes numbers as events until it is killed. Prints its port, and the last number that was stored before the
-/// start.
+/// Publishes numbers as events until it is killed. Prints its port, and the last number of an earlier run.
 ///
 /// With a database, which several processes may share, the events are random texts that never repeat.
 struct EventServerProcess: AsyncParsableCommand {
@@ -56,8 +55,7 @@ struct EventServerProcess: AsyncParsableCommand {
         #endif
     }
 
-    /// Publishes random texts. Other processes may publish to the same log, so the offsets of these events may have
-    /// gaps.
+    /// Publishes random texts. Other processes may publish to the same log, so the offsets may have gaps.
     private static func publish(to hub: EventHub, every pace: Duration) async throws {
         while true {
             try await hub.publish(PublishedEvent(topic: "numbers", data: UUID().uuidString))

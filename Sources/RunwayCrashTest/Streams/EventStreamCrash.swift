@@ -8,8 +8,8 @@ import RunwayTesting
 import RunwayTransport
 import Synchronization
 
-/// Kills the server of an event stream at random moments while it publishes. Checks that each client receives every
-/// event once.
+/// Kills the server of an event stream at random moments while it publishes. Checks that each client receives all
+/// events once.
 struct EventStreamCrash: AsyncParsableCommand {
     // An option must not share its name with an option of the test tool, which would consume it.
     static let configuration = CommandConfiguration(
@@ -139,8 +139,7 @@ private final class NumberReader: Sendable {
     /// Whether the number of an event is its offset in the log. Otherwise its data is the number.
     private let hasPlaces: Bool
     private let events: EventSequence
-    /// Guards the received numbers and texts, the number of connections, and the errors of all connections after the
-    /// first.
+    /// Guards the received numbers and texts, the number of connections, and the errors of later connections.
     private let received = Mutex<(numbers: [Int], texts: [String], connections: Int, faults: [String])>(([], [], 0, []))
     /// Guards the task that reads the events.
     private let task = Mutex<Task<Void, Never>?>(nil)

@@ -83,8 +83,7 @@
         }
     }
 
-    /// One second-hand home. It is cached, since it seldom changes and a user opens it repeatedly, also without a
-    /// network.
+    /// One second-hand home. It is cached, since it seldom changes and a user often opens it again.
     struct SecondHandDetail: Endpoint {
         static let service = SecondHandService.self
         static let cache = CachePolicy.timeToLive(diskLifetime: .seconds(86_400))

@@ -1,8 +1,8 @@
 #if Command
     import Synchronization
 
-    /// The counts of requests that the backend has received since its creation. The demo compares them with the records
-    /// of the callers.
+    /// The counts of requests that the backend has received since its creation. The demo compares them with its
+    /// records.
     package struct BackendStatistics: Sendable, Equatable, Codable {
         /// The counts of one route.
         package struct Route: Sendable, Equatable, Codable {
@@ -29,8 +29,7 @@
         /// The key of ``routes`` for unknown paths.
         package static let unknownRoute = "unknown"
 
-        /// The number of requests that arrived in a merged request. They do not count in ``routes``, which counts the
-        /// merged request.
+        /// The number of requests that arrived in a merged request. ``routes`` counts the merged request instead.
         package internal(set) var mergedRequests = 0
 
         /// The sum of all routes.

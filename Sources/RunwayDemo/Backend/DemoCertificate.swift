@@ -45,7 +45,7 @@
             self.serverKeyPEM = serverKey.pemRepresentation
         }
 
-        /// Returns the TLS configuration of a server with this certificate. It requires TLS 1.2 or later, and no client
+        /// Returns the TLS configuration of a server with this certificate. It requires TLS 1.2, and no client
         /// certificate.
         ///
         /// - Throws: The TLS library's error if it does not accept the certificate or its key.

@@ -65,8 +65,7 @@
                 english: "\(beginning.english) \(ending.english)")
         }
 
-        /// Returns a coordinate within about 15 km of `centre`. Its six decimals have a resolution of a tenth of a
-        /// metre.
+        /// Returns a coordinate within about 15 km of `centre`. Six decimals resolve a tenth of a metre.
         private static func degrees(around centre: Double, using generator: inout SeededGenerator) -> Double {
             ((centre + generator.number(in: -0.14...0.14)) * 1_000_000).rounded() / 1_000_000
         }

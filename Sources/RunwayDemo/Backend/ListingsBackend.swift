@@ -69,14 +69,12 @@
             set { outage.store(newValue, ordering: .releasing) }
         }
 
-        /// Serves until its task is cancelled or its service group shuts down. Then closes every connection at once and
-        /// returns.
+        /// Serves until its task is cancelled or its service group shuts down. Then closes all connections at once.
         ///
         /// - Parameters:
         ///   - host: The address to bind to. The default is the loopback address, which no other machine can reach.
         ///   - port: The port to bind to. The default, 0, lets the system choose a free port.
-        ///   - rules: The hosts and web pages whose requests are accepted. The default accepts the loopback address,
-        ///     and no web page.
+        ///   - rules: The hosts and web pages whose requests are accepted. The default is the loopback address only.
         ///   - onServing: Called once, when the server listens. It must return immediately, since requests wait for it.
         /// - Throws: The system's error if the address can't be bound.
         package func run(

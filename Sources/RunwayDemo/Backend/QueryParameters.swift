@@ -32,8 +32,7 @@
             .milliseconds(try integer("delay_ms", in: 0...Self.maximumDelayMilliseconds) ?? milliseconds)
         }
 
-        /// Returns the filter of `city`, `district` and the price limit, a parameter named `maximumPrice` in units of
-        /// `yuanPerUnit`.
+        /// Returns the filter of `city`, `district` and the price limit. `maximumPrice` is the name of its parameter.
         ///
         /// A district needs its city, since two cities may have districts with the same name.
         func filter(maximumPrice: String, yuanPerUnit: Int) throws(BackendFailure) -> ListingFilter {

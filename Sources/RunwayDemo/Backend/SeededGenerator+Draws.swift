@@ -3,8 +3,7 @@
 
     /// Random draws with their own algorithms: those of the standard library may change between toolchains.
     extension SeededGenerator {
-        /// Returns an integer within `range`. For the ranges in this target, the bias of the multiplication is below
-        /// 2^-40.
+        /// Returns an integer within `range`. For the ranges in this target, its bias is below 2^-40.
         mutating func integer(in range: ClosedRange<Int>) -> Int {
             let width = UInt64(range.upperBound - range.lowerBound) + 1
             return range.lowerBound + Int(next().multipliedFullWidth(by: width).high)

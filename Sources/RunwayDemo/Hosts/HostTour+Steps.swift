@@ -71,8 +71,8 @@
             let warmed = path(.near).totalConnectionCount
             try await step("On another network the nearest is back", shouldWin: .near) {
                 status.set(.cellular)
-                // The transport measures all addresses, and then connects to the best one. Finding the dead address
-                // takes longest.
+                // The transport measures all addresses, and then connects to the best one. The dead address takes
+                // longest.
                 try? await waitUntil(within: .seconds(10)) { self.path(.near).totalConnectionCount >= warmed + 2 }
                 return try await call(NearbyHomes(city: "chengdu"))
             } why: {

@@ -46,8 +46,7 @@
         /// Plays the whole tour.
         ///
         /// - Parameter seed: The seed of the backend's listings. The default is 1.
-        /// - Throws: The error of a backend or address that is not available, and `CancellationError` if the task is
-        ///   cancelled.
+        /// - Throws: The error of an unavailable backend or address, and `CancellationError` if the task is cancelled.
         @concurrent package static func play(seed: UInt64 = 1) async throws -> HostTourReport {
             var probeTimeout = Duration.milliseconds(450)
             var report = try await play(seed: seed, probeTimeout: probeTimeout)

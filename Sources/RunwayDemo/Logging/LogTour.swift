@@ -15,8 +15,7 @@
         /// The name of the command that runs ``record(_:in:sendingTo:untilKilled:)``.
         package static let commandName = "demo-log"
 
-        /// The number of actions in each run. The first batch of 30 arrives. The second is in flight when the first run
-        /// is killed.
+        /// The number of actions in each run. The first batch of 30 arrives, and the second is in flight at the kill.
         private static let counts = (first: 70, second: 20)
 
         private enum Logging: APIService {
@@ -27,8 +26,7 @@
 
         /// Plays the tour.
         ///
-        /// - Throws: The error of a server or process that can't start, and `CancellationError` if the task is
-        ///   cancelled.
+        /// - Throws: The error of a server or process that can't start, and `CancellationError` after a cancellation.
         @concurrent package static func play() async throws -> LogTourReport {
             let folder = FileManager.default.temporaryDirectory.appending(path: "runway-demo-\(UUID().uuidString)")
             defer { try? FileManager.default.removeItem(at: folder) }
@@ -66,10 +64,9 @@
         ///   - count: The number of actions.
         ///   - file: The file of the log.
         ///   - url: The base URL of the server.
-        ///   - isKilled: If `true`, the process reports when the actions are recorded, and waits to be killed. If
-        ///     `false`, it sends the whole log.
-        /// - Throws: `StorageError`, or the error of the transport. `CancellationError` if the log could not be sent
-        ///   within a minute.
+        ///   - isKilled: If `true`, the process reports the recording, and waits to be killed. If `false`, it sends the
+        ///     log.
+        /// - Throws: `StorageError`, or the error of the transport. `CancellationError` if sending takes over a minute.
         @concurrent package static func record(
             _ count: Int, in file: URL, sendingTo url: String, untilKilled isKilled: Bool
         ) async throws {

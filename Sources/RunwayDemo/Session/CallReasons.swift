@@ -13,8 +13,7 @@
         case ignored
         /// The circuit of the call's host or endpoint is open after repeated failures.
         case circuitOpen
-        /// The call was not admitted for another reason, such as no network, a flood of calls, or too many waiting
-        /// calls.
+        /// The call was not admitted for another reason, such as no network or too many waiting calls.
         case notAdmitted
         /// The call's parameters can't be sent.
         case badParameters

@@ -76,8 +76,7 @@
         ///   - seed: The seed of the backend's listings. The default is 1.
         ///   - parts: The parts to play, in the order of `DemoPart.allCases`. The default is all parts.
         ///   - onScene: Called with the title of every scene when the scene begins.
-        /// - Throws: The error of a server or process that can't start, and `CancellationError` if the task is
-        ///   cancelled.
+        /// - Throws: The error of a server or process that can't start, and `CancellationError` after a cancellation.
         package static func play(
             seed: UInt64 = 1, parts: Set<DemoPart> = Set(DemoPart.allCases),
             onScene: @escaping @Sendable (String) -> Void = { _ in }

@@ -134,8 +134,8 @@
 
         /// Waits until a condition is true.
         ///
-        /// - Throws: `ConditionTimedOut` if it does not become true in time, and `CancellationError` if the task is
-        ///   cancelled.
+        /// - Throws: `ConditionTimedOut` if it does not become true in time, and `CancellationError` after a
+        ///   cancellation.
         func wait(for subject: String, until condition: () -> Bool) async throws {
             try await waitUntil(subject, within: patience) { condition() }
         }

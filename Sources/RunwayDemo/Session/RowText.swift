@@ -3,8 +3,7 @@
 
     /// The expected text of a listing's row, computed from the listing and not from a response.
     ///
-    /// Backend, reformer and row view compute the same text together. This independent computation finds a mistake that
-    /// they share.
+    /// Backend, reformer and row view compute the same text together. This computation finds a mistake that they share.
     extension Listing {
         var rowText: String {
             let (id, price) =

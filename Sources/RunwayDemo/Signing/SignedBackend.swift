@@ -6,8 +6,7 @@
     import RunwaySignatures
     import Synchronization
 
-    /// A server for orders that accepts only signed requests. It uses a free port of the loopback interface, TLS and
-    /// HTTP/2.
+    /// A server for orders that accepts only signed requests. It uses a free loopback port, TLS and HTTP/2.
     struct SignedBackend: Sendable {
         /// The server's name in requests, independent of its port.
         static let authority = "orders.example"

@@ -7,8 +7,7 @@
 
     /// A transport that simulates an attacker on the network path, who can store and change requests.
     ///
-    /// Like a proxy that terminates TLS, it connects to the server's port, while the request names the server's public
-    /// authority.
+    /// Like a proxy that terminates TLS, it connects to the server's port. The request names the public authority.
     final class SignedWay: Transport {
         private struct State {
             var last: Request?
@@ -32,8 +31,7 @@
         /// Replaces the body of the next request.
         func changeNextBody(to body: [UInt8]) { state.withLock { $0.nextBody = body } }
 
-        /// Returns the reasons for the server's refusals since the last call of this function. Each has the status and
-        /// a word.
+        /// Returns the reasons for refusals since the last call of this function: each has the status and a word.
         func takeReasons() -> [String] {
             state.withLock { state in
                 defer { state.reasons = [] }

@@ -31,8 +31,7 @@
         /// Plays the tour.
         ///
         /// - Parameter seed: The seed of the listings. The default is 1.
-        /// - Throws: The error of a server or process that can't start, and `CancellationError` if the task is
-        ///   cancelled.
+        /// - Throws: The error of a server or process that can't start, and `CancellationError` after a cancellation.
         @concurrent package static func play(seed: UInt64 = 1) async throws -> TrainTourReport {
             let folder = FileManager.default.temporaryDirectory.appending(path: "runway-demo-\(UUID().uuidString)")
             defer { try? FileManager.default.removeItem(at: folder) }
@@ -78,8 +77,7 @@
         ///   - run: The run to perform.
         ///   - folder: The app's folder.
         ///   - url: The base URL of the server.
-        /// - Throws: The error of a call or of the transport. `CancellationError` if offers could not be sent within a
-        ///   minute.
+        /// - Throws: The error of a call or of the transport. `CancellationError` if sending takes over a minute.
         @MainActor package static func use(_ run: Run, in folder: URL, calling url: String) async throws {
             let status = SettableNetworkStatus(run == .onTheTrain ? .none : .wifi)
             let queue = OfflineQueue(

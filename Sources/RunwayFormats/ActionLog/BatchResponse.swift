@@ -17,8 +17,8 @@ package struct BatchResponse: Sendable {
     package var stream: UUID
     /// The number of the batch.
     package var number: Int64
-    /// The batch number that the server expects, if earlier batches are missing or the number was used before;
-    /// otherwise `nil`.
+    /// The batch number that the server expects instead, if batches are missing or the number was used; otherwise
+    /// `nil`.
     package var expected: Int64?
     /// The verdict on each record of the batch.
     package var verdicts: [(id: UUID, verdict: Verdict)] = []
@@ -99,8 +99,7 @@ package enum ErasureRequest {
     /// Returns the secret in a body, in Base64; `nil` if the body is malformed.
     package static func secret(in body: [UInt8]) -> String? { (try? JSONDocument(body))?.root["secret"].string }
 
-    /// Returns the id of an installation: a UUID of version 8 (RFC 9562 §5.8), made from the start of the SHA-256 of
-    /// its secret.
+    /// Returns the id of an installation: a UUID of version 8 (RFC 9562 §5.8) from the SHA-256 of its secret.
     package static func installation(ofDigest digest: [UInt8]) -> UUID {
         var digest = digest
         digest[6] = digest[6] & 0x0F | 0x80

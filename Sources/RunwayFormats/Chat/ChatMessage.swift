@@ -71,8 +71,7 @@ public struct ChatMessage: Sendable, Hashable {
 public struct ChatMark: Sendable, Hashable, Codable {
     /// The name of the member.
     public var member: String
-    /// The number of the last message that a device of the member has received. All earlier ones have been received,
-    /// too.
+    /// The number up to which a device of the member has received all messages.
     public var delivered: Int64
     /// The number of the last message that the member has read. It never exceeds ``delivered``.
     public var read: Int64
@@ -172,8 +171,7 @@ public struct ChatPage: Sendable, Hashable {
         presence = Presence(run: run, members: json["present"].elements.compactMap(\.string))
     }
 
-    /// The page as JSON. If the page contains the last message, the JSON also contains the marks and the present
-    /// members.
+    /// The page as JSON. With the last message, it contains the marks and the present members, too.
     package var json: [UInt8] {
         JSONWriter.object { writer in
             writer.member("epoch", epoch)

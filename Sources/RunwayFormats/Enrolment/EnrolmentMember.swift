@@ -1,7 +1,7 @@
 package import RunwayJSON
 
-/// The JSON members of a request that enrols a device's key. All values are strings. Keys, signatures and evidence are
-/// in base64url.
+/// The JSON members of a request that enrols a device's key. All are strings; keys, signatures and evidence are in
+/// base64url.
 package enum EnrolmentMember: String, CaseIterable, Sendable {
     case key, device, challenge, proof, replaces, replacedProof, evidenceFormat, evidence
 

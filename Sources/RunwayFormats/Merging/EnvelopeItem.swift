@@ -44,8 +44,7 @@ package enum EnvelopeItem {
 }
 
 extension JSONWriter {
-    /// Writes the header fields of an item, each as a pair of name and value. Also writes its body unless the body is
-    /// empty.
+    /// Writes the header fields of an item, each as a pair of name and value. Also writes its body unless it is empty.
     package mutating func item(_ fields: some Sequence<HTTPField>, _ body: [UInt8]) {
         member("headers", fields) { writer, field in
             writer.beginArray()

@@ -1,7 +1,6 @@
 package import RunwayJSON
 
-/// An event about the stream itself: how a connection begins, that events are missing, or that all missed events were
-/// sent.
+/// An event about the stream itself: a connection began, events are missing, or all missed events were sent.
 package struct StreamControl: Sendable {
     package enum Kind: String, Sendable {
         case resumed = "runway.resumed"

@@ -55,8 +55,7 @@ package struct UploadFields: Sendable, Equatable {
         isComplete = version == .v3 ? fields.isUploadIncomplete.map { !$0 } : fields.isUploadComplete
     }
 
-    /// Reads the fields of a response. `Upload-Incomplete` always counts, since swift-nio-extras 1.35 sends it in final
-    /// responses.
+    /// Reads the fields of a response. `Upload-Incomplete` counts, since swift-nio-extras 1.35 sends it.
     package init(response fields: HTTPFields) {
         self.init(fields)
         isComplete = fields.isUploadComplete ?? fields.isUploadIncomplete.map { !$0 }

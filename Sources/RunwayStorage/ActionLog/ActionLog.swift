@@ -255,8 +255,7 @@ extension ActionLog {
         try await store.run { journal throws(StorageError) in try journal.discard(records) }
     }
 
-    /// Removes all records of an account from memory and disk. Can also ask the server to erase the records that it has
-    /// received.
+    /// Removes all records of an account from memory and disk. Can also ask the server to erase its records.
     ///
     /// The request to the server is stored, and sent while the account is signed in, also in a later run. It is
     /// repeated until the server responds with 204. Until then, later records of the account wait.

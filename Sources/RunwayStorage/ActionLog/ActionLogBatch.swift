@@ -87,8 +87,7 @@ struct AnonymousErasure<Service: APIService>: LogErasure {
 }
 
 enum ActionLogBody {
-    /// Encodes a batch as gzip-compressed JSON. A repeated batch has the same records, and only the date of the attempt
-    /// differs.
+    /// Encodes a batch as gzip-compressed JSON. In a repeated batch only the date of the attempt differs.
     static func encode(_ batch: JournalBatch, of installation: UUID, sentAt date: Date) throws(StorageError) -> [UInt8]
     {
         var bytes = Array("{\"installation\":\"\(installation.text)\",\"stream\":\"\(batch.stream.text)\"".utf8)

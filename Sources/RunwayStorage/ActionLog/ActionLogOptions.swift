@@ -55,12 +55,10 @@ public struct ActionLogOptions: Sendable {
     /// The fraction of records to record, from 0 to 1, by record name. By default all records are recorded. Records
     /// that are left out are counted.
     public var sampleRates: [String: Double] = [:]
-    /// Returns whether records may be sent over a network. The default allows every network on which hosts are
-    /// reachable.
+    /// Returns whether records may be sent over a network. The default allows every reachable network.
     public var allowsNetwork: @Sendable (NetworkStatus) -> Bool = { $0.isReachable }
 
-    /// The maximum size of the records in one request, before compression, in bytes. A larger record is sent in its own
-    /// request.
+    /// The maximum size of the records in one request, before compression, in bytes. A larger record is sent by itself.
     package var maximumBatchByteCount = 512 << 10
     /// The number of server faults on one batch after which the batch is halved, or a single record is set aside. A
     /// fault is a status such as 500 or 404, or a malformed body. It is also the number of refusals after which an
@@ -76,8 +74,7 @@ public struct ActionLogOptions: Sendable {
     /// The maximum size of the names and properties of the records in memory, in bytes. The oldest of the lowest
     /// priority are dropped.
     package var maximumBufferedByteCount = 16 << 20
-    /// The time without records after which the next record begins a new session. Every run of the app begins a new
-    /// one, too.
+    /// The time without records after which the next record begins a new session. Each run of the app begins one, too.
     package var sessionTimeout = Duration.seconds(30 * 60)
     /// The backoff after the first failure. It doubles with every further failure.
     package var baseWait = Duration.seconds(1)
@@ -89,8 +86,7 @@ public struct ActionLogOptions: Sendable {
 }
 
 extension ActionLogOptions {
-    /// Half of each delay is fixed and half is random, so that devices that failed together do not retry together or at
-    /// once.
+    /// Half of each delay is random, so that devices that failed together do not retry together.
     var backoff: Backoff { Backoff(base: baseWait, longest: longestWait, certainPart: 0.5) }
 
     var limits: JournalLimits {
@@ -102,8 +98,7 @@ extension ActionLogOptions {
     var durability: StorageDatabase.Durability { survivesPowerLoss ? .full : .normal }
 }
 
-/// The priority of a record in an ``ActionLog``. It decides which records are evicted first, and whether a record is
-/// sent at once.
+/// The priority of a record in an ``ActionLog``. It decides which records are evicted first or sent at once.
 public enum ActionPriority: Int, Sendable, Comparable {
     /// The record is evicted before all others.
     case low

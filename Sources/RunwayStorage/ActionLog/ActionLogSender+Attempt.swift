@@ -188,8 +188,7 @@ extension ActionLogSender {
 
     /// Repeats or halves a batch without a response, or finds out whether the server fails on its only record.
     ///
-    /// - Parameter outcome: The outcome for the schedule, which decides when the next batch is sent. The default is a
-    ///   backoff.
+    /// - Parameter outcome: The outcome that the schedule uses to plan the next attempt. The default is a backoff.
     private func treatLoss(
         of batch: JournalBatch, _ reason: String, repeating outcome: SendOutcome = .failed()
     ) async throws(StorageError) -> SendOutcome {

@@ -26,8 +26,7 @@ final class ActionLogSender: SendWork {
         var link: Link?
         /// The number of times that the file was read.
         var readingCount = 0
-        /// Whether the file was read since the log has its layer, and since the last sign-in during a pause of the
-        /// server.
+        /// Whether the file was read since the layer was set, and since a sign-in during a pause of the server.
         var isRead = false
         var sent = 0
         /// The number of records per scope, and of erasures, that the server has accepted or refused in this run.

@@ -2,8 +2,7 @@ public import Foundation
 
 /// The number of records of an ``ActionLog`` that are waiting, were sent, and were lost.
 ///
-/// If the file can't be read, ``problem`` has the error. Values that are read from the file are then zero, empty or
-/// `false`.
+/// If the file can't be read, ``problem`` has the error. Values from the file are then zero, empty or `false`.
 public struct ActionLogState: Sendable, Hashable {
     /// The number of records in memory that are not on disk yet.
     public var bufferedCount = 0
@@ -31,8 +30,7 @@ public struct ActionLogState: Sendable, Hashable {
     public var isOptedOut = false
     /// The number of records that the server accepted in this run.
     public var sentCount = 0
-    /// The number of lost records by reason. Records lost from the file are counted over all runs, and other records in
-    /// this run.
+    /// The number of lost records by reason. Losses of the file count for all runs, other losses for this run.
     public var lost: [ActionLoss: Int] = [:]
     /// The reason why the last attempt to send failed, in one sentence for developers; `nil` if it succeeded, and
     /// before the first. Examples are a response with status 403, or a body that is not a response to the batch.

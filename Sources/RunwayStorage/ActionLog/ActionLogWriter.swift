@@ -72,8 +72,7 @@ struct ActionLogWriter: Sendable {
         let waiting: LogBatches.Reading
         do throws(StorageError) {
             let time = buffer.time
-            // The same operation counts the waiting records, so that nothing more has to be read during a pause of the
-            // server.
+            // The same operation counts the waiting records. So a pause of the server needs no further read.
             let written = try await store.run {
                 [entries, buffer, sender] journal throws(StorageError) -> (Set<UUID>, LogBatches.Reading)? in
                 // The user may have opted out in an earlier run, and this run may not have read the decision yet.
@@ -100,8 +99,7 @@ struct ActionLogWriter: Sendable {
             for record in records { record.receipt.settle(.failure(failed[record.receipt.id] ?? error)) }
             return .failed
         }
-        // Removed before the receipts complete, so that a record with a receipt is only on disk and no longer in
-        // memory.
+        // Removed before the receipts complete, so that a committed record is no longer in memory.
         buffer.removeTaken(rejected: rejected)
         for record in records {
             record.receipt.settle(failed[record.receipt.id].map(Result.failure) ?? .success(()))

@@ -21,8 +21,7 @@ struct ActionRecord: Sendable {
     /// A lower bound for the size of the record; see ``leastByteCount(_:_:)``.
     var byteCount = 0
 
-    /// Returns a lower bound for the size of the record as JSON. It is fast, and counts only the name and the
-    /// properties.
+    /// Returns a lower bound for the size of the record as JSON. It counts only the name and the properties.
     static func leastByteCount(_ name: String, _ properties: Parameters) -> Int {
         properties.reduce(name.utf8.count) { $0 + $1.name.utf8.count + $1.value.leastByteCount }
     }

@@ -10,8 +10,7 @@ import Foundation
 struct LogBatches: SendPolicy {
     /// The records and erasures that may be sent now, as read from the file.
     struct Reading: Sendable {
-        /// The counts by scope: the records without an account, the records of the signed-in account, and the pending
-        /// erasures.
+        /// The counts by scope: records without an account, records of the signed-in account, and pending erasures.
         var counts: [String: Int]
         /// The number of records per scope, and of erasures, that the server has accepted or refused in this run.
         /// Records that wait again after a series of refusals are subtracted.
@@ -61,8 +60,7 @@ struct LogBatches: SendPolicy {
     /// The scopes with records that may be sent now.
     var scopes: [String] { (reading?.counts ?? [:]).keys.sorted() }
 
-    /// Stores the counts of a reading. Ignores it if a newer reading is known, since an account may have signed in
-    /// between the two.
+    /// Stores the counts of a reading. Ignores it if a newer reading is known, which may be of another account.
     ///
     /// - Parameter isUrgent: Whether all waiting records should be sent. The default is `false`.
     mutating func note(_ reading: Reading, isUrgent: Bool = false) {

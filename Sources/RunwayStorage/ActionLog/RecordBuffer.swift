@@ -95,8 +95,7 @@ final class RecordBuffer: Sendable {
         return receipt
     }
 
-    /// The number of erasures so far. If it has changed since records were taken, some of these records may have been
-    /// erased.
+    /// The number of erasures so far. If it has changed since records were taken, some of them may have been erased.
     var erasures: Int { state.withLock { $0.erasures } }
 
     /// Takes the oldest records for writing, and also returns ``erasures``. ``removeTaken(rejected:)`` or

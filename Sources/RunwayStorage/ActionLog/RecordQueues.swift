@@ -19,8 +19,7 @@ struct RecordQueues: Sendable {
     }
 
     private var queues: [ActionPriority: Queue] = [:]
-    /// The records that are being written, in the order of recording. They are not evicted: each is either stored or
-    /// lost.
+    /// The records that are being written, in the order of recording. They are not evicted.
     private var taken: [ActionRecord] = []
     private(set) var count = 0
     private(set) var byteCount = 0
@@ -41,7 +40,7 @@ struct RecordQueues: Sendable {
         return nil
     }
 
-    /// Takes the oldest records for writing, in the order of recording. ``removeTaken()`` or ``restoreTaken()`` has to
+    /// Takes the oldest records for writing, in the order of recording. ``removeTaken()`` or ``restoreTaken()`` must
     /// follow.
     mutating func take(_ maximumCount: Int) -> [ActionRecord] {
         precondition(taken.isEmpty, "one group is written at a time")

@@ -54,8 +54,7 @@ struct ContentFiles: Sendable {
 
     /// Returns the content of an entry; `nil` if the file is missing, too short, or a symbolic link.
     ///
-    /// - Throws: ``FileFailure`` if the file can't be opened now, for example because the process has too many open
-    ///   files.
+    /// - Throws: ``FileFailure`` if the file can't be opened now, for example because too many files are open.
     func read(_ entry: DiskCacheEntry) throws -> CacheTierEntry? {
         let file = open(path(entry.id), O_RDONLY | O_CLOEXEC | O_NOFOLLOW)
         guard file >= 0 else {

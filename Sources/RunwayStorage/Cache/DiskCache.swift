@@ -94,8 +94,7 @@ public final class DiskCache: CacheTier {
     /// The number of stored responses; 0 before the first lookup.
     public var count: Int { index?.count ?? 0 }
 
-    /// The total size of the stored responses in bytes, as ``DiskCacheLimits/maximumByteCount`` counts it; 0 before the
-    /// first lookup.
+    /// The size of the stored responses, as ``DiskCacheLimits/maximumByteCount`` counts it; 0 before the first lookup.
     public var byteCount: Int { index?.byteCount ?? 0 }
 
     /// The size of the index's write-ahead log in bytes. SQLite moves the log to its file at about 4 MiB. A larger log
@@ -147,8 +146,8 @@ public final class DiskCache: CacheTier {
     ///
     /// If the disk is too full for a clear, the cache removes all stored responses, which needs no space.
     ///
-    /// - Throws: An error of SQLite or of the file system, or an error if another cache uses the folder. Nothing was
-    ///   stored then.
+    /// - Throws: An error of SQLite or of the file system, or an error if another cache uses the folder. Then nothing
+    ///   was stored.
     public func apply(_ changes: [CacheTierChange]) async throws {
         try await run(on: writing) { cache in
             let sealed = changes.map { Self.sealed($0, with: cache.sealing, cache.report) }
@@ -168,8 +167,7 @@ public final class DiskCache: CacheTier {
         }
     }
 
-    /// Writes pending changes, and releases the folder for another cache. Afterwards this cache finds and stores
-    /// nothing.
+    /// Writes pending changes, and releases the folder. Afterwards this cache finds and stores nothing.
     public func close() async { try? await run(on: writing) { $0.end() } }
 
     /// Limits the size of the database; see ``DiskCacheStore/limit(toPages:)``.
@@ -326,8 +324,7 @@ extension DiskCache {
         if isHeld { report(DiskCacheProblem(.damage, "A damaged response was removed.")) }
     }
 
-    /// Closes the cache after an error, so that the next operation reads the stored state. Sets a damaged database
-    /// aside.
+    /// Closes the cache after an error, so that the next operation opens it again. Sets a damaged database aside.
     private func fail(_ error: any Error, of store: DiskCacheStore, in operation: Operation) {
         let isCurrent = state.withLock { state in
             guard case .open(let current, _) = state.phase, current === store else { return false }

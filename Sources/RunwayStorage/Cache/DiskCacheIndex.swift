@@ -134,8 +134,7 @@ struct DiskCacheIndex: @unchecked Sendable {
     /// Returns whether an entry is still stored.
     func holds(_ entry: DiskCacheEntry) -> Bool { entries.peek(entry.key)?.id == entry.id }
 
-    /// Applies changes in memory, and returns the changes to write. A stored response is found only after
-    /// ``commit(_:)``.
+    /// Applies changes in memory, and returns those to write. Stored responses are found after ``commit(_:)``.
     mutating func plan(_ changes: [CacheTierChange]) -> Plan {
         var plan = Plan()
         for change in changes {

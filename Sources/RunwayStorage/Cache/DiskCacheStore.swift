@@ -3,8 +3,7 @@ import GRDB
 import Runway
 import RunwaySQLite
 
-/// The files of an open ``DiskCache``: a lock, a database with the index and small responses, and one file per large
-/// response.
+/// The files of an open ``DiskCache``: a lock, a database with index and small responses, and one file per large one.
 ///
 /// Only one thread at a time may use the store, except for ``read(_:)`` and ``readFromMemory(_:)``.
 final class DiskCacheStore: Sendable {
@@ -19,8 +18,7 @@ final class DiskCacheStore: Sendable {
     static let databaseName = "cache.sqlite"
     private static let setAsideName = "set-aside"
 
-    /// Opens a folder, which is created if it does not exist. A database that can't be read is set aside, and replaced
-    /// by a new one.
+    /// Opens a folder, which is created if it does not exist. A database that can't be read is set aside and replaced.
     init(_ folder: URL, _ report: (DiskCacheProblem) -> Void) throws {
         self.folder = folder
         if AppGroup.contains(folder.path) { throw DiskCacheError.shared }
@@ -96,8 +94,7 @@ final class DiskCacheStore: Sendable {
     static func removeAll(in folder: URL) throws {
         let lock = try lock(folder)
         defer { lock.release() }
-        // The database is removed first. If the process ends in between, the next opening removes the files of
-        // responses.
+        // The database is removed first. If the process ends in between, the next opening removes the other files.
         let manager = FileManager.default
         let names = ["", "-wal", "-shm"].map { databaseName + $0 } + [setAsideName]
         for name in names where manager.fileExists(atPath: folder.appending(path: name).path) {
@@ -134,8 +131,7 @@ private struct NewerSchema: Error, CustomStringConvertible {
 }
 
 extension DiskCacheStore {
-    /// Reads the index. Removes entries that can't be used: damaged rows, rows beyond the limits, and files without a
-    /// row.
+    /// Reads the index. Removes damaged rows, rows beyond the limits, and files without a row.
     func load(
         _ limits: DiskCacheLimits, isSealed: Bool, _ report: (DiskCacheProblem) -> Void
     ) throws -> DiskCacheIndex {
@@ -185,8 +181,7 @@ extension DiskCacheStore {
         return entry.seal == UInt64(bitPattern: seal) ? entry : nil
     }
 
-    /// Returns the content of an entry if it is undamaged and can be read without waiting for the drive; otherwise
-    /// `nil`.
+    /// Returns the content of an entry if it is undamaged and the system has it in memory; otherwise `nil`.
     func readFromMemory(_ entry: DiskCacheEntry) -> CacheTierEntry? {
         guard entry.isInFile, let content = files.readFromMemory(entry),
             entry.contentChecksum(content) == entry.checksum
@@ -230,8 +225,7 @@ extension DiskCacheStore {
     private func write(
         _ stored: [(entry: DiskCacheEntry, content: CacheTierEntry)], removing ids: [Int64], uses: [Int64: Int64]
     ) throws {
-        // On a full disk, most clears fit into the write-ahead log's space. For the others, `DiskCache` removes all
-        // files.
+        // On a full disk, most clears fit into the write-ahead log. If not, `DiskCache` removes all files.
         try database.writeMakingRoom { database in
             for id in ids {
                 for table in ["entries", "contents"] {

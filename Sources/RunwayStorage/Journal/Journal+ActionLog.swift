@@ -35,8 +35,7 @@ extension Journal {
         return decision != "0"
     }
 
-    /// Stores whether the user opted out. An opt-out removes all entries, and the names of the accounts that have
-    /// recorded.
+    /// Stores whether the user opted out. An opt-out removes all entries, and the list of recording accounts.
     ///
     /// If the process ends in between, the decision is stored, and ``completeOptOut()`` has to remove the remaining
     /// entries before recording resumes. Otherwise they would be sent then.
@@ -73,7 +72,7 @@ extension Journal {
         try settings(beginning: Self.refusalsPrefix).compactMapValues { Int($0) }
     }
 
-    /// Stores the number of records set aside in a row, so that a later run knows that the server seems to refuse
+    /// Stores the number of records set aside in a row, from which a later run sees whether the server refuses
     /// everything.
     func setRefusals(of scope: String, _ count: Int) throws(StorageError) {
         try set(Self.refusalsPrefix + scope, count > 0 ? "\(count)" : nil)
@@ -124,8 +123,7 @@ extension Journal {
         for name in accounts.map({ Self.accountPrefix + $0 }) where try setting(name) == nil { try set(name, "") }
     }
 
-    /// Returns the accounts whose recording was stored and not removed since. An empty name means records without an
-    /// account.
+    /// Returns the accounts that have recorded. An empty name means records without an account.
     func accounts() throws(StorageError) -> Set<String> {
         Set(try settings(beginning: Self.accountPrefix).keys)
     }
@@ -142,8 +140,7 @@ extension Journal {
         }
     }
 
-    /// Reads whether the server has to be asked to erase an account. An empty name means the records without an
-    /// account.
+    /// Reads whether to ask the server to erase an account. An empty name means the records without an account.
     ///
     /// - Returns: The number of times that the server has refused the erasure; `nil` if it need not be asked.
     func pendingErasure(of account: String) throws(StorageError) -> Int? {
@@ -167,8 +164,7 @@ extension Journal {
         return isOver
     }
 
-    /// Returns the number of accounts whose erasure is pending, and the accounts whose erasure the server refuses, with
-    /// the reasons.
+    /// Returns the number of pending erasures, and the accounts whose erasure the server refuses, with the reasons.
     func erasures() throws(StorageError) -> (pending: Int, refused: [String: String]) {
         var erasures: (pending: Int, refused: [String: String]) = (0, [:])
         for (account, value) in try settings(beginning: Self.erasurePrefix) {

@@ -17,8 +17,7 @@ extension Journal {
     /// The newest entries are removed first. If the process ends in between, the oldest remain, and are sent in a new
     /// stream. Unreadable files that were set aside may contain entries of the scope, so they are removed, too.
     ///
-    /// - Parameter change: A change that runs in the first transaction, before entries are removed. The default does
-    ///   nothing.
+    /// - Parameter change: A change in the first transaction, before entries are removed. The default does nothing.
     func erase(
         _ scope: String?, alongside change: () throws(StorageError) -> Void = {}
     ) throws(StorageError) {
@@ -26,8 +25,7 @@ extension Journal {
         try overwriteRemoved()
         try transaction { () throws(StorageError) in
             try write { database in
-                // The stream is removed before the entries. Otherwise its number could identify a batch with only some
-                // of its entries.
+                // The stream is removed first. Otherwise its number could identify a batch with only some entries.
                 try database.execute(sql: "DELETE FROM stream WHERE ?1 IS NULL OR scope = ?1", arguments: [scope])
                 try removeSettings(database, of: scope)
             }

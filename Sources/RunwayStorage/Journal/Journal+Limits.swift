@@ -58,10 +58,9 @@ extension Journal {
     ///
     /// - Parameters:
     ///   - reasons: The reasons by entry id. A reason is a short text from the server that the app shows.
-    ///   - isInSeries: Whether ``endSeries(of:isSentAgain:at:)`` may make the entries wait again, once. The default is
+    ///   - isInSeries: Whether ``endSeries(of:isSentAgain:at:)`` may make them wait again, once. The default is
     ///     `false`.
-    /// - Returns: The number of entries that were set aside. The others are no longer in the file or in its current
-    ///   batch.
+    /// - Returns: The number of entries that were set aside. The others are no longer in the current batch.
     @discardableResult
     func setAside(
         _ reasons: [UUID: String], of batch: JournalBatch, inSeries isInSeries: Bool = false
@@ -129,9 +128,8 @@ extension Journal {
         }
     }
 
-    /// Makes the set-aside entries that meet a condition wait again, as if they had been stored at `moment`. Entries
-    /// that are set aside have no maximum age, so they may be older than an entry may wait. Damaged entries are
-    /// removed.
+    /// Makes the set-aside entries that meet a condition wait again, as if they had been stored at `moment`. They may
+    /// be older than an entry may wait, since no maximum age applies to them. Damaged entries are removed.
     ///
     /// - Returns: The number of entries that wait again.
     @discardableResult

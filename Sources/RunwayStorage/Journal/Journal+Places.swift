@@ -18,8 +18,7 @@ extension Journal {
     ///
     /// - Parameter state: The state of the entry. The default is waiting.
     /// - Returns: The position.
-    /// - Throws: ``StorageError/Kind/full`` if this exceeds the maximum number or size of entries, including those that
-    ///   are set aside.
+    /// - Throws: ``StorageError/Kind/full`` if this exceeds the limits of all entries, including those set aside.
     func insert(
         _ entry: JournalEntry, at sequence: Int64, _ time: JournalTime, as state: JournalEntry.State = .waiting
     ) throws(StorageError) -> Int64 {
@@ -74,7 +73,7 @@ extension Journal {
         }
     }
 
-    /// Returns the first claimed or waiting entry of a scope; `nil` if there is none. Damaged entries are removed and
+    /// Returns the first claimed or waiting entry of a scope; `nil` without one. Damaged entries are removed and
     /// counted.
     func first(of scope: String) throws(StorageError) -> JournalEntry? {
         try write { database in
@@ -117,8 +116,7 @@ extension Journal {
             var entry = placed
             entry.payload = payload
             entry = try coder.sealed(entry)
-            // The file may already exceed the limits, since entries that are set aside are not evicted for those that
-            // wait.
+            // The file may exceed the limits already, since set-aside entries are not evicted for waiting ones.
             let growth = try entry.payload.count - byteCount(database, placed.sequence)
             if isLimited, growth > 0 { try checkRoom(database, count: 0, byteCount: growth) }
             // Removed and added again, since the triggers that count bytes run only when entries are added, removed, or

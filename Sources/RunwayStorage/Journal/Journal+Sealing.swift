@@ -2,8 +2,7 @@ import Foundation
 import GRDB
 import RunwaySQLite
 
-/// Functions for sealed entries, which can't be decrypted with the app's current key. They are neither damaged nor
-/// refused.
+/// Functions for sealed entries, which are undamaged but can't be decrypted with the app's current key.
 extension Journal {
     /// The maximum number of entries that one transaction decrypts.
     private static let sealingGroupSize = 1000

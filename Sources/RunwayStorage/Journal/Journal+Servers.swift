@@ -9,8 +9,8 @@ extension Journal {
 
     /// Counts an attempt without a response. A later run continues the count.
     ///
-    /// - Parameter first: The first entry that was sent. If the previous attempt had another first entry, the count
-    ///   starts at one.
+    /// - Parameter first: The first entry that was sent. If it differs from the previous attempt's, the count starts at
+    ///   one.
     /// - Returns: Whether the entry is suspected; see ``SuspectedEntry``.
     func noteLoss(of scope: String, _ first: UUID, at time: JournalTime) throws(StorageError) -> Bool {
         let parts = try setting(Self.lossesPrefix + scope)?.split(separator: " ") ?? []

@@ -2,8 +2,7 @@ import Foundation
 import GRDB
 import RunwaySQLite
 
-/// Stores entries in a SQLite file until its owner acknowledges them. The action log and the offline queue are built on
-/// it.
+/// Stores entries in a SQLite file until its owner acknowledges them. The action log and the offline queue use it.
 ///
 /// The journal has these guarantees:
 /// - An entry survives the end of the process, even a kill, when ``append(_:at:lost:)`` has returned. With
@@ -11,8 +10,7 @@ import RunwaySQLite
 /// - One `append` stores either all of its entries or none. It ignores an entry whose id is stored already, so that an
 ///   append with an unknown outcome can be repeated.
 /// - ``claim(_:maximumCount:maximumByteCount:skipping:)`` returns the entries of a scope in batches, in the order in
-///   which they were appended. Until a batch has ended, every claim of its scope returns the same batch, also in later
-///   runs.
+///   which they were appended. Until a batch has ended, every claim of its scope returns it, also in later runs.
 /// - A number of a stream identifies one batch for ever. The entries of a refused batch are claimed again in a new
 ///   stream.
 /// - An entry leaves the file only if it is acknowledged, discarded, erased or evicted. Evictions are counted by
@@ -20,8 +18,7 @@ import RunwaySQLite
 /// - A damaged entry is never returned: it is removed and counted. An entry that can't be decrypted is not damaged: it
 ///   is returned as sealed (``JournalEntry/isSealed``), and waits for its key (``seal(_:)``, ``unseal()``).
 ///
-/// An entry may be claimed more than once: if its owner ends before it acknowledges a batch, a later claim returns the
-/// batch again.
+/// An entry may be claimed more than once: if its owner ends without acknowledging a batch, a later claim returns it.
 ///
 /// Only one object can open a file. Any other, also in another process, fails with ``StorageError/Kind/locked``. All
 /// functions run one after another, and block while the disk works, so call them on a queue of their own.
@@ -50,8 +47,7 @@ final class Journal: Sendable {
             // Acknowledged entries are overwritten, too, so that none of their bytes remain after an erasure.
             let queue = try StorageDatabase.open(at: url, durability: durability, overwritesRemovedBytes: true)
             secret = try queue.inDatabase { database in
-                // Holds the lock of the file until it is closed. Otherwise two processes could append and claim at the
-                // same time.
+                // Holds the lock of the file until it is closed, so that only one process appends and claims.
                 try database.execute(sql: "PRAGMA locking_mode = EXCLUSIVE")
                 var secret = InstallationSecret()
                 try database.inTransaction(.immediate) {
@@ -88,7 +84,7 @@ final class Journal: Sendable {
     }
 
     /// Runs one transaction, or a part of the current ``transaction(_:)``. The transaction must not catch the error of
-    /// a part and continue, since SQLite may have rolled back the earlier parts. If the disk is full, `change` may run
+    /// a part and continue, since SQLite may have rolled back the earlier parts. On a full disk, `change` may run
     /// twice.
     func write<Value>(_ change: (Database) throws -> Value) throws(StorageError) -> Value {
         do {
@@ -185,8 +181,7 @@ final class Journal: Sendable {
         return moment
     }
 
-    /// Returns the time for which the oldest waiting entry of these scopes has waited; zero if none waits. Writes
-    /// nothing.
+    /// Returns the age of the oldest waiting entry of these scopes; zero if none waits. Writes nothing.
     func ageOfOldest(in scopes: some Sequence<String>, at time: JournalTime) throws(StorageError) -> Duration {
         try write { database in
             let oldest = try scopes.compactMap { scope in
@@ -228,8 +223,7 @@ extension Journal {
                     if let (stream, number) = try stream(database, scope) {
                         return JournalBatch(stream: stream, number: number, scope: scope, entries: claimed)
                     }
-                    // The number of the batch is damaged. In a new stream, the server recognises the entries by their
-                    // ids.
+                    // The batch number is damaged. In a new stream, the server recognises the entries by id.
                     try release(database, scope)
                 }
                 let found = try sound(database, scope, state: .waiting, limit: maximumCount + skipped.count)
@@ -318,8 +312,7 @@ extension Journal {
         }
     }
 
-    /// Returns whether a batch is the current one of its scope. It may have ended already, for example because of an
-    /// erasure.
+    /// Returns whether a batch is the current one of its scope. It may have ended, for example by an erasure.
     private func isOpen(_ database: Database, _ batch: JournalBatch) throws -> Bool {
         try stream(database, batch.scope).map { $0 == (batch.stream, batch.number) } ?? false
     }

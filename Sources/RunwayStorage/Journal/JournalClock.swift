@@ -12,8 +12,8 @@ struct JournalTime: Sendable {
     /// The date of the device, which may be wrong.
     var date: Date
 
-    /// Returns the moment of a journal in milliseconds. It never goes back, and a jump of the date moves it by at most
-    /// a week.
+    /// Returns the moment of a journal in milliseconds. It never goes back. A jump of the date moves it by a week at
+    /// most.
     ///
     /// - Parameters:
     ///   - last: The last stored moment.

@@ -40,8 +40,7 @@ extension JournalEntry {
 
     /// Reads a row that begins with the columns of an entry. Returns `nil` if the row is damaged.
     ///
-    /// - Parameter state: The state of an entry whose stored state is unknown. By default such an entry counts as
-    ///   damaged.
+    /// - Parameter state: The state of an entry whose stored state is unknown. By default the entry counts as damaged.
     init?(_ row: Row, orIn state: State? = nil) {
         guard let sequence = Int64.fromDatabaseValue(row[0]), let id = UUID.fromDatabaseValue(row[1]),
             let scope = String.fromDatabaseValue(row[2]), let priority = Int.fromDatabaseValue(row[3]),

@@ -6,12 +6,9 @@ import RunwaySQLite
 ///
 /// - Entries are copied with their id, position, state and age, so that each is sent once, in its order, and with the
 ///   same key. The other entries are counted as damaged.
-/// - Stream numbers are not copied. Batches are sent in new streams, and the server recognises the entries by their
-///   ids.
-/// - Settings are copied if their checksum is correct. A damaged setting could name another account, or undo a
-///   decision.
-/// - The settings of the installation (``Journal/installationSettings``) are not copied, since the new file is another
-///   installation.
+/// - Stream numbers are not copied. Batches are sent in new streams, and the server recognises entries by id.
+/// - Settings are copied if their checksum is correct. A damaged one could name another account, or undo a decision.
+/// - The settings of the installation (``Journal/installationSettings``) are not copied: the new file is another one.
 /// - Damaged clocks are replaced by the moment of the newest entry, so that no entry becomes older.
 enum JournalSalvage {
     /// The entries and settings that were read from a damaged file.
@@ -26,8 +23,7 @@ enum JournalSalvage {
         /// The number of damaged rows. On a damaged page, SQLite may find rows that were never written.
         fileprivate var damaged = 0
 
-        /// The number of lost entries, if it can be read. Damaged rows count only if the total can't be read or is too
-        /// small.
+        /// The number of lost entries. Damaged rows count only if the total can't be read or is too small.
         var lostCount: Int {
             guard let total, total >= entries.count else { return damaged }
             return total - entries.count
@@ -69,8 +65,7 @@ enum JournalSalvage {
                     else { continue }
                     contents.losses[reason] = count
                 }
-                // A page that can't be read ends a pass. The second pass finds the entries behind it from the other
-                // end.
+                // An unreadable page ends a pass. The second pass reads the entries behind it from the other end.
                 for order in ["", "DESC"] { try contents.read(database, order, maximumCount: maximumCount) }
             }
         } catch {

@@ -69,8 +69,7 @@ enum JournalSchema {
                 """)
     }
 
-    /// Migrates to version 3: adds a state for entries that can't be decrypted. They are evicted together with waiting
-    /// entries.
+    /// Migrates to version 3: adds a state for entries that can't be decrypted. They are evicted like waiting entries.
     private static func addSealedState(_ database: Database) throws {
         try database.execute(
             sql: """

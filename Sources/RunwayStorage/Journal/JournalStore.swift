@@ -74,8 +74,7 @@ final class JournalStore: Sendable {
     /// If the disk is full, an erasing operation runs again with the space of the ``SpaceReserve``.
     ///
     /// - Parameter access: The way in which the operation uses the file. The default is writing.
-    /// - Throws: ``StorageError`` if the file can't be opened or was closed by ``close()``, or the error of the
-    ///   operation.
+    /// - Throws: ``StorageError`` if the file can't be opened or was closed, or the error of the operation.
     func run<Value: Sendable>(
         _ access: Access = .writing, _ operation: @escaping @Sendable (Journal) throws(StorageError) -> Value
     ) async throws(StorageError) -> Value {
@@ -138,16 +137,14 @@ final class JournalStore: Sendable {
             }
             let isChanged = changeCount != (state.withLock { $0.journal } === former ? formerCount : 0)
             state.withLock { state in
-                // On a full disk, reads succeed, and so do operations without changes. They do not clear the error of a
-                // write.
+                // On a full disk, operations without changes succeed. They do not clear the error of a write.
                 if isChanged || state.isProblemOfReading { state.problem = nil }
             }
             return .success(value)
         } catch {
             // A rejected input is not a problem of the file.
             if error.kind == .rejected { return .failure(error) }
-            // After a drive error, the connection's state in memory is unknown. The next operation opens the file
-            // again.
+            // After a drive error, the connection's state is unknown. The next operation opens the file again.
             if error.kind == .unavailable { closeFile() }
             state.withLock { state in
                 if access == .reading, state.problem != nil, !state.isProblemOfReading { return }

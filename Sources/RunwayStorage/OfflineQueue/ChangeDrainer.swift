@@ -75,8 +75,7 @@ final class ChangeDrainer: SendWork {
     /// Returns whether the success of a change is reported to the app, or was reported in this run.
     func isDelivered(_ id: UUID) -> Bool { state.withLock { $0.delivered.contains(id) } }
 
-    /// Sends the waiting changes without delays. Returns when no more can be sent now, or when the calling task is
-    /// cancelled.
+    /// Sends the waiting changes without delays. Returns when no more can be sent now, or when its task is cancelled.
     func flush() async {
         state.withLock { $0.isReviewDue = true }
         // Called by a handler, the function would wait for itself: the next change is sent after the handler returns.

@@ -1,7 +1,6 @@
 import Foundation
 
-/// Decides which changes of a scope are held, because an earlier change with a common subject is set aside. Pure
-/// functions.
+/// Decides which changes of a scope are held, because an earlier one with a common subject is set aside.
 enum ChangeHolds {
     /// The properties of a change that the decision depends on.
     struct Change: Sendable {

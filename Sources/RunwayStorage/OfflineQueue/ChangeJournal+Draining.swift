@@ -6,8 +6,7 @@ import Synchronization
 extension ChangeJournal {
     /// Claims the first change of a scope. Returns `nil` if none waits, or if its call has not ended.
     ///
-    /// - Parameter passed: The changes to skip, together with their dependents, if no change is claimed already. The
-    ///   default is none.
+    /// - Parameter passed: The changes to skip, with their dependents, if none is claimed already. The default is none.
     func claim(_ scope: String, passing passed: Set<UUID> = []) async throws(StorageError) -> StoredChange? {
         let time = time()
         return try await run(changes: true) { journal throws(StorageError) in
@@ -63,8 +62,7 @@ extension ChangeJournal {
         }
     }
 
-    /// Stores the pause that the server asked for in a scope for later runs, unless the changes of the scope were
-    /// erased.
+    /// Stores the pause of a scope for later runs, unless the changes of the scope were erased.
     func setPause(of scope: String, _ wait: Duration) async throws(StorageError) {
         let time = time()
         try await run { journal throws(StorageError) in
@@ -88,8 +86,7 @@ extension ChangeJournal {
         }
     }
 
-    /// Makes a claimed change wait at its position, so that another one can be claimed. The server may have received
-    /// it.
+    /// Makes a claimed change wait at its position, so that another can be claimed. The server may have received it.
     ///
     /// - Parameter forgetsLosses: Whether the count of attempts without a response is reset.
     func postpone(_ change: StoredChange, forgetsLosses: Bool) async throws(StorageError) {

@@ -56,8 +56,7 @@ extension ChangeJournal {
         if isDue { try await run(changes: true) { journal throws(StorageError) in try self.review(journal) } }
     }
 
-    /// Returns the first change of a scope to send. Changes with another encryption key are skipped, and wait for their
-    /// key.
+    /// Returns the first change of a scope to send. Changes that can't be decrypted are skipped.
     func first(of scope: String, _ journal: Journal) throws(StorageError) -> JournalEntry? {
         if self.state.withLock({ $0.isKeyMissing }) {
             try journal.coder.checkKey()

@@ -55,8 +55,7 @@ final class ChangeJournal: Sendable {
         }
     }
 
-    /// Returns whether a new change has to wait: other changes of its scope wait, or a change that is set aside has a
-    /// common subject.
+    /// Returns whether a new change has to wait: others of its scope wait, or a set-aside change has a common subject.
     func hasToWait(_ scope: String, _ subjects: Set<String>) async throws(StorageError) -> Bool {
         let (waiting, setAsideCount) = state.withLock { state in
             (state.waiting, state.queueState.undecidedCount + state.queueState.heldCount)
@@ -265,8 +264,7 @@ extension ChangeJournal {
     }
 
     /// Makes refused and expired changes wait again, and changes without a response. A change that is bound to its key
-    /// keeps its key and age. Any other change gets a new key, since the server may have stored a refusal for the old
-    /// one.
+    /// keeps its key and age. Any other gets a new key, since the server may have stored a refusal for the old one.
     ///
     /// - Throws: ``StorageError/Kind/rejected`` if the server may have lost the key of one of the changes. Then nothing
     ///   is changed.

@@ -1,8 +1,7 @@
 import Runway
 import RunwayJSON
 
-/// An account of a service in an environment. Changes of one scope are sent in order, and independently of other
-/// scopes.
+/// An account of a service in an environment. Changes of one scope are sent in order.
 struct ChangeScope: Sendable, Hashable {
     var service: String
     var environment: String

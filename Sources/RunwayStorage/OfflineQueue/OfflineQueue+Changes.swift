@@ -9,8 +9,7 @@ extension OfflineQueue {
     /// - Throws: ``StorageError`` if the file can't be read.
     public func changes() async throws(StorageError) -> [QueuedChange] { try await list() }
 
-    /// Returns the changes of the account that is signed in to a service, in the order of their calls; see
-    /// ``changes()``.
+    /// Returns the changes of a service's signed-in account, in the order of their calls; see ``changes()``.
     ///
     /// - Throws: ``StorageError`` if the file can't be read.
     public func changes<Service: APIService>(
@@ -32,8 +31,7 @@ extension OfflineQueue {
     ///
     /// The function returns when all changes are sent, or when no more can be sent now because an attempt failed or
     /// there is no network. It respects pauses that servers asked for, but not the delay of a `ChatClient` whose stream
-    /// has not caught up (``delayChanges(of:in:for:owner:upTo:)``). It also returns when its task is cancelled; sending
-    /// continues then.
+    /// has not caught up (``delayChanges(of:in:for:owner:upTo:)``). It also returns when its task is cancelled.
     ///
     /// If a result handler calls this function, or a task that the handler started, the function does not wait: the
     /// next change is sent after the handler has returned. A call in a detached task waits, so the handler must not
@@ -117,14 +115,12 @@ extension OfflineQueue {
         }
     }
 
-    /// Removes all changes of an account, and overwrites their bytes in the file. Changes that the server has executed
-    /// are not undone.
+    /// Removes all changes of an account, and overwrites their bytes in the file. Executed changes are not undone.
     ///
     /// Call this function after a sign-out. Otherwise waiting changes stay until the account signs in again. The
     /// function uses the background time that the system grants (`BackgroundGrace`), from its start to its return.
     ///
-    /// - Parameter account: The account, as in `ServiceSettings.account`; `nil` for changes made while nobody was
-    ///   signed in.
+    /// - Parameter account: The account, as in `ServiceSettings.account`; `nil` for changes without an account.
     /// - Throws: ``StorageError`` if the file can't be written; some changes may be removed already. For a full disk,
     ///   the queue has reserved space; `docs/storage.md` describes its limits.
     public func erase(account: String?) async throws(StorageError) {

@@ -79,8 +79,8 @@ public final class OfflineQueue: ChangeQueue {
     /// Stops sending, and closes the file. Later changes are not stored. Does nothing if the queue has no layer yet.
     ///
     /// If a result handler calls this function, or a task that the handler started, the function does not wait: the
-    /// file is closed after the handler has returned. A call in a detached task waits, so the handler must not wait for
-    /// such a task.
+    /// file is closed after the handler has returned. A call in a detached task waits, so the handler must not await
+    /// it.
     public func close() async {
         let (closing, isDelivering) = state.withLock { state -> (Task<Void, Never>?, Bool) in
             let isDelivering = ChangeDrainer.delivery?.isOpen(of: state.journal) ?? false
@@ -238,8 +238,7 @@ extension OfflineQueue {
 public struct OfflineQueueState: Sendable, Hashable {
     /// The number of changes that are waiting to be sent.
     public internal(set) var waitingCount = 0
-    /// The number of changes that the app has to decide about: the server refused them, they expired, or no response
-    /// arrived.
+    /// The number of changes that the app has to decide about: refused or expired ones, or ones without a response.
     public internal(set) var undecidedCount = 0
     /// The number of changes whose encryption key the app's ``PayloadSealing`` does not have now. They wait for their
     /// key, also in later runs.

@@ -22,7 +22,7 @@ public struct OfflineQueueOptions: Sendable {
     /// it for apps that are used offline for days.
     public var maximumCount = 1000
     /// The maximum size of all changes together, in bytes. The default is 16 MiB. Raise it for changes with large
-    /// contents.
+    /// bodies.
     public var maximumByteCount = 16 << 20
     /// The maximum time that a change may wait to be sent. The default is 30 days. After it, the change is reported to
     /// the app as `QueuedChange.State.expired`.
@@ -37,8 +37,7 @@ public struct OfflineQueueOptions: Sendable {
     public var maximumAge = Duration.seconds(30 * 86_400)
     /// Encrypts changes before they are written to disk. The default, `nil`, stores them unencrypted.
     public var sealing: (any PayloadSealing)?
-    /// Returns whether changes may be sent over a network. The default allows every network on which hosts are
-    /// reachable.
+    /// Returns whether changes may be sent over a network. The default allows every reachable network.
     public var allowsNetwork: @Sendable (NetworkStatus) -> Bool = { $0.isReachable }
     /// Whether a stored change survives a power loss. Each commit then waits for the drive. The default is `true`.
     ///
@@ -65,8 +64,7 @@ public struct OfflineQueueOptions: Sendable {
 }
 
 extension OfflineQueueOptions {
-    /// Half of each delay is fixed and half is random, so that devices that failed together do not retry together or at
-    /// once.
+    /// Half of each delay is random, so that devices that failed together do not retry together.
     var backoff: Backoff { Backoff(base: baseWait, longest: longestWait, certainPart: 0.5) }
 
     var limits: JournalLimits {
@@ -101,8 +99,7 @@ public struct ReplayedEndpoint: Sendable {
     /// Registers a `Decodable` endpoint, and restores its calls for the handler.
     ///
     /// - Parameters:
-    ///   - endpoint: The endpoint. All its stored properties are stored with a change, including those that are
-    ///     `Unencoded`.
+    ///   - endpoint: The endpoint. A change stores all its stored properties, including `Unencoded` ones.
     ///   - onResult: Called like `onResult` of ``init(_:onResult:)``, with the original call as an additional argument.
     public init<E: Endpoint & Decodable>(_ endpoint: E.Type, onResult: @escaping CallHandler<E>) {
         self.init(endpoint) { change, result in await onResult(change.call(as: E.self), change, result) }

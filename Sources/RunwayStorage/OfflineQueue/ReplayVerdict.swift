@@ -7,8 +7,7 @@ enum ReplayVerdict: Equatable {
     /// The request was sent, but the service's own response did not arrive: the connection was lost, the call timed
     /// out, or a gateway responded instead of the service. The change may succeed later, or never.
     case lost
-    /// The server reported an internal error, or its response can't be interpreted. The change may succeed later, or
-    /// never.
+    /// The server had an internal error, or its response can't be interpreted. The change may succeed later, or never.
     case faulted(retryAfter: Duration?)
     /// The service requires a sign-in or another token.
     case unauthorized
@@ -44,7 +43,6 @@ enum ChangeEffect: Sendable {
     case none
     /// The server may have executed the change under its key.
     case unknown
-    /// The server has processed the key and failed. It repeats this failure for the key, so another attempt needs a new
-    /// key.
+    /// The server has processed the key and failed. It repeats this failure, so another attempt needs a new key.
     case failed
 }

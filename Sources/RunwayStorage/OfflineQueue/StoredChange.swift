@@ -37,12 +37,11 @@ struct StoredChange: Sendable, Codable, Equatable {
     var key: UUID
     /// Whether the server may have received the change.
     var mayHaveBeenSent: Bool
-    /// Whether the server has processed the key, and repeats its failure for it. `nil` if an earlier version stored the
+    /// Whether the server has processed the key, and repeats its failure. `nil` if an earlier version stored the
     /// change.
     var hasResult: Bool?
     var date: Date
-    /// The earliest date at which a server can know the key; `nil` if it is ``date``. It differs after the change got a
-    /// new key.
+    /// The earliest date at which a server can know the key; `nil` if it is ``date``, since the key was never replaced.
     var keyDate: Date?
     /// Identifies the start of the system at ``date`` or ``keyDate``; see ``JournalTime/boot``. `nil` if an earlier
     /// version stored the change.
@@ -84,8 +83,7 @@ struct StoredChange: Sendable, Codable, Equatable {
         .required: "required", .ifSignedIn: "ifSignedIn", .none: "none",
     ]
 
-    /// Returns the time for which a server may have known the key, by the date. The date may have jumped in either
-    /// direction.
+    /// Returns the time for which a server may have known the key, by the date. The date may have jumped.
     func keyAge(at date: Date) -> Duration { .seconds(abs(date.timeIntervalSince(keyDate ?? self.date))) }
 
     /// Whether the change must always be sent with its current key. The server may have received the change, and has
@@ -98,8 +96,7 @@ struct StoredChange: Sendable, Codable, Equatable {
         (mayHaveBeenSent, hasResult) = (false, nil)
     }
 
-    /// The cached responses that the change invalidates. If an earlier version stored the change, all responses of its
-    /// service.
+    /// The cached responses that the change invalidates: all of its service if an earlier version stored the change.
     private var invalidatedScopes: [CacheScope] {
         guard let invalidates else { return [.service(service)] }
         return invalidates.map { names in

@@ -1,7 +1,6 @@
 @_exported public import RunwayFormats  // users of this target name its types
 
-/// A position in a stream: the last event that the app has processed, and the topics that the app has followed up to
-/// it.
+/// A position in a stream: the last event that the app has processed, and the topics that it followed.
 public struct StreamCursor: Sendable, Hashable, Codable {
     /// The name of the stream, as the server reported it; empty if it reported none.
     public var stream: String
@@ -34,8 +33,7 @@ public struct StreamCursor: Sendable, Hashable, Codable {
         refusedTopics = try values.decodeIfPresent(Set<String>.self, forKey: .refusedTopics) ?? []
     }
 
-    /// The epoch and offset in ``lastEventID``; `nil` if it has another format, since the server is not a Runway
-    /// server.
+    /// The epoch and offset in ``lastEventID``; `nil` if the server is not a Runway server and has another format.
     public var place: EventID? { EventID(lastEventID) }
 }
 
@@ -56,8 +54,8 @@ public protocol StreamCursorStore: Sendable {
 
     /// Waits until all stored cursors are durable, or can't be made durable.
     ///
-    /// The default does nothing. It suits a store whose cursors are durable when ``store(_:for:)`` returns, and a store
-    /// in memory.
+    /// The default does nothing. It suits a store in memory, and one whose ``store(_:for:)`` returns when the cursor is
+    /// durable.
     func flush() async
 }
 

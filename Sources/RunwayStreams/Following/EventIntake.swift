@@ -90,8 +90,7 @@ struct EventIntake: Sendable {
         return [.position(id)]
     }
 
-    /// Processes a control event: how the connection continues, that events are missing, or that all missed events were
-    /// sent.
+    /// Processes a control event: a connection began, events are missing, or all missed events were sent.
     private mutating func controlled(by event: ServerSentEvent) -> [Output] {
         guard let control = StreamControl(type: event.type, data: event.data) else { return [] }
         if control.kind == .live { return caughtUp(at: event.id) }
@@ -162,8 +161,7 @@ struct EventIntake: Sendable {
         return [.continuity(.reset(reason), id: lastEventID)]
     }
 
-    /// Returns whether an id can be the value of a header field. Control characters other than the tab are not allowed
-    /// there.
+    /// Returns whether an id can be a header field's value, which has no control characters except the tab.
     private static func isUsable(_ id: String) -> Bool {
         id.utf8.count <= maximumIDByteCount && id.utf8.allSatisfy { ($0 >= 0x20 || $0 == 0x09) && $0 != 0x7F }
     }

@@ -54,8 +54,7 @@ public struct EventSequence: AsyncSequence, Sendable {
     /// events can still be read.
     public func pause() { driver.pause() }
 
-    /// Opens a paused stream, and checks the connection of an open one. Call this function when the app comes to the
-    /// foreground.
+    /// Opens a paused stream, and checks an open one. Call this function when the app comes to the foreground.
     public func resume() { driver.resume() }
 
     /// Adds topics without a new connection. Each event of these topics that is published after the function returns is
@@ -148,8 +147,7 @@ extension NetworkLayer {
     /// - Parameters:
     ///   - endpoint: The stream and its parameters.
     ///   - options: The rules of reconnection, and the limits; see ``StreamOptions`` for the defaults.
-    ///   - cursors: Stores the position in the stream. With the default, `nil`, the stream starts again whenever the
-    ///     app starts.
+    ///   - cursors: Stores the position in the stream. With the default, `nil`, each start of the app starts it again.
     ///   - key: The key under which `cursors` stores the position. The default, `nil`, derives it from the service, its
     ///     environment, the endpoint with its path, parameters and topics, and the account.
     ///   - randomness: Randomises delays. The default is the system's generator; a test passes a seeded one.
@@ -160,7 +158,7 @@ extension NetworkLayer {
         events(of: endpoint, options, cursors, key: key, topics: endpoint.topics, randomness) { _ in }
     }
 
-    /// - Parameter onState: Called when the state of the stream, the suspicion of its link, or the refused topics have
+    /// - Parameter onState: Called when the stream's state, the suspicion of its link, or the refused topics have
     ///   changed.
     package func events<E: EventStreamEndpoint>(
         of endpoint: E, _ options: StreamOptions, _ cursors: (any StreamCursorStore)?, key: String?,

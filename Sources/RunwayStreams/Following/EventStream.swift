@@ -37,8 +37,7 @@ public final class EventStream<E: EventStreamEndpoint>: EventStreaming {
     /// Whether the stream is connected and the delegate has received all missed events. Always `false` if the server is
     /// not a Runway server, since other servers do not report it.
     ///
-    /// If it is `true`, the app has all earlier events of the server, so that it can send changes that were waiting for
-    /// this.
+    /// If it is `true`, the app has all earlier events of the server, and can send changes that waited for them.
     public private(set) var isCaughtUp = false
     /// The wanted topics, even while the stream is not open; `nil` if the server chooses the topics. Initially the
     /// endpoint's topics. ``subscribe(to:)`` and ``unsubscribe(from:)`` change them.
@@ -135,8 +134,7 @@ public final class EventStream<E: EventStreamEndpoint>: EventStreaming {
     /// Closes the connection until ``resume()``. Call this function when the app goes into the background.
     public func pause() { events?.pause() }
 
-    /// Opens a paused stream, and checks the connection of an open one. Call this function when the app comes to the
-    /// foreground.
+    /// Opens a paused stream, and checks an open one. Call this function when the app comes to the foreground.
     public func resume() { events?.resume() }
 
     /// Adds topics without a new connection; see ``EventSequence/subscribe(to:)``. If the stream is not started or has
@@ -228,8 +226,7 @@ public protocol EventStreamDelegate: AnyObject {
     /// Notifies the delegate of a new connection. `continuity` states how it continues the last one. Unless it is
     /// ``StreamContinuity/resumed``, reload the data that the app shows.
     func eventStream(_ stream: any EventStreaming, didConnect continuity: StreamContinuity)
-    /// Notifies the delegate that all missed events were received, so that later events are new. The default does
-    /// nothing.
+    /// Notifies the delegate that all missed events were received: later ones are new. The default does nothing.
     func eventStreamDidCatchUp(_ stream: any EventStreaming)
     /// Notifies the delegate that the server refuses other wanted topics than before. `topics` is empty if it refuses
     /// none. The default does nothing.

@@ -16,11 +16,9 @@ import RunwayFormats
 /// recorded. They are never retried, hedged, cached or shared, even if the endpoint asks for it: the stream reconnects
 /// instead.
 public protocol EventStreamEndpoint: EventStreamDeclarations, Endpoint {
-    /// The topics that are wanted when the stream starts. With the default, `nil`, the request names none, and the
-    /// server chooses.
+    /// The wanted topics when the stream starts. With the default, `nil`, the request names none: the server chooses.
     var topics: Set<String>? { get }
-    /// The path of the route that changes the topics of an open stream. The default is the endpoint's path followed by
-    /// `/topics`.
+    /// The path of the route that changes an open stream's topics. The default is the endpoint's path and `/topics`.
     var topicsPath: EndpointPath { get }
 }
 

@@ -3,8 +3,7 @@ import Runway
 import RunwayFormats
 import Synchronization
 
-/// Opens one link, reads it to its end, and passes its events to the reader of the stream. A link is one response of
-/// the server.
+/// Opens one link, which is one response of the server, reads it, and passes its events to the stream's reader.
 struct LinkReader: Sendable {
     let number: Int
     let source: any LinkSource

@@ -31,8 +31,7 @@ final class StreamBuffer: Sendable {
 
     /// Adds an entry. An empty buffer accepts an entry that exceeds the limit.
     ///
-    /// - Returns: Whether the buffer is full. The caller then has to await ``waitForRoom()`` before it adds another
-    ///   entry.
+    /// - Returns: Whether the buffer is full. The caller then has to await ``waitForRoom()``.
     func add(_ entry: Entry) -> Bool {
         let (reader, isFull) = state.withLock { state in
             if entry.element == nil, state.taken < state.entries.count,

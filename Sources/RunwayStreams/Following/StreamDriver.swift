@@ -2,8 +2,7 @@ import HTTPTypes
 import Runway
 import Synchronization
 
-/// Performs the decisions of a stream's state machine: opens and closes links, one at a time, and wakes at its
-/// deadlines.
+/// Performs the decisions of a stream's state machine: opens and closes links, and wakes at its deadlines.
 ///
 /// All inputs pass through one queue, and one task processes them in order.
 package final class StreamDriver: Sendable {
@@ -67,8 +66,7 @@ package final class StreamDriver: Sendable {
 
     var streamState: StreamState { state.withLock { $0.stream } }
     var isCaughtUp: Bool { state.withLock { $0.isCaughtUp } }
-    /// Whether the stream has caught up and its link is not suspected. If the link is dead, the server may have further
-    /// events.
+    /// Whether the stream has caught up and its link is not suspected. A dead link may miss events.
     package var isCertainlyCaughtUp: Bool { state.withLock { $0.isCaughtUp && !$0.isSuspected } }
 
     /// Records that the reader has taken all missed events of a link.
@@ -182,8 +180,7 @@ package final class StreamDriver: Sendable {
                     let refused = try await source.change(connection, adding: [], removing: [])
                     topics.probed(connection, refused: refused, since: count)
                 } catch {
-                    // The server no longer knows the connection. After any other error, the link may still receive
-                    // bytes.
+                    // The server no longer knows the connection. After other errors, the link may still work.
                     guard error.status == .notFound || error.status == .gone else { return }
                     continuation.yield(.forgotten(link: link))
                 }

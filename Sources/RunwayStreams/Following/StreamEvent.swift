@@ -39,8 +39,7 @@ public struct StreamEvent: Sendable {
     ///
     /// - Parameters:
     ///   - type: The type of the model.
-    ///   - path: The names of the members that lead from the root of the JSON to the model. The default is the root
-    ///     itself.
+    ///   - path: The names of the members that lead from the JSON's root to the model. The default is the root.
     ///   - decoder: Decodes keys and dates. The default leaves keys unchanged, and reads dates as seconds since 2001.
     /// - Throws: `NetworkError.Kind.invalidResponse` if the data is not JSON, has no value at the path, or the value
     ///   does not have the type.
@@ -83,8 +82,7 @@ public enum StreamContinuity: Sendable, Hashable, CustomStringConvertible {
     case resumed
     /// The events from the first position to the second, both included, are lost. The connection continues after them.
     case gap(from: EventID, to: EventID)
-    /// The connection does not continue the earlier events, for the associated reason. Reload the data that the app
-    /// shows.
+    /// The connection does not continue the earlier events, for the associated reason. Reload the shown data.
     case reset(StreamReset)
 
     /// A short text, for logs.
@@ -114,8 +112,7 @@ public struct StreamReset: Sendable, Hashable, CustomStringConvertible {
     /// The server continued at another position than requested, or reported none.
     public static let invalid = StreamReset(.invalid)
     /// The connection has a wanted topic whose earlier events were not sent to this client. The server refused it
-    /// before, or the app did not want it when the cursor was stored. The connection continues after the last event,
-    /// with all topics.
+    /// before, or the app did not want it when the cursor was stored. The connection continues after the last event.
     public static let topics = StreamReset(.topics)
 
     /// The name of the reason, one word. It does not change between releases.
@@ -131,7 +128,6 @@ public enum StreamElement: Sendable {
     case event(StreamEvent)
     /// A connection began; see ``StreamContinuity``.
     case continuity(StreamContinuity)
-    /// All missed events were returned, so that later events are new. Returned once per connection, and only for Runway
-    /// servers.
+    /// All missed events were returned: later ones are new. Returned once per connection, and only for Runway servers.
     case caughtUp
 }

@@ -2,8 +2,7 @@ import HTTPTypes
 import Runway
 import Synchronization
 
-/// The topics that a stream wants, and those that its open connection follows. Changes are sent one at a time, in
-/// order.
+/// The topics that a stream wants, and those that its open connection follows. Changes are sent one by one.
 ///
 /// No event of a wanted topic is skipped. A link ends if it was opened without the topic, if its change of topics
 /// failed, or if its server is not a Runway server. It ends before an event of the topic is delivered. The next link
@@ -109,16 +108,14 @@ final class StreamTopics: Sendable {
         }
     }
 
-    /// Records that the server opened a connection. If the link did not request a topic that is wanted now, it has
-    /// ended.
+    /// Records that the server opened a connection. If the link lacks a topic that is wanted now, it has ended.
     ///
     /// - Parameters:
     ///   - id: The id of the connection.
     ///   - link: The number of the link, which is greater than the numbers of all earlier links.
     ///   - asked: The topics that the link requested.
     ///   - refused: The requested topics that the server refuses.
-    /// - Returns: Whether the link includes a wanted topic of which the stream may have skipped events, because it was
-    ///   refused or not wanted before.
+    /// - Returns: Whether the link includes a wanted topic of which the stream may have skipped events.
     func opened(_ id: String, on link: Int, asked: Set<String>?, refused: Set<String>) -> Bool {
         let (starts, hasReturnedTopics) = state.withLock { state -> (Bool, Bool) in
             guard link > state.endedLink else { return (false, false) }
@@ -220,8 +217,7 @@ final class StreamTopics: Sendable {
                     let refused = error.rawData?.refusedTopics ?? []
                     if state.withLock({ $0.refuse(step, refused: refused) }) { onRefusal() }
                 } else {
-                    // The server may or may not have changed the topics. The next link requests the topics that are
-                    // wanted then.
+                    // The server may or may not have changed the topics. The next link requests the wanted ones.
                     if error.kind == .cancelled { outcome = .failure(error) }
                     if let link = state.withLock({ $0.lose(step.connection) }) { onLoss(link) }
                 }

@@ -4,8 +4,7 @@ public struct ServerSentEvent: Sendable, Hashable {
     public var type: String
     /// The data of the event: its `data` lines, joined with LF.
     public var data: String
-    /// The topic of the event; `nil` if the server sent none. Only Runway servers send this field, and other clients
-    /// ignore it.
+    /// The topic of the event; `nil` if the server sent none. Only Runway servers send this field.
     public var topic: String?
     /// The last id that the server sent, with this event or before it; empty if it sent none.
     public var id: String

@@ -1,8 +1,7 @@
 import Runway
 import Synchronization
 
-/// The heartbeat intervals that the streams and WebSockets of a layer have learned for their networks, until the app
-/// ends.
+/// The heartbeat intervals that a layer's streams and WebSockets have learned for their networks.
 final class HeartbeatMemory: Sendable {
     /// Guards the learned facts.
     private let learner = Mutex(HeartbeatLearner())

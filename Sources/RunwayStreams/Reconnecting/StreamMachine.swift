@@ -4,8 +4,7 @@ import Runway
 /// A pure state machine, except for the shared memory of the layer's networks.
 ///
 /// Event streams and WebSockets use it. The caller performs the returned actions, calls ``tick(at:activity:)`` at
-/// ``deadline``, and reports how links open and end. It reports the time of the last received byte when the machine
-/// asks for it.
+/// ``deadline``, and reports how links open and end. It reports received bytes when the machine asks.
 struct StreamMachine: Sendable {
     /// An action that the caller performs.
     enum Action: Sendable, Equatable {
@@ -34,8 +33,7 @@ struct StreamMachine: Sendable {
         var last: Duration
         /// The longest time between two bytes since the last report, without the current silence.
         var longestSilence = Duration.zero
-        /// Whether reading is paused because the reader of the events is slow. Silence is then no evidence about the
-        /// link.
+        /// Whether reading is paused because the reader of the events is slow. Silence then proves nothing.
         var isHeld = false
     }
 
@@ -50,8 +48,7 @@ struct StreamMachine: Sendable {
         let heartbeat: Duration?
         /// The time at which the link has to be replaced; `nil` if there is no such time.
         let endTime: Duration?
-        /// The time at which the link is dropped if the server has not reported its continuity by then; `nil` once it
-        /// has.
+        /// The time at which a link without a reported continuity is dropped; `nil` once the server has reported it.
         var openingDeadline: Duration?
         var probe: Probe?
     }

@@ -1,5 +1,4 @@
-/// The settings of a stream: how it reconnects, how long a connection may be silent, and how many bytes may wait for a
-/// slow reader.
+/// The settings of a stream: reconnection, the silence of a connection, and the bytes that may wait for a reader.
 ///
 /// These rules are fixed:
 ///

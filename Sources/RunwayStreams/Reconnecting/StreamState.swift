@@ -51,11 +51,10 @@ struct LinkEnd: Sendable, Equatable {
 enum LinkFailure: Sendable {
     /// Another attempt may succeed.
     case transient(retryAfter: Duration?)
-    /// Another machine responded instead of the server, such as the login portal of a public Wi-Fi. A later attempt may
+    /// Another machine responded instead of the server, such as the login portal of a public Wi-Fi. A retry may
     /// succeed.
     case untrusted
-    /// No later attempt can succeed. The error is `nil` if the server reported that there are no more events (status
-    /// 204).
+    /// No later attempt can succeed. The error is `nil` if the server has no more events (status 204).
     case final(NetworkError?)
     /// The system ended the app's background time.
     case suspended
@@ -74,7 +73,6 @@ struct LinkFacts: Sendable, Equatable {
     /// The time range in which the link's token should be renewed, on the layer's clock: from the recommended renewal
     /// to the expiry. `nil` if the expiry is unknown.
     var tokenRenewalWindow: Range<Duration>?
-    /// Whether the server reports on the link how it continues the last one, as Runway servers do. The default is
-    /// `false`.
+    /// Whether the server, like Runway servers, reports how the link continues the last one. The default is `false`.
     var statesContinuity = false
 }

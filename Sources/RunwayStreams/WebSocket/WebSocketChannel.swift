@@ -113,8 +113,7 @@ public final class WebSocketChannel<E: Endpoint>: WebSocketChanneling {
     /// Closes the WebSocket with a closing handshake. The delegate is not notified of the end.
     ///
     /// - Parameters:
-    ///   - code: The close code. The default is ``WebSocketCloseCode/normal``, which also replaces a code that can't be
-    ///     sent.
+    ///   - code: The close code. ``WebSocketCloseCode/normal``, the default, replaces a code that can't be sent.
     ///   - reason: A text for the server's log, cut to 123 bytes. The default is empty.
     public func stop(_ code: WebSocketCloseCode = .normal, reason: String = "") {
         guard reading != nil else { return }
@@ -127,8 +126,7 @@ public final class WebSocketChannel<E: Endpoint>: WebSocketChanneling {
     /// Closes the connection until ``resume()``. Call this function when the app goes into the background.
     public func pause() { messages?.pause() }
 
-    /// Opens a paused WebSocket, and checks the connection of an open one. Call this function when the app comes to the
-    /// foreground.
+    /// Opens a paused WebSocket, and checks an open one. Call this function when the app comes to the foreground.
     public func resume() { messages?.resume() }
 
     private func land(_ element: WebSocketElement) {

@@ -155,8 +155,7 @@ final class WebSocketDriver: Sendable {
         }
     }
 
-    /// Returns the times at which bytes arrived on the open connection. A silence counts as survived when a ping has
-    /// ended it.
+    /// Returns the times at which bytes arrived on the open connection. A silence that a ping ended counts as survived.
     private func activity(at now: Duration) -> StreamMachine.Activity? {
         guard let status = state.withLock({ $0.connection })?.connection.status else { return nil }
         // The silence was measured after `now`. Subtracting it from `now` would put the last byte too early, and a pong
@@ -197,8 +196,7 @@ final class WebSocketDriver: Sendable {
         let number = run.linkCount
         run.link = Task { [self] in
             let failure = await follow { connection in
-                // This input precedes the element that lets the reader send. The task ends before the driver removes
-                // it.
+                // This input precedes the element that lets the reader send. The task ends before its removal.
                 defer { continuation.yield(.opened(link: number)) }
                 let (now, agreement) = (network.clock.now, connection.connection.agreement)
                 return state.withLock { state in

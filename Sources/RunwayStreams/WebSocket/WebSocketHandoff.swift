@@ -31,8 +31,7 @@ final class WebSocketHandoff: Sendable {
     /// Guards the element and the waiters.
     private let state = Mutex(State())
 
-    /// Waits until there is room, and adds an element. Returns `false` if the task was cancelled or the reading has
-    /// ended.
+    /// Waits until there is room, and adds an element. Returns `false` after a cancellation or the end of the reading.
     func add(_ element: WebSocketElement) async -> Bool {
         while true {
             let (isOver, waiters) = state.withLock { state -> (Bool?, [CheckedContinuation<Void, Never>]) in

@@ -4,8 +4,7 @@ import Runway
 ///
 /// These limits are fixed:
 ///
-/// - At 1 MiB of messages that wait for a reader, the client stops reading from the connection until the reader has
-///   taken some.
+/// - At most 1 MiB of messages waits for a reader. Beyond it, the client stops reading from the connection.
 /// - At most 16 MiB of messages wait to be sent. A further message fails as overloaded.
 /// - The server has to complete a closing handshake within 5 s.
 public struct WebSocketOptions: Sendable, Hashable {

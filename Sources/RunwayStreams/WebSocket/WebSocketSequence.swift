@@ -49,8 +49,7 @@ public struct WebSocketSequence: AsyncSequence, Sendable {
     /// Closes the WebSocket with a closing handshake. The iteration returns the waiting messages, and then `nil`.
     ///
     /// - Parameters:
-    ///   - code: The close code. The default is ``WebSocketCloseCode/normal``, which also replaces a code that can't be
-    ///     sent.
+    ///   - code: The close code. ``WebSocketCloseCode/normal``, the default, replaces a code that can't be sent.
     ///   - reason: A text for the server's log, cut to 123 bytes. The default is empty.
     public func close(_ code: WebSocketCloseCode = .normal, reason: String = "") {
         driver.stop(WebSocketClose((code.isSendable ? code : .normal).number, reason))
@@ -59,8 +58,7 @@ public struct WebSocketSequence: AsyncSequence, Sendable {
     /// Closes the connection until ``resume()``. Call this function when the app goes into the background.
     public func pause() { driver.pause() }
 
-    /// Opens a paused WebSocket, and checks the connection of an open one. Call this function when the app comes to the
-    /// foreground.
+    /// Opens a paused WebSocket, and checks an open one. Call this function when the app comes to the foreground.
     public func resume() { driver.resume() }
 
     /// Starts the iteration. Only the first iterator receives messages.

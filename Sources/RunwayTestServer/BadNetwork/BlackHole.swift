@@ -3,8 +3,7 @@ import NIOCore
 
 /// A port at which no connection can be established, since packets to it receive no reply.
 ///
-/// The socket listens, but never accepts. When the system's backlog is full, the system drops further connection
-/// attempts.
+/// The socket listens, but never accepts. When its backlog is full, the system drops further connection attempts.
 final class BlackHole: Sendable {
     private let listener: Int32
     /// The connections that fill the backlog.

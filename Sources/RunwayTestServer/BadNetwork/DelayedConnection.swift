@@ -10,8 +10,7 @@ final class DelayedConnection {
     static let socketByteCount: SocketOptionValue = 128 << 10
     /// The maximum number of bytes in transit in one direction of a delaying path. At this limit, the sender waits.
     private static let maximumDelayedByteCount = 4 << 20
-    /// The maximum number of bytes in transit in one direction of a path without delay, if the receiver is slower than
-    /// the sender.
+    /// The maximum number of bytes in transit in one direction of a path without delay, if the receiver is slow.
     private static let maximumUndelayedByteCount = 128 << 10
 
     private enum Item {

@@ -4,8 +4,7 @@ import RunwayTesting
 public struct PathConditions: Sendable, Hashable {
     /// The round-trip time, half of it in each direction. The default is zero.
     ///
-    /// The system establishes a connection before it can be delayed, so only the bytes on the connection take this
-    /// time.
+    /// The system establishes connections without delay, so only the bytes on them take this time.
     public var roundTrip: Duration
     /// The maximum random delay that is added in each direction. The order of bytes is preserved. The default is zero.
     public var jitter: Duration

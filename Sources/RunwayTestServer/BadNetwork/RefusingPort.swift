@@ -1,8 +1,7 @@
 import Foundation
 import NIOCore
 
-/// A bound loopback port without a listener. The system refuses connections to it, and does not assign it to another
-/// socket.
+/// A bound loopback port without a listener. The system refuses connections to it, and assigns it to no other socket.
 package final class RefusingPort: Sendable {
     package let number: UInt16
     private let descriptor: Int32
@@ -36,8 +35,7 @@ package final class RefusingPort: Sendable {
 
     deinit { close(descriptor) }
 
-    /// Reserves a port for servers that bind it by number with address reuse. No other socket gets the port while none
-    /// of them listens.
+    /// Reserves a port for servers that bind it by number with address reuse, while none of them listens.
     ///
     /// - Parameters:
     ///   - address: An IPv4 address of the loopback interface. The default is `127.0.0.1`.

@@ -22,8 +22,7 @@ final class OriginRecord: Sendable {
 
     /// Guards the received requests.
     ///
-    /// Counters that tests wait for are changed after the lock is released, so that a woken test finds the counted
-    /// requests.
+    /// Counters that tests wait for change after the lock is released, so that a woken test finds the requests.
     private let state = Mutex(State())
 
     init(limits: ScriptedOrigin.Limits) { self.limits = limits }
@@ -81,8 +80,7 @@ final class OriginRecord: Sendable {
         }
     }
 
-    /// Records a request, and returns its position. The request can be updated under this position when more of it has
-    /// arrived.
+    /// Records a request, and returns its position, under which it can be updated when more of it has arrived.
     func received(_ request: ReceivedRequest) -> Int {
         let place = state.withLock { state in
             if state.requests.count < limits.requests { state.requests.append(request) }

@@ -41,8 +41,7 @@ struct OriginResponse {
             }
             return .next
         } catch {
-            // Nothing more can be sent: the client disconnected, the origin is shutting down, or a clock threw an
-            // error.
+            // Nothing more can be sent: the client disconnected, the origin is shutting down, or a clock threw.
             channel.close(promise: nil)
             return .over
         }

@@ -7,8 +7,7 @@ import RunwayTesting
 extension ScriptedOrigin {
     /// The requests of all connections in the order of their arrival, up to the limit.
     ///
-    /// A request is added when it was read completely, when a response to it begins, or when its connection ends during
-    /// the request.
+    /// A request is added when it was read completely, when a response to it begins, or when its connection ends.
     public var requests: [ReceivedRequest] { record.requests }
 
     /// The requests without a response in the script, up to the limit.

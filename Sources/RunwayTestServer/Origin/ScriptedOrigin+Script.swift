@@ -16,8 +16,7 @@ public import HTTPTypes
 extension ScriptedOrigin {
     /// When a response begins.
     public enum ResponseMoment: Sendable, Hashable {
-        /// After the whole request was read. A client that expects status 100 (Continue) receives it first (RFC 9110
-        /// §10.1.1).
+        /// After the whole request was read. A client that expects status 100 receives it first (RFC 9110 §10.1.1).
         case afterRequest
         /// After the whole request was read. Status 100 (Continue) is never sent.
         case afterRequestWithoutContinue
@@ -25,8 +24,7 @@ extension ScriptedOrigin {
         case afterHead
     }
 
-    /// Sets the response to all requests with a method and path. It replaces an earlier line for the same method and
-    /// path.
+    /// Sets the response to all requests with a method and path. It replaces an earlier line for both.
     ///
     /// - Parameters:
     ///   - method: The method; `nil` matches every method.
@@ -45,8 +43,8 @@ extension ScriptedOrigin {
 
     /// Sets the responses to requests with a method and path, one after another.
     ///
-    /// If `repeatingLast` is `true`, the default, the last response repeats. Otherwise this line does not match later
-    /// requests.
+    /// If `repeatingLast` is `true`, the default, the last one repeats. Otherwise later requests do not match this
+    /// line.
     public func on(
         _ method: HTTPRequest.Method?, _ path: String, responding moment: ResponseMoment = .afterRequest,
         respond responses: [ScriptedResponse], repeatingLast: Bool = true
@@ -92,11 +90,9 @@ extension ScriptedOrigin {
         script.setFallback(OriginScript.Line(replies: [.response(response)], repeatsLast: true, moment: .afterRequest))
     }
 
-    /// Sets a closure that returns the response to requests without another matching line. These requests no longer
-    /// count as unexpected.
+    /// Sets a closure that responds to requests without another matching line. They no longer count as unexpected.
     ///
-    /// If the closure throws, the response is a 500 whose body names the error. Its task is cancelled when the
-    /// connection ends.
+    /// If the closure throws, the response is a 500 with the error. Its task is cancelled when the connection ends.
     public func otherwise(_ respond: @escaping @Sendable (ReceivedRequest) async throws -> ScriptedResponse) {
         script.setFallback(OriginScript.Line(replies: [.closure(respond)], repeatsLast: true, moment: .afterRequest))
     }

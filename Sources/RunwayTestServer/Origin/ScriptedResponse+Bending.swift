@@ -20,8 +20,7 @@ extension ScriptedResponse {
         with { $0.drip = Drip(bytes: max(1, bytes), pause: pause) }
     }
 
-    /// Returns the response truncated at `point`, where the connection ends by `ending`. The default closes the
-    /// connection.
+    /// Returns the response truncated at `point`, where the connection ends by `ending`. The default closes it.
     ///
     /// A point beyond the end of the response means its end.
     public func cut(after point: CutPoint, by ending: Ending = .close) -> ScriptedResponse {

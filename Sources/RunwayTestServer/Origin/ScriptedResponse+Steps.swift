@@ -8,8 +8,7 @@ enum ResponseStep: Sendable {
 }
 
 extension ScriptedResponse {
-    /// Returns the steps of the response to a request. Without an `end` step, the connection stays open for the next
-    /// request.
+    /// Returns the steps of the response to a request. Without an `end` step, the connection stays open.
     func steps(responding method: HTTPRequest.Method, reuse: Bool) -> [ResponseStep] {
         let closes = closesByRule(responding: method, reuse: reuse)
         var steps: [ResponseStep] = []

@@ -80,8 +80,7 @@ public struct ScriptedResponse: Sendable {
         /// keep it open, or if the framing requires it (`untilClose`). It is also closed if a broken response can't end
         /// in another way: a declared length that is too large, a broken chunk, or a missing last chunk.
         case automatic
-        /// The connection is closed without `Connection: close` in the response. With TLS, `close_notify` is sent
-        /// first.
+        /// The connection is closed without `Connection: close` in the response, with TLS after `close_notify`.
         case close
         /// The socket is closed without TLS's `close_notify`, as an attacker does who truncates a response. Without TLS
         /// it equals `close`.

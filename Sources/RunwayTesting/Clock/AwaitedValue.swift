@@ -17,8 +17,7 @@ package final class AwaitedValue<Value: Comparable & Sendable>: Sendable {
         var failure: (any Error)?
     }
 
-    /// Guards the value, its waiters, and the error with which later waits fail. Continuations are resumed without the
-    /// lock.
+    /// Guards the value, its waiters, and the error of later waits. Continuations are resumed without the lock.
     private let state: Mutex<State>
     private let audience: AwaitedValue<Int>?
 
@@ -35,8 +34,7 @@ package final class AwaitedValue<Value: Comparable & Sendable>: Sendable {
     /// The lowest mark of the waiting tasks; `nil` if no task waits.
     var lowestMark: Value? { state.withLock { state in state.waiters.values.lazy.map(\.mark).min() } }
 
-    /// Changes the value. Resumes every waiter whose mark is reached, the lowest mark first, and equal marks in order
-    /// of arrival.
+    /// Changes the value. Resumes the waiters whose mark is reached, the lowest mark first, then in order of arrival.
     package func update(_ change: (inout Value) -> Void) {
         let reached = state.withLock { state in
             change(&state.value)

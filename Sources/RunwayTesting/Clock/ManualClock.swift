@@ -66,8 +66,7 @@ public final class ManualClock: Clock {
         time.update { $0 = max($0, $0.advanced(by: duration)) }
     }
 
-    /// Advances the clock to `instant`, and wakes the sleepers whose deadline is reached. An instant in the past does
-    /// nothing.
+    /// Advances the clock to `instant`, and wakes the sleepers that are due. An instant in the past does nothing.
     public func advance(to instant: Instant) {
         time.update { $0 = max($0, instant) }
     }
@@ -81,8 +80,7 @@ public final class ManualClock: Clock {
 
     /// Waits until at least `count` tasks sleep on this clock. The default is one.
     ///
-    /// Throws ``WaitTimedOut`` after `limit` of real time (by default a minute), and `CancellationError` if the task is
-    /// cancelled.
+    /// Throws ``WaitTimedOut`` after `limit` of real time (by default a minute), and `CancellationError`.
     public func waitForSleepers(count: Int = 1, within limit: Duration = .seconds(60)) async throws {
         try await sleepers.wait(atLeast: count, within: limit, subject: "sleepers")
     }
