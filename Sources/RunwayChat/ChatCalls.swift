@@ -37,7 +37,6 @@ public struct ChatSend<Service: APIService>: Endpoint {
 }
 
 struct ChatPath: Sendable, Hashable {
-    /// The path of all conversations, percent-encoded.
     let base: String
     let conversation: String
 
@@ -47,7 +46,6 @@ struct ChatPath: Sendable, Hashable {
     }
 }
 
-/// Gets a page of messages.
 struct ChatPageCall<Service: APIService>: Endpoint {
     static var service: Service.Type { Service.self }
     static var name: String { "ChatPage" }
@@ -87,7 +85,6 @@ struct ChatMarkCall<Service: APIService>: Endpoint {
     func encode(to encoder: any Encoder) {}
 }
 
-/// The calls that a conversation makes to its server.
 protocol ChatCalls: Sendable {
     func page(_ conversation: String, _ range: ChatRange, upTo count: Int) async throws(NetworkError) -> ChatPage
     func send(_ conversation: String, _ draft: ChatDraft) async throws(NetworkError) -> ChatMessage

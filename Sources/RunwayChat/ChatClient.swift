@@ -41,7 +41,6 @@ public final class ChatClient<Stream: EventStreamEndpoint> {
     @ObservationIgnored private var conversations: [String: ChatConversation] = [:]
     @ObservationIgnored private var events: EventSequence?
     @ObservationIgnored private var reading: StreamTask?
-    /// The task that waits for sign-ins.
     @ObservationIgnored private var watching: StreamTask?
     @ObservationIgnored private var startCount = 0
     /// Whether the client is paused. It is a property of its own because the event sequence may not exist yet.

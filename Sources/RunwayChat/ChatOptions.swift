@@ -37,7 +37,6 @@ public struct ChatOptions: Sendable, Hashable {
     package var maximumMissedCount = 1000
     /// The maximum number of received messages that wait for a missing one before them. Others are fetched again later.
     package var maximumEarlyCount = 500
-    /// The maximum number of members whose marks are stored.
     package var maximumMemberCount = 1000
     /// The minimum time between two calls that move this member's mark.
     package var markInterval = Duration.seconds(1)

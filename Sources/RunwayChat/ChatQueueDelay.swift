@@ -10,7 +10,6 @@ import Synchronization
 /// device has no network, so the delay has begun by the time the network returns.
 final class ChatQueueDelay<Service: APIService>: Sendable {
     private struct State {
-        /// Whether the client has been started.
         var isBegun = false
         /// The driver of the stream; `nil` until the client has started and read its stored states. Held weakly, since
         /// the driver holds this object.

@@ -2,13 +2,11 @@ import Runway
 
 /// The exit codes of the process. The help of every command lists them.
 enum ExitStatus {
-    /// The command succeeded.
     static let fine: Int32 = 0
     /// The server refused the call, the response is a failure, or a response declared as JSON is not valid JSON.
     static let refused: Int32 = 1
     /// The command line is invalid, or a file that it names can't be used.
     static let unusable: Int32 = 2
-    /// No response arrived.
     static let noResponse: Int32 = 3
 
     /// Returns the exit code for a process that a signal ended, by the convention of shells.

@@ -5,7 +5,6 @@ import Runway
 struct ClientFiles: Sendable {
     /// The kind of a client. The raw value is the name of its command.
     enum Kind: String, Sendable {
-        /// A client that writes an action log.
         case writer
         /// A client that makes changes through an offline queue.
         case changer
@@ -51,7 +50,6 @@ struct ClientFiles: Sendable {
     }
 }
 
-/// The files of the servers.
 struct ServerFiles: Sendable {
     /// The file of the action log if it is stored in SQLite.
     let actions: URL
@@ -60,9 +58,7 @@ struct ServerFiles: Sendable {
 
     init(actions: URL) { self.actions = actions }
 
-    /// The database of idempotency keys.
     var keys: URL { actions.deletingLastPathComponent().appending(path: "keys.sqlite") }
-    /// The file of the ``Ledger``.
     var ledger: URL { actions.deletingLastPathComponent().appending(path: "ledger") }
     /// Lists records and changes that arrived under another account than their own.
     var foreign: URL { actions.deletingLastPathComponent().appending(path: "foreign") }

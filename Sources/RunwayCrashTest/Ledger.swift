@@ -51,7 +51,6 @@ final class Ledger: Sendable {
     }
 
     private struct State {
-        /// The keys of the changes that were executed.
         var keys: Set<String> = []
         /// The number of bytes read so far.
         var offset: UInt64 = 0
@@ -99,7 +98,6 @@ final class Ledger: Sendable {
             body: ResponseBody(byteBuffer: ByteBuffer(string: "{}")))
     }
 
-    /// Records that the response to a request was stored.
     func complete(_ fields: HTTPFields) throws {
         try file.append(line: Entry.completed(key: Self.key(of: fields)).line)
     }
@@ -108,7 +106,6 @@ final class Ledger: Sendable {
         HTTPField.Name("Idempotency-Key").flatMap { fields[$0] }?.filter { $0 != "\"" } ?? ""
     }
 
-    /// Returns the account that a request's token belongs to.
     static func account(of fields: HTTPFields) -> String? {
         fields[.authorization].map { String($0.dropFirst("Bearer \(CrashToken.prefix)".count)) }
     }

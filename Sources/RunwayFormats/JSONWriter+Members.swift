@@ -13,7 +13,6 @@ extension JSONWriter {
         String(decoding: object(write), as: UTF8.self)
     }
 
-    /// Writes a JSON object whose members `write` adds.
     package mutating func object(_ write: (inout JSONWriter) -> Void) {
         beginObject()
         write(&self)

@@ -135,7 +135,6 @@ package struct LogBound: Sendable {
         nextByteCount = byteCount
     }
 
-    /// Returns whether the log should be moved now.
     package func isExceeded(by count: Int) -> Bool { count > nextByteCount }
 
     /// Records the result of an attempt. Writers wait during an attempt, so a failed one is repeated only when the log

@@ -3,7 +3,6 @@ package import GRDB
 
 /// The consequence of an SQLite error for the user of a file.
 package enum SQLiteFailure: Sendable {
-    /// The disk is full.
     case full
     /// Another connection holds a lock.
     case locked

@@ -2,7 +2,6 @@ import Foundation
 import GRDB
 import RunwaySQLite
 
-/// Opens the SQLite databases of this target.
 enum StorageDatabase {
     /// When SQLite waits until committed transactions are on the drive.
     enum Durability: String {

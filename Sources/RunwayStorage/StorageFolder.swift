@@ -27,7 +27,6 @@ package enum StorageFolder {
         #endif
     }
 
-    /// Returns the existing files of a database.
     package static func files(of database: URL) -> [URL] {
         ["", "-wal", "-shm", "-journal"].map { URL(fileURLWithPath: database.path + $0) }
             .filter { FileManager.default.fileExists(atPath: $0.path) }

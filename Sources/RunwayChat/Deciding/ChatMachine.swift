@@ -11,7 +11,6 @@ import RunwayStreams
 ///
 /// The caller passes in events and results, performs the returned actions, and calls ``tick(at:)`` at ``deadline``.
 struct ChatMachine: Sendable {
-    /// An action that the caller performs.
     enum Action: Sendable, Hashable {
         /// Get a page of messages, and pass in the page or the failure. Only one fetch is in flight at a time.
         case fetch(ChatRange)
@@ -41,7 +40,6 @@ struct ChatMachine: Sendable {
     /// The id of the server's message numbering; `nil` if the server has sent none.
     private var epoch: String?
     private(set) var isConnected = false
-    /// Whether the stream has caught up.
     private(set) var isCaughtUp = false
     /// The reason why the member may not follow the conversation; `nil` if the member may. Otherwise no call is made.
     private var exclusion: String?
@@ -163,7 +161,6 @@ extension ChatMachine {
 }
 
 extension ChatMachine {
-    /// Asks for the messages that precede the shown ones.
     mutating func loadOlder(at now: Duration) -> [Action] {
         if case .before = fetching { return [] }
         wantsOlder = window.hasOlder

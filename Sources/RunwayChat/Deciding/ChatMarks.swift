@@ -33,7 +33,6 @@ struct ChatMarks: Sendable {
 
     mutating func read(upTo number: Int64) { readNumber = max(readNumber, number) }
 
-    /// Restores the marks of an earlier run.
     mutating func restore(_ marks: [ChatMark], readNumber: Int64) {
         all = Dictionary(marks.map { (MemberName($0.member), $0) }) { $1 }
         self.readNumber = readNumber

@@ -44,7 +44,6 @@ struct ChatOutbox: Sendable {
         (sending, proofDeadline, pause) = (nil, nil, .ofChat)
     }
 
-    /// Returns the message to send now; `nil` if there is none.
     mutating func next(at now: Duration) -> ChatDraft? {
         guard sending == nil, now >= pause.end, let index = drafts.firstIndex(where: { $0.state == .waiting }) else {
             return nil

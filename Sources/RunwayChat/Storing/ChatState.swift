@@ -4,7 +4,6 @@ import RunwayFormats
 /// The stored state of one conversation, so that the app can show it at once after the next start.
 public struct ChatState: Sendable, Hashable, Codable {
     var messages: [ShownMessage] = []
-    /// The number of the first message.
     var first: Int64 = 1
     /// The number up to which every message has arrived; `nil` before the first page.
     var last: Int64?

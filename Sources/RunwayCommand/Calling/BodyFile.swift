@@ -8,7 +8,6 @@ import struct Foundation.URL
 struct BodyFile: Sendable {
     /// The maximum size of standard input, which is held in memory: 16 MiB.
     static let maximumStandardInputByteCount = 16 << 20
-    /// The number of bytes of one read.
     private static let partByteCount = 1 << 16
 
     let path: String

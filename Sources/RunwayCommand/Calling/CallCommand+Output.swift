@@ -3,7 +3,6 @@ import HTTPTypes
 import Runway
 
 extension CallCommand {
-    /// Writes the status line and header fields of a response.
     func show(_ head: HTTPResponse) throws {
         let console = Console.output
         var text = ConsoleText("\(head.status.code) \(head.status.reasonPhrase)", .bold, for: console)
@@ -36,7 +35,6 @@ extension CallCommand {
         return ExitStatus.fine
     }
 
-    /// Writes the body of a request if it is text.
     private func show(_ body: [UInt8]) throws {
         guard let text = String(validating: body, as: UTF8.self) else {
             return Console.error.remark("The body has \(ByteCount(body.count)), which are not text.")

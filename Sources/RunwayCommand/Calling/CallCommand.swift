@@ -119,7 +119,6 @@ struct CallCommand: AsyncParsableCommand {
         if status != ExitStatus.fine { throw ExitCode(status) }
     }
 
-    /// Makes the call. Returns the exit code.
     private func call() async throws -> Int32 {
         let line = try CallLine([method, url].compactMap(\.self) + items)
         let target = try CallTarget(shorthand: line.url)

@@ -15,9 +15,7 @@ struct CallRequest {
         case none
         /// Bytes in memory, which a record can show.
         case bytes
-        /// A file that is read while it is sent.
         case file(BodyFile)
-        /// A form with files.
         case form([(name: String, value: RequestItem)])
 
         /// A description of a body that is not in memory; `nil` for bytes.

@@ -12,7 +12,6 @@ struct CallSession: Sendable {
         var timeout: Duration
         var redaction: Redaction
         var followsRedirects = true
-        /// The stored cookies of `--session`.
         var cookies: [Cookie] = []
         /// The key and parameters that sign requests to the URL's origin; `nil` if requests are not signed.
         var signing: CallSigning?
@@ -21,9 +20,7 @@ struct CallSession: Sendable {
     struct Result: Sendable {
         /// The head of the response; `nil` if no response arrived.
         var head: HTTPResponse?
-        /// The result of showing or saving the body.
         var shown: ShownResponse?
-        /// Whether the response counts as a success.
         var isFine = false
         var error: (any Error)?
         var record: FlightRecord

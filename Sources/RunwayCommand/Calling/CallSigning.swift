@@ -7,7 +7,6 @@ import RunwaySigning
 struct CallSigning: Sendable {
     let policy: SigningPolicy
     let key: RequestKey
-    /// The origin whose requests are signed.
     let origin: String
 
     /// - Throws: ``CommandFailure`` if the key can't be used.

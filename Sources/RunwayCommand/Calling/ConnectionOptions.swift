@@ -3,7 +3,6 @@ import Foundation
 import Runway
 import RunwayTransport
 
-/// The connection options of `runway call` and `runway listen`.
 struct ConnectionOptions: ParsableArguments {
     @Option(help: ArgumentHelp("The longest wait for the server.", valueName: "seconds"))
     var timeout = 60.0
@@ -27,7 +26,6 @@ struct ConnectionOptions: ParsableArguments {
         if insecure, cacert != nil { throw ValidationError("--insecure and --cacert exclude one another.") }
     }
 
-    /// The maximum time to wait for the server.
     var limit: Duration { .milliseconds(Int64(max(timeout * 1000, 1))) }
 
     /// Returns the proxy of `--proxy`, or else the proxies of the environment variables.

@@ -32,7 +32,6 @@ struct CurlOptions {
         return attempt.curlCommand(with: words + bodyWords, notesMissingBody: bodyWords.isEmpty)
     }
 
-    /// Returns the proxy's URL without user name and password.
     private static func proxyOption(_ url: String) -> String {
         if url == "none" { return "--noproxy '*'" }
         guard let at = url.lastIndex(of: "@") else { return "--proxy \(url.shellWord)" }

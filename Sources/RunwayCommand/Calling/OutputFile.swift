@@ -2,7 +2,6 @@ import Foundation
 
 /// A file that appears completely or not at all. It is written under a temporary name, and renamed when complete.
 struct OutputFile: Sendable {
-    /// The final path of the file.
     let path: String
     private let temporaryPath: String?
     private let descriptor: Int32
@@ -117,7 +116,6 @@ struct OutputFile: Sendable {
 /// The existing file that a download would replace.
 struct ReplacedFile {
     let byteCount: Int
-    /// The modification date of the file.
     let date: Date
 
     /// Reads the attributes of the file. Returns `nil` if it does not exist, or is not a regular file.

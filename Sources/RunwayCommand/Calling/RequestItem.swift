@@ -111,7 +111,7 @@ enum RequestItem: Equatable {
         guard let fieldName = HTTPField.Name(name) else {
             throw CommandFailure("\"\(name)\" is not the name of a header field.")
         }
-        // The error does not show the value, which may be a secret. RFC 9110 §5.5 excludes control characters.
+        // The error does not show the value, which may be a secret. RFC 9110 §5.5 allows no control character but the tab.
         let trimmed = value.drop { $0 == " " || $0 == "\t" }
         let hasControls = trimmed.utf8.contains { $0 < 0x20 && $0 != 0x09 || $0 == 0x7F }
         guard HTTPField.isValidValue(String(trimmed)), !hasControls else {

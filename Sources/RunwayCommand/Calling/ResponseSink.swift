@@ -8,11 +8,9 @@ enum ResponseSink: Sendable {
     case shown
     /// Writes the body to standard output unchanged.
     case verbatim
-    /// Writes the body to a file.
     case file(OutputFile)
     /// Collects the body in memory, up to ``maximumCollectedByteCount``.
     case collected
-    /// Discards the body.
     case dropped
 
     /// The maximum size of a body in a report: 64 MiB.
@@ -70,7 +68,6 @@ extension ResponseSink {
     }
 }
 
-/// The parts of a body. The progress line counts their bytes.
 struct CountedParts {
     let body: BodyStream
     let progress: CallProgress

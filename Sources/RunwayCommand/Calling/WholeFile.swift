@@ -2,7 +2,6 @@ import Foundation
 
 /// Reads whole files: the value of an item, a certificate, a key, or a request.
 enum WholeFile {
-    /// The maximum size of a file: 16 MiB.
     static let maximumByteCount = 16 << 20
 
     /// Reads a file.

@@ -46,7 +46,6 @@ extension HTTPField {
 }
 
 extension String {
-    /// The authority and the request target of an absolute URL.
     fileprivate var authorityAndTarget: (authority: String, target: String) {
         let rest = firstRange(of: "://").map { self[$0.upperBound...] } ?? self[...]
         let authority = rest.prefix { $0 != "/" && $0 != "?" }

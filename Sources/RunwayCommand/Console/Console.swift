@@ -109,7 +109,6 @@ struct Console: Sendable {
 /// The reader of an output stream has closed it, as `head` does. This is not an error: the reader needs no more output.
 struct BrokenPipe: Error {}
 
-/// The error of a system call that failed.
 struct SystemError: Error, CustomStringConvertible {
     /// The error number, such as `ENOENT`.
     var code: Int32
@@ -117,7 +116,6 @@ struct SystemError: Error, CustomStringConvertible {
     /// The system's message, such as `No such file or directory`.
     var description: String { String(cString: strerror(code)) }
 
-    /// The error of the last system call on this thread.
     static var current: SystemError { SystemError(code: errno) }
 }
 

@@ -21,7 +21,6 @@ struct ConsoleText {
         }
     }
 
-    /// Appends text, in `style` if the console supports styles.
     mutating func append(_ text: String, _ style: Console.Style? = nil) {
         let shown = console.escapesControls ? text.terminalText : text
         if let style, console.usesColour {

@@ -7,7 +7,6 @@ enum Interruption {
     /// The time within which cancelled work has to end. Then the process ends.
     static let grace = DispatchTimeInterval.seconds(2)
 
-    /// The signal that interrupted the work.
     struct Signalled: Error {
         var signal: Int32
     }

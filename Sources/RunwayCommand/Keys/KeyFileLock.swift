@@ -11,7 +11,6 @@ import Foundation
 final class KeyFileLock: Sendable {
     private let descriptor: Int32
 
-    /// The maximum time to wait for other processes.
     static let maximumWait = Duration.seconds(10)
     private static let pause = 0.02
 

@@ -77,7 +77,6 @@ struct KeyRing: Sendable {
         try OutputFile.replacePrivately(path, with: Self.bytes(entries))
     }
 
-    /// Encodes keys in the JSON format of a file of keys.
     static func bytes(_ entries: [KeyEntry]) -> [UInt8] {
         guard let text = try? KeyFileContents(keys: entries).jsonText() else {
             preconditionFailure("Keys are strings and numbers, which JSON can hold")

@@ -42,7 +42,6 @@ struct KeysCommand: AsyncParsableCommand {
         ])
 }
 
-/// The argument that names the file of keys.
 struct KeyFileArgument: ParsableArguments {
     @Argument(help: "The file of keys.", completion: .file())
     var file: String

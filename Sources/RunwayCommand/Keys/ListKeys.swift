@@ -14,7 +14,6 @@ struct ListKeys: ParsableCommand {
 
     @OptionGroup var colour: ColourOption
 
-    /// The printed properties of a key.
     private struct Row: Encodable {
         let id: String
         let alg: String

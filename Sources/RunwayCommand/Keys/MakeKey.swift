@@ -61,7 +61,6 @@ struct MakeKey: ParsableCommand {
     }
 }
 
-/// Checks the identifiers of keys.
 enum KeyID {
     /// Throws if an identifier contains characters that not every signature scheme can represent.
     static func check(_ id: String, of option: String) throws {

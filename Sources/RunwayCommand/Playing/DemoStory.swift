@@ -114,7 +114,6 @@ struct DemoStory {
         }
     }
 
-    /// Appends a row of the table of addresses.
     private mutating func row(
         _ title: String, _ dialled: (String, Console.Style), _ won: (String, Console.Style),
         _ time: (String, Console.Style)
@@ -158,7 +157,6 @@ struct DemoStory {
         for problem in report.problems { text.append("  \(problem)\n") }
     }
 
-    /// Appends a line, truncated to the width of the report.
     private mutating func line(_ content: String, _ style: Console.Style? = nil) {
         text.append(content.fitted(to: Self.columns), content.isEmpty ? nil : style)
         text.append("\n")

@@ -67,7 +67,6 @@ struct ProbeTable {
 }
 
 extension Duration {
-    /// The duration in milliseconds.
     private var milliseconds: Double { Double(components.seconds) * 1e3 + Double(components.attoseconds) / 1e15 }
 
     /// The duration in seconds, rounded to a hundredth of a millisecond.

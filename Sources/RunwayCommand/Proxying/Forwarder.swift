@@ -13,7 +13,6 @@ struct Forwarder: Sendable {
 
     let session: ProxySession
 
-    /// Responds to one request of a client.
     @concurrent func respond(
         to incoming: HummingbirdCore.Request, _ writer: consuming ResponseWriter, _ channel: any Channel
     ) async throws {
@@ -130,7 +129,6 @@ final class Upload: Sendable {
     private let incoming: HummingbirdCore.Request
     /// Guards whether the body was read to its end.
     private let hasEnded: Mutex<Bool>
-    /// The value of `Content-Length`.
     private let byteCount: Int?
 
     init(_ incoming: HummingbirdCore.Request) {

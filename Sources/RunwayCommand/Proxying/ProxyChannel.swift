@@ -12,7 +12,6 @@ struct ProxyChannel: HTTPChannelHandler {
     static let maximumFieldByteCount = 32 << 10
     /// The maximum size of the request line and all header fields together.
     static let maximumHeadByteCount = 64 << 10
-    /// The maximum number of header fields in a request.
     static let maximumFieldCount = 500
 
     let responder: HTTPChannelHandler.Responder

@@ -20,7 +20,6 @@ enum ProxiedServer: APIService {
 
 /// The network layer through which a proxy forwards requests.
 struct ProxySession: Sendable {
-    /// The maximum size of a cached response.
     static let maximumStoredByteCount = 16 << 20
     /// The maximum size of all cached responses together.
     static let maximumCacheByteCount = 64 << 20
@@ -33,7 +32,6 @@ struct ProxySession: Sendable {
     private let network: NetworkLayer
     private let transport: NIOTransport
 
-    /// The settings for the requests that a proxy forwards.
     struct Options: Sendable {
         var cache: ProxyCache
         /// The names of request fields that identify a client, in addition to fields with secret names.

@@ -16,7 +16,6 @@ struct RecordPrinter: EventSink {
     }
 
     let style: Style
-    /// The captured bodies of calls; `nil` if bodies are not printed.
     var captures: BodyCaptures?
     /// The names of JSON members whose values are redacted.
     var names = JSONRedaction.default
@@ -29,7 +28,6 @@ struct RecordPrinter: EventSink {
         }
     }
 
-    /// Prints the record of a tunnel.
     func receive(_ record: TunnelRecord) {
         if style == .json { write(json: record) } else { write(record.line.oneLine) }
     }

@@ -7,7 +7,6 @@ import Synchronization
 
 /// Decides which tunnels of a forward proxy may be opened, and limits their number.
 final class Tunnels: Sendable {
-    /// The maximum number of open tunnels.
     static let maximumCount = 256
     /// The maximum time to open a tunnel, including the name lookup and the connection attempts to all addresses.
     static let connectTimeout = TimeAmount.seconds(10)
@@ -54,7 +53,6 @@ final class Tunnels: Sendable {
         return Slot(tunnels: self, request: request, number: number, start: .now)
     }
 
-    /// The slot that one tunnel occupies.
     struct Slot: Sendable {
         fileprivate let tunnels: Tunnels
         let request: ConnectRequest
@@ -138,11 +136,8 @@ struct TunnelTimeout: DescribedError {
 
 struct TunnelRecord: Sendable, Encodable {
     let number: Int
-    /// The host and port of the server.
     let authority: String
-    /// The number of bytes that the client sent.
     let sentByteCount: Int
-    /// The number of bytes that the server sent.
     let receivedByteCount: Int
     let duration: Duration
     /// The reason why the tunnel was not opened; `nil` if it was opened.

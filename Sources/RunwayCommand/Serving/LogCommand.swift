@@ -30,7 +30,6 @@ struct LogCommand: AsyncParsableCommand {
 
     @OptionGroup var colour: ColourOption
 
-    /// The printed counts of an installation.
     private struct Installation: Encodable {
         let installation: String
         let records: Int

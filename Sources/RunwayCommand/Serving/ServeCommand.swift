@@ -242,8 +242,7 @@ struct ServeCommand: AsyncParsableCommand {
 }
 
 extension SystemError {
-    /// Creates the error for a loopback port that can't be bound, with the system's message. Returns `nil` if it can
-    /// be.
+    /// Creates the error for a loopback port that can't be bound, with the system's message; otherwise `nil`.
     fileprivate init?(bindingTo port: Int) {
         #if canImport(Glibc)
             let kind = Int32(SOCK_STREAM.rawValue)

@@ -19,7 +19,6 @@ struct CurlLine {
     }
 }
 
-/// Parses the options of a curl command line.
 private struct CurlReader {
     var words: ArraySlice<String>
     private var method: HTTPRequest.Method?

@@ -2,7 +2,6 @@ import Foundation
 import HTTPTypes
 import RunwaySignatures
 
-/// Signs a request without sending it.
 struct RequestSigner: Sendable {
     let signer: KeySource.Signer
     /// The components that a signature covers; `nil` for the default components.
@@ -53,7 +52,6 @@ struct RequestSigner: Sendable {
         return Result(fields: fields + added, base: try context.signatureBase(for: parameters), label: label)
     }
 
-    /// Adds a salted digest to the request.
     func digest(of input: RequestInput) async throws -> Result {
         let lines = try canonicalRequest(of: input)
         let digest = try await SaltedDigest(lines, keyID: signer.id, by: signer.key)

@@ -19,7 +19,6 @@ struct RequestVerification: Sendable {
     var serverKey: (text: String, id: String)?
     var now: UnixTime
 
-    /// The result for one signature.
     struct Finding: Sendable, Encodable {
         /// The label of the signature, or `runway-digest` for a salted digest.
         var label: String
@@ -36,7 +35,6 @@ struct RequestVerification: Sendable {
         var detail: String?
         /// Whether the key created this signature or digest for this request.
         var isAuthentic = false
-        /// The signed bytes as text.
         var base: String?
 
         mutating func refuse(_ refusal: SignatureRefusal) {

@@ -83,7 +83,6 @@ extension UnixTime {
         throw ValidationError("\(option) needs seconds since 1970, and not \(seconds).")
     }
 
-    /// The current time of this machine.
     static var current: UnixTime { UnixTime(seconds: Int64(Date.now.timeIntervalSince1970)) }
 }
 

@@ -179,14 +179,12 @@ private struct ChatEvents: EventStreamEndpoint {
         if present != seen.last { seen.append(present) }
     }
 
-    /// Connects to the server at a port from the next connection on.
     func connect(to port: Int) {
         network.configure(Chats.self) { $0.baseURLs = [.release: "http://127.0.0.1:\(port)"] }
     }
 
     var present: [String] { conversation.present }
     var isLive: Bool { conversation.isLive }
-    /// The ids of the shown messages.
     var ids: [ChatEntry.ID] { conversation.entries.map { $0.id } }
 
     func write() { if conversation.send("\(name) \(count + 1)") != nil { count += 1 } }

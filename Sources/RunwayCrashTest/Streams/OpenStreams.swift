@@ -86,7 +86,6 @@ struct OpenStreams: AsyncParsableCommand {
 private struct ProcessUsage {
     let process: Int
 
-    /// The resident memory in bytes.
     var memory: Int {
         get throws {
             let status = try String(contentsOfFile: "/proc/\(process)/status", encoding: .utf8)
@@ -98,7 +97,6 @@ private struct ProcessUsage {
         }
     }
 
-    /// The processor time of all threads of the process.
     var processorTime: Duration {
         get throws {
             let line = try String(contentsOfFile: "/proc/\(process)/stat", encoding: .utf8)
@@ -119,7 +117,6 @@ private enum ManyStreams: APIService {
     /// The last words of a client report without lost connections and events.
     static let success = ", 0 reconnections, 0 events lost"
 
-    /// Returns a layer with its own connection.
     static func network(port: String, authority: String) throws -> (NetworkLayer, NIOTransport) {
         let pem = String(decoding: Data(base64Encoded: authority) ?? Data(), as: UTF8.self)
         var configuration = TransportConfiguration(trust: .certificates(pem: [pem]))

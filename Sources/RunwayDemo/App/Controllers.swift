@@ -6,7 +6,6 @@
     protocol ScreenController: APIManagerDelegate {
         var screen: Screen { get }
 
-        /// Shows the manager's response.
         func show(_ manager: any APIManaging) throws(NetworkError)
     }
 

@@ -36,7 +36,6 @@
         }
     }
 
-    /// New homes of a city.
     struct NewHomesList: Endpoint {
         static let service = NewHomesService.self
         var path: EndpointPath { "xinfang/list" }
@@ -119,7 +118,6 @@
         var status: Int
     }
 
-    /// A route whose JSON is truncated.
     struct TruncatedList: Endpoint {
         static let service = SecondHandService.self
         var path: EndpointPath { "failing/truncated" }

@@ -4,7 +4,6 @@
     import Runway
     import RunwayJSON
 
-    /// Gets an access token for a user.
     struct MemberLogin: Endpoint {
         static let service = MemberService.self
         static let method = HTTPRequest.Method.post
@@ -13,7 +12,6 @@
         var name: String
     }
 
-    /// Gets an access token for a refresh token.
     struct MemberToken: Endpoint {
         static let service = MemberService.self
         static let method = HTTPRequest.Method.post

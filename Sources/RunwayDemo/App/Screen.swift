@@ -47,7 +47,6 @@
     }
 
     extension NetworkError {
-        /// The error as a sentence for the user.
         fileprivate var sentence: String {
             switch kind {
             case .invalidParameters: detail

@@ -6,7 +6,6 @@
     package struct BackendStatistics: Sendable, Equatable, Codable {
         /// The counts of one route.
         package struct Route: Sendable, Equatable, Codable {
-            /// The number of received requests.
             package var requests = 0
             /// The number of requests whose response was sent completely.
             package var responses = 0
@@ -32,7 +31,6 @@
         /// The number of requests that arrived in a merged request. ``routes`` counts the merged request instead.
         package internal(set) var mergedRequests = 0
 
-        /// The sum of all routes.
         package var total: Route {
             routes.values.reduce(into: Route()) { sum, route in
                 sum.requests += route.requests
@@ -43,7 +41,6 @@
         }
     }
 
-    /// Counts the statistics.
     final class StatisticsCounter: Sendable {
         /// Guards the counts.
         private let counts = Mutex(BackendStatistics())

@@ -1,5 +1,4 @@
 #if Command
-    /// A city of the catalogue.
     struct City: Sendable, Equatable {
         /// The name of the city in requests, such as `hangzhou`.
         let code: String

@@ -15,10 +15,8 @@
         /// The authority's certificate as PEM. A client has to trust only this certificate.
         package let authorityPEM: String
 
-        /// The authority's certificate as DER.
         package let authorityDER: [UInt8]
 
-        /// The server's certificate as DER.
         let serverDER: [UInt8]
 
         /// The pin of the server's key: `sha256/` and the SHA-256 of its `SubjectPublicKeyInfo` in Base64.
@@ -45,8 +43,7 @@
             self.serverKeyPEM = serverKey.pemRepresentation
         }
 
-        /// Returns the TLS configuration of a server with this certificate. It requires TLS 1.2, and no client
-        /// certificate.
+        /// Returns the TLS configuration of a server with this certificate. It requires TLS 1.2 or later.
         ///
         /// - Throws: The TLS library's error if it does not accept the certificate or its key.
         package func serverConfiguration() throws -> TLSConfiguration {

@@ -23,7 +23,6 @@
     }
 
     extension Listing {
-        /// The listing in the format of its team.
         var json: ParameterValue {
             switch kind {
             case .secondHand: .object(secondHand)

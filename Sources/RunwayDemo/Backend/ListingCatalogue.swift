@@ -21,14 +21,12 @@
         /// The listings of a kind, newest first.
         subscript(kind: Listing.Kind) -> [Listing] { listings[kind, default: []] }
 
-        /// Returns the listing with a number; `nil` if it does not exist.
         func listing(_ kind: Listing.Kind, number: Int) -> Listing? { self[kind].first { $0.number == number } }
 
         /// A change that a team makes to its list.
         enum Edit: Sendable {
             /// Adds a listing at the start of its list, as the newest, or moves it there.
             case publish(Listing)
-            /// Removes a listing from its list.
             case withdraw(Listing)
             /// Replaces the listing that has the same number.
             case correct(Listing)

@@ -44,7 +44,6 @@
             "推窗见湖|Lake outside the window, the owner's favourite",
         ]
 
-        /// Descriptions. One of them contains a line break and a tab.
         static let descriptions: [Text] = [
             "房屋保养良好，家具家电齐全，\n拎包入住。\t欢迎预约看房。|Well cared for and furnished;\nmove in today.\tCall ahead.",
             "小区绿化率高，物业二十四小时值班。|Leafy grounds with staff on duty day and night.",

@@ -23,7 +23,6 @@
     /// Lists, details, favourites and `/slow/list` accept the parameter `delay_ms`, at most 5000. It delays the
     /// response until the caller disconnects at the latest. Pages have 30 listings by default and at most 100.
     package final class ListingsBackend: Sendable {
-        /// The default number of listings per kind.
         package static let defaultListingsPerKind = 1200
 
         /// The certificate that clients have to trust; `nil` without TLS.

@@ -8,7 +8,6 @@
 
     /// The routes for a user's data, `member/*`: access tokens and favourites. They use the rental team's envelope.
     struct MemberAPI: Sendable {
-        /// The maximum size of a request body in bytes.
         static let maximumBodyByteCount = 4096
         static let folders = 1...10
         static let folderSize = 3

@@ -14,7 +14,6 @@
     ///
     /// An unknown id has status 404, any other error of a service status 200.
     extension Listing.Kind {
-        /// Responds to `GET /<team>/list`.
         func list(_ query: QueryParameters, of catalogue: ListingCatalogue) throws -> Response {
             let (limit, yuanPerUnit) =
                 switch self {
@@ -41,7 +40,6 @@
             }
         }
 
-        /// Responds to `GET /<team>/detail/{id}`.
         func detail(id: String, of catalogue: ListingCatalogue) throws -> Response {
             guard id.hasPrefix(idPrefix), let number = Int(id.dropFirst(idPrefix.count)),
                 let item = catalogue.listing(self, number: number - firstNumber)?.json
@@ -99,7 +97,6 @@
         var number: Int64 { facts.number }
         /// The error name, for teams without numeric codes.
         var name: String { facts.name }
-        /// A sentence for developers.
         var message: String { facts.message }
 
         private var facts: (number: Int64, name: String, message: String) {

@@ -66,10 +66,8 @@
             conversation.entries.filter { $0.number != nil }.map { "\($0.sender): \($0.text)" }
         }
 
-        /// The number of messages in the offline queue.
         var queuedCount: Int { conversation.entries.count { $0.state == .queued } }
 
-        /// Closes the conversation and its connections.
         func end() async {
             client.stop()
             await client.flush()

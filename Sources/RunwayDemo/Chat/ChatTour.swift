@@ -116,7 +116,6 @@
 
     /// The results of a ``ChatTour``, counted by the apps and the server.
     package struct ChatTourReport: TourReport {
-        /// The conversation as both screens show it.
         package var screen: [String]
         /// The number of messages that both members wrote.
         package var written: Int
@@ -124,7 +123,6 @@
         package var offline: Int
         /// The number of messages that the other member wrote meanwhile.
         package var missed: Int
-        /// The number of messages that the server has stored.
         package var stored: Int
         /// Differences from the expected results; empty if there are none.
         package var problems: [String] = []

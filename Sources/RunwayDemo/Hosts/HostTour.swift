@@ -13,10 +13,8 @@
     /// The tour measures the nearest address in real time, so a pause of the machine distorts the result. A tour with
     /// problems is therefore repeated, with at most six runs in total. The report is of the last run.
     package final class HostTour {
-        /// The maximum number of runs.
         static let maximumPlays = 6
 
-        /// The routes to the host, one per address.
         enum Route: Int, CaseIterable {
             case far, near, dead, middle
 
@@ -37,7 +35,6 @@
         let selector: HostSelector
         let status: SettableNetworkStatus
         let configuration: TransportConfiguration
-        /// The maximum time that the probe waits for an address.
         let probeTimeout: Duration
         let records: RecordCollector
         var rows: [HostTourReport.Row] = []
@@ -143,21 +140,16 @@
     package struct HostTourReport: TourReport {
         /// One step of the tour.
         package struct Row: Sendable, Encodable {
-            /// The name of the step.
             package var title: String
             /// The addresses that the transport dialled; empty if it used an existing connection.
             package var dialled: [String]
             /// The address that the response came from; `nil` if no response arrived.
             package var won: String?
-            /// The duration of the call in milliseconds.
             package var milliseconds: Int
-            /// The reason why the address won.
             package var why: String
         }
 
-        /// A description of each address.
         package var addresses: [String: String]
-        /// The steps, in order.
         package var rows: [Row]
         /// The records of the calls, in the order in which the calls ended.
         package var flights: [FlightRecord]

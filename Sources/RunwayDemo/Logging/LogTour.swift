@@ -90,7 +90,6 @@
     /// A sink that delays the response to the second batch until the batch arrives again.
     final class LogTourSink: ActionLogSink {
         let base: SQLiteActionLogSink
-        /// Opens after the app was killed.
         let gate = ScriptedGate()
         private let received = ReceivedCount()
         private let requests = ReceivedCount()
@@ -114,7 +113,6 @@
     package struct LogTourReport: TourReport {
         /// The number of actions that the app recorded in both runs.
         package var recorded: Int
-        /// The number of actions that the server has stored.
         package var stored: Int
         /// The number of requests that the server received, each with a batch of actions.
         package var requests: Int

@@ -77,7 +77,6 @@
         }
     }
 
-    /// A counter.
     final class ReceivedCount: Sendable {
         private let count = Atomic(0)
 

@@ -3,7 +3,6 @@
 
     /// The reason why a call did not send its own request.
     package enum UnsentReason: String, Sendable, Hashable, CaseIterable, Codable, CodingKeyRepresentable {
-        /// The call used a cached response.
         case fromCache
         /// The call shared the request of another call, or joined an identical call of its manager.
         case joined
@@ -15,15 +14,12 @@
         case circuitOpen
         /// The call was not admitted for another reason, such as no network or too many waiting calls.
         case notAdmitted
-        /// The call's parameters can't be sent.
         case badParameters
         /// The call needed an access token, and none was available.
         case withoutToken
-        /// An interceptor refused the call.
         case vetoed
         /// The call was cancelled or replaced before its request was sent.
         case ended
-        /// The call's record has no reason.
         case unexplained
 
         /// Finds the reason in the decisions of a call. Returns `nil` if the call sent its own request.
@@ -32,7 +28,6 @@
             self = Self.byOutcome(of: record) ?? Self.byDecision(of: record) ?? .unexplained
         }
 
-        /// A short text for a list of calls.
         package var reason: String {
             switch self {
             case .fromCache: "used a cached response"
@@ -104,7 +99,6 @@
             }
         }
 
-        /// A short text for a list of requests.
         package var reason: String {
             switch self {
             case .retried: "retried after a failure"

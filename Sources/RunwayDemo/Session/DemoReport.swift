@@ -5,19 +5,13 @@
     package struct DemoReport: Sendable, Encodable {
         /// One action of the user, and the screen after it.
         package struct Scene: Sendable, Encodable {
-            /// The part of the demo with this scene.
             package var part: DemoPart
-            /// The user's action.
             package var title: String
-            /// The lines of the screen.
             package var screen: [String]
-            /// The number of calls that the scene made.
             package var calls = 0
-            /// The number of requests that the scene sent.
             package var requests = 0
         }
 
-        /// The seed of the backend's listings.
         package var seed: UInt64
         /// The number of calls, with any outcome.
         package var calls: Int
@@ -31,7 +25,6 @@
         package var requestsRepeated: [Repetition: Int]
         /// The total size of the bodies of all complete responses, in bytes.
         package var bytes: Int
-        /// The user's actions and the screens.
         package var scenes: [Scene]
         /// The record of every call, in the order in which the calls were made.
         package var flights: [FlightRecord]
@@ -107,7 +100,6 @@
     }
 
     extension Array where Element: Hashable {
-        /// The number of occurrences of each element.
         var counted: [Element: Int] { reduce(into: [:]) { $0[$1, default: 0] += 1 } }
     }
 #endif

@@ -116,7 +116,6 @@
 
     /// Checks in scenes.
     extension DemoSession {
-        /// Adds a problem to the current scene.
         func note(_ problem: String) {
             problems.append("\(scenes.last?.title ?? ""): \(problem)")
         }

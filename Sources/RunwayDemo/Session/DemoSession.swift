@@ -10,12 +10,10 @@
     /// ``DemoReport/problems``.
     @MainActor
     package final class DemoSession {
-        /// The conditions of a session.
         struct Setting {
             /// The seed of the listings and of every random choice of the user.
             var seed: UInt64
             var backend: ListingsBackend
-            /// The clock with which the backend delays its responses.
             var gate: ResponseGate
             var httpVersions = TransportConfiguration.HTTPVersions.automatic
             /// The maximum time to wait for a condition.
@@ -38,7 +36,6 @@
         let backend: ListingsBackend
         let serving: ServingBackend
         let gate: ResponseGate
-        /// The clock of the network layer.
         let clock: SessionClock
         private let records = RecordCollector()
         /// The maximum time to wait for a condition.
@@ -48,11 +45,9 @@
         private(set) lazy var screen = makeScreen()
         /// The expected listings of the backend. This copy is independent of the backend's.
         var catalogue: ListingCatalogue
-        /// The expected outcomes, in the order of the calls.
         var expected: [Expectation] = []
         /// The calls that landed at a controller, in the order of landing.
         private(set) var landings: [FlightID] = []
-        /// The current part.
         var part = DemoPart.lists
         var scenes: [DemoReport.Scene] = []
         var problems: [String] = []

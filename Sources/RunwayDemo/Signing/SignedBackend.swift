@@ -8,7 +8,6 @@
 
     /// A server for orders that accepts only signed requests. It uses a free loopback port, TLS and HTTP/2.
     struct SignedBackend: Sendable {
-        /// The server's name in requests, independent of its port.
         static let authority = "orders.example"
         /// The `tag` parameter of the app's signatures.
         static let tag = "orders-app"

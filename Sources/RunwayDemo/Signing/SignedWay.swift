@@ -28,7 +28,6 @@
         /// The last request, as it was signed.
         var lastRequest: Request? { state.withLock { $0.last } }
 
-        /// Replaces the body of the next request.
         func changeNextBody(to body: [UInt8]) { state.withLock { $0.nextBody = body } }
 
         /// Returns the reasons for refusals since the last call of this function: each has the status and a word.

@@ -179,7 +179,6 @@
             }
         }
 
-        /// Plays one step, and checks its outcome.
         private func step(
             _ title: String, _ refusals: [String], accepted: Int, _ play: () async -> NetworkError?
         ) async {
@@ -229,12 +228,9 @@
             package var title: String
             /// The refusals: each has the status, and the reason in one word.
             package var refusals: [String]
-            /// The number of accepted requests.
             package var accepted: Int
-            /// Additional information about the outcome.
             package var detail: String
 
-            /// A short text about the outcome.
             package var outcome: String { text(of: refusals.map { "refused: \($0)" }) }
 
             /// A shorter text about the outcome. It names the status and the problem of each refusal.
@@ -251,11 +247,9 @@
             }
         }
 
-        /// The attempts, in order.
         package var rows: [Row] = []
         /// The number of calls of the app and its attackers.
         package var calls = 0
-        /// The number of requests that the calls sent.
         package var requests = 0
         /// The records of the calls, in the order in which the calls ended.
         package var flights: [FlightRecord] = []

@@ -26,7 +26,6 @@
 
         /// The offered prices, in the order in which they took effect.
         var offers: [Int] { offered.withLock { $0 } }
-        /// The number of received offer requests.
         var offerRequestCount: Int { received.value }
 
         init(_ catalogue: ListingCatalogue, in folder: URL) throws {

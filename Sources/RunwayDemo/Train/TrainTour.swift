@@ -17,7 +17,6 @@
             /// The app opens the home without a network, and makes offers. The network returns, and the app is killed
             /// while an offer is in flight.
             case onTheTrain
-            /// The app sends the remaining offers.
             case atWork
         }
 
@@ -111,7 +110,6 @@
     package struct TrainTourReport: TourReport {
         /// The lines of the details screen while there is no network.
         package var screen: [String]
-        /// The number of times that the app opened the details screen.
         package var openings: Int
         /// The number of details requests that the server received.
         package var detailRequests: Int

@@ -15,12 +15,10 @@ package struct BatchResponse: Sendable {
 
     /// The id of the numbering that the batch belongs to.
     package var stream: UUID
-    /// The number of the batch.
     package var number: Int64
     /// The batch number that the server expects instead, if batches are missing or the number was used; otherwise
     /// `nil`.
     package var expected: Int64?
-    /// The verdict on each record of the batch.
     package var verdicts: [(id: UUID, verdict: Verdict)] = []
     /// The number of seconds for which the client should send no batch; `nil` if the server sets no pause.
     package var wait: Double?
@@ -88,9 +86,7 @@ extension JSONWriter {
 /// A request to erase the records that an installation sent without an account. Its body contains the installation's
 /// secret, and the installation's id is computed from the secret.
 package enum ErasureRequest {
-    /// The maximum size of a body in bytes.
     package static let maximumByteCount = 1024
-    /// The size of a secret in bytes.
     package static let secretByteCount = 32
 
     /// Returns the body with a secret in Base64.

@@ -30,17 +30,14 @@ public struct ChatMessage: Sendable, Hashable {
         (self.id, self.text, self.time) = (id, text, time)
     }
 
-    /// The time at which the message was stored.
     package var date: Date { Date(timeIntervalSince1970: Double(time) / 1000) }
 
-    /// The type of an event that carries a message.
     package static let eventType = "chat.message"
 
     /// The valid message numbers, and 0. JSON can't represent greater numbers exactly (RFC 8259 §6), and the successor
     /// of the greatest number must not overflow.
     package static let numbers = 0...(Int64(1) << 53)
 
-    /// Decodes a message. Returns `nil` if it is malformed.
     package init?(_ json: JSONValue) {
         guard let number = json["number"].messageNumber, number > 0, let sender = json["sender"].string,
             let id = json["id"].string.flatMap({ UUID(uuidString: $0) }), let text = json["text"].string,
@@ -86,10 +83,8 @@ public struct ChatMark: Sendable, Hashable, Codable {
         (self.member, self.delivered, self.read) = (member, delivered, read)
     }
 
-    /// The type of an event that carries a mark.
     package static let eventType = "chat.mark"
 
-    /// Decodes a mark. Returns `nil` if it is malformed.
     package init?(_ json: JSONValue) {
         guard let member = json["member"].string, let delivered = json["delivered"].messageNumber,
             let read = json["read"].messageNumber
@@ -97,7 +92,6 @@ public struct ChatMark: Sendable, Hashable, Codable {
         self.init(member: member, delivered: delivered, read: read)
     }
 
-    /// Encodes the mark as JSON.
     package func json(in conversation: String) -> [UInt8] {
         JSONWriter.object { writer in
             writer.member("conversation", conversation)
@@ -156,7 +150,6 @@ public struct ChatPage: Sendable, Hashable {
     /// Whether the page contains the last message of the conversation.
     package var reachesLast: Bool { (messages.last?.number ?? last) >= last }
 
-    /// Decodes a page. Returns `nil` if it is malformed.
     package init?(_ json: JSONValue) {
         guard let first = json["first"].messageNumber, first > 0, let last = json["last"].messageNumber,
             json["messages"].kind == .array
@@ -199,7 +192,6 @@ package struct PresenceEvent: Sendable, Hashable {
         (self.member, self.isPresent, self.run) = (member, isPresent, run)
     }
 
-    /// Decodes an event. Returns `nil` if it is malformed.
     package init?(_ json: JSONValue) {
         guard let member = json["member"].string, let isPresent = json["isPresent"].bool, let run = json["run"].string
         else { return nil }

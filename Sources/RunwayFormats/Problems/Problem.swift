@@ -3,7 +3,6 @@ package import RunwayJSON
 
 /// A problem in a response: the members of `application/problem+json` (RFC 9457).
 package struct Problem: Sendable {
-    /// The media type of a response with a problem.
     package static let mediaType = "application/problem+json"
 
     /// The part of a server that refuses a request. The `type` of its problems is `urn:runway:`, the name of the part,
@@ -13,7 +12,6 @@ package struct Problem: Sendable {
 
         private var prefix: String { "urn:runway:\(rawValue):" }
 
-        /// Returns the `type` of a problem.
         package func type(_ reason: String) -> String { prefix + reason }
 
         /// Returns the reason in a problem's `type`; `nil` if the problem does not belong to this family.

@@ -42,7 +42,6 @@ package struct UploadFields: Sendable, Equatable {
     package var isComplete: Bool?
     /// The size of the whole upload in bytes.
     package var length: Int?
-    /// The size of this message's content in bytes.
     package var contentLength: Int?
     /// The maximum size that the server accepts in one request, in bytes.
     package var maximumAppendByteCount: Int?

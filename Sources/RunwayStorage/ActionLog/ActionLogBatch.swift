@@ -33,7 +33,6 @@ extension ActionLogRequest {
     static var priority: CallPriority { .low }
 }
 
-/// The request that sends a batch.
 struct ActionLogBatch<Service: APIService, Owner: LogOwner>: ActionLogRequest {
     static var authorization: AuthorizationPolicy { Owner.authorization(from: Service.authorization) }
     static var name: String { "ActionLog" }

@@ -10,13 +10,11 @@ final class ActionLogSender: SendWork {
         /// Sends a body, like any other call of the service. Records without an account are sent without a token, if
         /// the service permits this.
         var send: @Sendable (_ body: [UInt8], _ isAnonymous: Bool) async throws(NetworkError) -> RawData
-        /// Asks the server to erase the records of the signed-in account.
         var erase: @Sendable () async throws(NetworkError) -> Void
         /// Asks the server to erase the records without an account of the installation with this secret.
         var eraseOfNobody: @Sendable (_ secret: InstallationSecret) async throws(NetworkError) -> Void
         /// Returns the signed-in account; an empty text if nobody is signed in.
         var account: @Sendable () -> String
-        /// Returns the network status of the device.
         var status: @Sendable () -> NetworkStatus
         /// Asks the system for background time. Returns `nil` if the app can't have any.
         var beginGrace: @Sendable (_ name: String) -> GraceHold?
@@ -24,14 +22,12 @@ final class ActionLogSender: SendWork {
 
     struct State {
         var link: Link?
-        /// The number of times that the file was read.
         var readingCount = 0
         /// Whether the file was read since the layer was set, and since a sign-in during a pause of the server.
         var isRead = false
         var sent = 0
         /// The number of records per scope, and of erasures, that the server has accepted or refused in this run.
         var ended: [String: Int] = [:]
-        /// The reason why the last attempt failed; `nil` if it succeeded.
         var problem: String?
     }
 
@@ -58,7 +54,6 @@ final class ActionLogSender: SendWork {
     /// The reason why the last attempt to send failed; `nil` if it succeeded, and before the first.
     var problem: String? { state.withLock { $0.problem } }
 
-    /// Whether the server seems to refuse everything.
     var isRefusingAll: Bool { loop.schedule { $0.policy.isRefusingAll } }
 
     /// The signed-in account; empty if nobody is signed in, or the log has no layer.

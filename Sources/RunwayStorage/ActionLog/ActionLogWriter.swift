@@ -3,7 +3,6 @@ import Runway
 
 /// Writes the records of the buffer into the store. Records that arrive during one commit are written by the next.
 struct ActionLogWriter: Sendable {
-    /// The maximum number of records per commit.
     private static let groupSize = 1000
 
     let buffer: RecordBuffer

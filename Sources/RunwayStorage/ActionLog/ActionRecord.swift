@@ -10,7 +10,6 @@ struct ActionRecord: Sendable {
     var number: UInt64
     var name: String
     var properties: Parameters
-    /// The account that was signed in; empty if nobody was.
     var account: String
     var session: UUID
     /// The date of the device when the record was made.

@@ -18,15 +18,12 @@ struct LogBatches: SendPolicy {
         /// The time for which the oldest of these records had waited at ``instant``. Zero if the log has no interval,
         /// which is its only use.
         var age = Duration.zero
-        /// The time of the reading on the layer's clock.
         var instant: Duration
         /// The number of the reading. A reading with a greater number is newer.
         var number: Int
     }
 
-    /// The next step for a batch that was not accepted.
     enum Treatment: Equatable, Sendable {
-        /// The batch is sent again.
         case `repeat`
         /// The records of the batch are sent in smaller batches.
         case halve

@@ -61,7 +61,6 @@ final class RecordBuffer: Sendable {
         if isOptedOut { erase { _ in true } }
     }
 
-    /// Adds a record, unless sampling leaves it out.
     func add(
         _ name: String, _ properties: Parameters, _ priority: ActionPriority, account: String
     ) -> ActionReceipt {
@@ -198,7 +197,6 @@ extension RecordBuffer.State {
 
 /// The fraction of records that the server wants, and the pause that it asked for.
 struct ActionLogPace: Sendable, Equatable {
-    /// The fraction of records to record, from 0 to 1.
     var sampleRate = 1.0
     /// The end of the fraction, on the log's clock. After it all records are recorded, and the server's next response
     /// can set a new fraction.

@@ -94,7 +94,6 @@ struct ContentFiles: Sendable {
     }
 }
 
-/// The error of a failed file operation.
 struct FileFailure: Error, CustomStringConvertible {
     let description: String
 

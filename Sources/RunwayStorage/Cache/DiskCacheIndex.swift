@@ -79,7 +79,6 @@ struct DiskCacheEntry: Sendable {
 /// changes to write.
 // Unchecked: all members are values, but `ValuesByKind` is not declared `Sendable`.
 struct DiskCacheIndex: @unchecked Sendable {
-    /// The changes of one transaction.
     struct Plan {
         var stored: [(entry: DiskCacheEntry, content: CacheTierEntry)] = []
         var removed: [DiskCacheEntry] = []
@@ -131,7 +130,6 @@ struct DiskCacheIndex: @unchecked Sendable {
 
     func holds(_ key: CacheDigest) -> Bool { entries.peek(key).map { !unwritten.contains($0.id) } ?? false }
 
-    /// Returns whether an entry is still stored.
     func holds(_ entry: DiskCacheEntry) -> Bool { entries.peek(entry.key)?.id == entry.id }
 
     /// Applies changes in memory, and returns those to write. Stored responses are found after ``commit(_:)``.
@@ -155,7 +153,6 @@ struct DiskCacheIndex: @unchecked Sendable {
         return plan
     }
 
-    /// Plans the removal of an entry whose content is damaged.
     mutating func planRemoval(of entry: DiskCacheEntry) -> Plan {
         var plan = Plan()
         if holds(entry) { remove(entry.key, &plan) }

@@ -42,7 +42,6 @@ final class DiskCacheStore: Sendable {
         return lock
     }
 
-    /// Closes the database, and then releases the lock.
     func close() {
         // Closing fails only while a statement runs, and none does.
         try? database.close()
@@ -181,7 +180,7 @@ extension DiskCacheStore {
         return entry.seal == UInt64(bitPattern: seal) ? entry : nil
     }
 
-    /// Returns the content of an entry if it is undamaged and the system has it in memory; otherwise `nil`.
+    /// Returns the content of an entry if it is undamaged and can be read without the drive; otherwise `nil`.
     func readFromMemory(_ entry: DiskCacheEntry) -> CacheTierEntry? {
         guard entry.isInFile, let content = files.readFromMemory(entry),
             entry.contentChecksum(content) == entry.checksum

@@ -19,7 +19,6 @@ struct InstallationSecret: Sendable, Equatable {
         self.init((0..<ErasureRequest.secretByteCount).map { _ in UInt8.random(in: .min ... .max, using: &generator) })
     }
 
-    /// Parses a secret. Returns `nil` if the text is malformed.
     init?(_ text: String) {
         guard let bytes = Data(base64Encoded: text), bytes.count == ErasureRequest.secretByteCount else { return nil }
         self.init(Array(bytes))
@@ -34,10 +33,8 @@ struct InstallationSecret: Sendable, Equatable {
         installation = ErasureRequest.installation(ofDigest: hash.digest)
     }
 
-    /// The name of the setting with the secret.
     static let settingName = "secret"
 
-    /// Reads the secret of a file; `nil` if the file has none.
     static func read(_ database: Database) throws -> InstallationSecret? {
         try JournalSetting.read(database, settingName).flatMap { InstallationSecret($0.value) }
     }

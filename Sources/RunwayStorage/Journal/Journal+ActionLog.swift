@@ -128,7 +128,6 @@ extension Journal {
         Set(try settings(beginning: Self.accountPrefix).keys)
     }
 
-    /// Removes the fact that an account has recorded.
     func forgetAccount(_ account: String) throws(StorageError) { try set(Self.accountPrefix + account, nil) }
 
     /// Removes the names of all accounts that have recorded.

@@ -150,7 +150,6 @@ extension Journal {
         }
     }
 
-    /// Removes entries in any state.
     func remove(_ ids: Set<UUID>) throws(StorageError) {
         if ids.isEmpty { return }
         try write { database in

@@ -20,7 +20,6 @@ extension Journal {
         try change(state: .sealed, of: nil) { $0.isSealed ? nil : .waiting }
     }
 
-    /// Returns the sealed entries, oldest first.
     func entriesSealed() throws(StorageError) -> [JournalEntry] {
         try write { try sound($0, nil, state: .sealed) }
     }

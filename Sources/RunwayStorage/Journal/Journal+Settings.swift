@@ -51,7 +51,6 @@ extension JournalSetting {
 /// A damaged setting is never returned. It is an error of the kind ``StorageError/Kind/corrupted``, like damage to the
 /// structure of the file.
 extension Journal {
-    /// Returns the value of a setting; `nil` if it does not exist.
     func setting(_ name: String) throws(StorageError) -> String? {
         try write { try JournalSetting.read($0, name)?.value }
     }
@@ -73,7 +72,6 @@ extension Journal {
         }
     }
 
-    /// Stores a setting, or removes it if `value` is `nil`.
     func set(_ name: String, _ value: String?) throws(StorageError) {
         try write { database in
             if let value {

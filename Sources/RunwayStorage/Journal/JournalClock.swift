@@ -9,7 +9,6 @@ struct JournalTime: Sendable {
     var boot: String
     /// The time since the system started, including sleep.
     var uptime: Duration
-    /// The date of the device, which may be wrong.
     var date: Date
 
     /// Returns the moment of a journal in milliseconds. It never goes back. A jump of the date moves it by a week at
@@ -31,7 +30,6 @@ struct JournalTime: Sendable {
 
 /// The only row of the table `file`: the id of the file, and the clocks for the ages of its entries.
 struct JournalClock: Sendable {
-    /// The id of the file.
     var installation: UUID
     /// The moment of the file in milliseconds; see ``JournalTime/moment(after:at:)``.
     var moment: Int64

@@ -61,7 +61,6 @@ extension String {
     var isScope: Bool { !utf8.contains(0) }
 }
 
-/// Entries of one scope that are sent together.
 struct JournalBatch: Sendable, Equatable {
     /// The id of the numbering. A new stream begins with a new file or scope, after a refusal, and after an erasure.
     var stream: UUID
@@ -74,11 +73,8 @@ struct JournalBatch: Sendable, Equatable {
 
 /// The reason why an entry was removed without being acknowledged. The raw values are stored.
 enum JournalLoss: String, Sendable, CaseIterable {
-    /// The number of entries exceeded its limit.
     case count
-    /// The size of the entries exceeded its limit.
     case bytes
-    /// The entry exceeded the maximum age.
     case age
     /// The stored bytes of the entry were damaged.
     case damaged
@@ -86,15 +82,10 @@ enum JournalLoss: String, Sendable, CaseIterable {
     case setAside
 }
 
-/// The limits for the entries of a ``Journal``.
 struct JournalLimits: Sendable, Equatable {
-    /// The maximum number of waiting entries.
     var maximumCount = 100_000
-    /// The maximum size of the waiting payloads, in bytes.
     var maximumByteCount = 64 << 20
-    /// The maximum time that an entry may wait.
     var maximumAge = Duration.seconds(30 * 86_400)
-    /// The maximum number of set-aside entries.
     var maximumSetAsideCount = 1000
 }
 

@@ -8,7 +8,6 @@ final class JournalStore: Sendable {
     enum Access {
         /// The operation only reads. It neither clears nor replaces the error of a write.
         case reading
-        /// The operation may change the file.
         case writing
         /// The operation erases data. If the disk is full, it may use the space of the ``SpaceReserve``.
         case erasing
@@ -52,7 +51,6 @@ final class JournalStore: Sendable {
     /// operation succeeds. Otherwise `nil`.
     var problem: StorageError? { state.withLock { $0.problem } }
 
-    /// The size of the write-ahead log in bytes.
     var logByteCount: Int { SQLiteFile.logByteCount(of: url) }
 
     /// The number of operations started in this run, including those that wait for the queue.
@@ -110,7 +108,6 @@ final class JournalStore: Sendable {
         }
     }
 
-    /// Closes the journal, and then releases its lock.
     private func closeFile() {
         try? state.withLock { $0.journal.take() }?.close()
         state.withLock { $0.file = nil }

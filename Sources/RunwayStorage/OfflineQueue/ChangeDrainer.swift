@@ -5,7 +5,6 @@ import Synchronization
 /// Sends the waiting changes of the journal one at a time. The ``SendSchedule`` of ``ChangeDelays`` decides when.
 final class ChangeDrainer: SendWork {
     private struct State {
-        /// The change in flight, and its call.
         var current: (id: UUID, call: Task<RawData, any Error>)?
         /// The changes whose success is reported to the app, or was reported, and that are not removed yet.
         var delivered: Set<UUID> = []
@@ -24,7 +23,6 @@ final class ChangeDrainer: SendWork {
     private let journal: ChangeJournal
     private let link: ChangeLink
     private let options: OfflineQueueOptions
-    /// The endpoints by service and name.
     private let endpoints: [String: [String: ReplayedEndpoint]]
     /// Guards the change in flight, and the other work to do.
     private let state = Mutex(State())
@@ -64,7 +62,6 @@ final class ChangeDrainer: SendWork {
         loop.change { $0.fail(scope, retryAfter: retryAfter, at: now) }
     }
 
-    /// Cancels the call that sends one of these changes.
     func cancel(_ ids: Set<UUID>) {
         let call = state.withLock { state in
             state.current.flatMap { ids.contains($0.id) ? $0.call : nil }
@@ -143,7 +140,6 @@ final class ChangeDrainer: SendWork {
         return true
     }
 
-    /// Reports the changes that have waited too long to the app.
     private func expire() async {
         guard let expired = try? await journal.expire(besides: state.withLock(\.delivered)) else { return }
         for change in expired { await report(change) }

@@ -20,14 +20,12 @@ final class ChangeJournal: Sendable {
         /// Whether changes can't be decrypted because the key can't be read now. Their state is that of an earlier run.
         var isKeyMissing = false
         var queueState = OfflineQueueState()
-        /// The state at the last call of ``onChange``.
         var notifiedState = OfflineQueueState()
     }
 
     let store: JournalStore
     let options: OfflineQueueOptions
     let time: @Sendable () -> JournalTime
-    /// Called when ``queueState`` has changed.
     private let onChange: @Sendable () -> Void
     /// Guards the state in memory.
     let state = Mutex(State())
@@ -89,7 +87,6 @@ final class ChangeJournal: Sendable {
         }
     }
 
-    /// Runs an operation on an open journal.
     func perform<Value>(
         _ operation: (Journal) throws(StorageError) -> Value, on journal: Journal, _ access: JournalStore.Access,
         changes: Bool

@@ -18,7 +18,6 @@ struct ChangeScope: Sendable, Hashable {
             service: Self.service(of: change.endpoint), environment: change.environment.name, account: change.account)
     }
 
-    /// Parses ``text``. Returns `nil` for any other text.
     init?(_ text: String) {
         guard let json = try? JSONDocument(text).root, let service = json[0].string, let environment = json[1].string
         else { return nil }
@@ -28,7 +27,6 @@ struct ChangeScope: Sendable, Hashable {
     /// The scope of the same service and environment without an account.
     var ofNobody: ChangeScope { ChangeScope(service: service, environment: environment, account: nil) }
 
-    /// The stored form of the scope.
     var text: String {
         var writer = JSONWriter()
         writer.beginArray()

@@ -31,7 +31,7 @@ extension OfflineQueue {
     ///
     /// The function returns when all changes are sent, or when no more can be sent now because an attempt failed or
     /// there is no network. It respects pauses that servers asked for, but not the delay of a `ChatClient` whose stream
-    /// has not caught up (``delayChanges(of:in:for:owner:upTo:)``). It also returns when its task is cancelled.
+    /// has not caught up (``delayChanges(of:in:for:owner:upTo:)``). It also returns when its task is cancelled; sending continues.
     ///
     /// If a result handler calls this function, or a task that the handler started, the function does not wait: the
     /// next change is sent after the handler has returned. A call in a detached task waits, so the handler must not

@@ -50,7 +50,6 @@ public struct OfflineQueueOptions: Sendable {
     /// The number of server faults on one change in one run, such as status 500, after which it is reported to the app.
     /// `docs/storage.md` describes changes without a response.
     package var maximumServerFaults = 5
-    /// The pause between two changes.
     package var gap = Duration.milliseconds(50)
     /// The time after which the queue looks for changes to send, if no other event makes it look.
     package var interval = Duration.seconds(300)

@@ -17,7 +17,6 @@ enum ReplayVerdict: Equatable {
     case executed
     /// The server refuses the change, because its object was changed meanwhile.
     case conflicting
-    /// The server will always refuse the change.
     case refused
 
     init(_ error: NetworkError) {

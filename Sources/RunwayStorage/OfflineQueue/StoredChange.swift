@@ -33,7 +33,6 @@ struct StoredChange: Sendable, Codable, Equatable {
     /// applies, or if an earlier version stored the change.
     var authorization: String?
     var subjects: [String]
-    /// The value of `Idempotency-Key`.
     var key: UUID
     /// Whether the server may have received the change.
     var mayHaveBeenSent: Bool
@@ -113,7 +112,6 @@ struct StoredChange: Sendable, Codable, Equatable {
         self.row = row
     }
 
-    /// Encodes the payload of the row.
     func bytes() throws(StorageError) -> [UInt8] {
         do {
             return Array(try JSONEncoder().encode(self))

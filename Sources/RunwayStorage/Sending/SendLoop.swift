@@ -30,10 +30,8 @@ final class SendLoop<Policy: SendPolicy>: Sendable {
         state.withLock { use(&$0.schedule) }
     }
 
-    /// Makes the schedule decide again.
     func wake() { signal.yield() }
 
-    /// Changes the schedule, and makes it decide again.
     func change(_ change: (inout SendSchedule<Policy>) -> Void) {
         schedule(change)
         wake()
@@ -107,7 +105,6 @@ final class SendLoop<Policy: SendPolicy>: Sendable {
     }
 }
 
-/// The work that a ``SendLoop`` performs.
 protocol SendWork: Sendable {
     /// Asks the system for background time. Returns `nil` if the app can't have any.
     func beginGrace() -> GraceHold?

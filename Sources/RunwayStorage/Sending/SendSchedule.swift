@@ -106,7 +106,6 @@ struct SendSchedule<Policy: SendPolicy>: Sendable {
         }
     }
 
-    /// Records the outcome of the last step.
     mutating func didSend(_ scope: String, _ outcome: SendOutcome, at now: Duration) {
         turn += 1
         gapEnd = now + pace.gap
@@ -212,9 +211,7 @@ enum SendEvent: Sendable {
 }
 
 enum SendStep: Equatable, Sendable {
-    /// Send the first entries of the scope.
     case send(String)
-    /// Wait for an event, or until the instant if there is one.
     case wait(until: Duration?)
 }
 
@@ -234,11 +231,9 @@ enum SendOutcome: Equatable, Sendable {
 
 /// The next step after an entry had no response.
 enum LossTreatment: Equatable, Sendable {
-    /// Send the entry again.
     case `repeat`
     /// Let the entry wait, and send another one.
     case release(serverIsDown: Bool)
-    /// Set the entry aside.
     case setAside
 }
 
@@ -253,7 +248,6 @@ struct SendPace: Sendable {
     /// The number of scopes above which the state of scopes without waiting entries is removed.
     static let maximumLaneCount = 64
 
-    /// The pause between two attempts.
     var gap: Duration
     var backoff: Backoff
     /// The time after which the schedule decides again without another cause. If it is `nil`, only ``checkInterval``

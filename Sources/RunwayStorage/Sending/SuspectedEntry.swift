@@ -7,11 +7,8 @@ import Foundation
 /// sent next. If it is lost, too, the server is down. If it is accepted, and the suspected entry is lost again, three
 /// times in a row, the server fails on the suspected entry. See `docs/decisions/0118-entries-without-a-response.md`.
 struct SuspectedEntry: Sendable, Equatable {
-    /// The conclusion from a lost attempt.
     enum Conclusion: Equatable, Sendable {
-        /// There is no conclusion yet.
         case open
-        /// The other entry was lost, too.
         case serverIsDown
         /// The server accepts other entries, but fails on the suspected one.
         case serverFailsOnIt
@@ -40,7 +37,6 @@ struct SuspectedEntry: Sendable, Equatable {
     /// Records that the server accepted another entry.
     mutating func didProbe() { (isProbing, wasProbed) = (false, true) }
 
-    /// Records that no other entry waits.
     mutating func hasNoProbe() { (isProbing, wasProbed, lostProbes) = (false, false, []) }
 
     /// Records a lost attempt, and returns the conclusion.

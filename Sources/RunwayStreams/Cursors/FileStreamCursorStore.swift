@@ -24,7 +24,6 @@ public final class FileStreamCursorStore: StreamCursorStore {
         var rows: [String: Row]?
         var isDirty = false
         var isWriteScheduled = false
-        /// The earliest time of the next write.
         var nextWrite = DispatchTime.now()
     }
 

@@ -124,7 +124,6 @@ public struct EventSequence: AsyncSequence, Sendable {
     }
 }
 
-/// Records whether a sequence was read.
 private final class ReadMark: Sendable {
     private let isSet = Atomic(false)
 

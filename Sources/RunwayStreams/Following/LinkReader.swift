@@ -15,7 +15,6 @@ struct LinkReader: Sendable {
     let topics: StreamTopics
     /// The topics that the link requests; `nil` lets the server choose.
     let asked: Set<String>?
-    /// Called when the link has opened.
     let opened: @Sendable (LinkFacts) -> Void
     /// Called when the server has reported how the link continues the last one.
     let continued: @Sendable () -> Void

@@ -19,7 +19,6 @@ protocol LinkSource: Sendable {
     ) async throws(NetworkError) -> Set<String>
 }
 
-/// Opens the links of an endpoint.
 struct EndpointLinks<E: EventStreamEndpoint>: LinkSource {
     let network: NetworkLayer
     let stream: E

@@ -1,7 +1,6 @@
 import HTTPTypes
 import Runway
 
-/// The number of events and bytes that a link carried.
 struct StreamCounts: Sendable, Equatable {
     var events = 0
     var bytes = 0

@@ -111,7 +111,6 @@ package final class StreamDriver: Sendable {
         buffer.finish(nil)
     }
 
-    /// The state of the task that runs the stream.
     private struct Run {
         var machine: StreamMachine
         var track: NetworkTrack

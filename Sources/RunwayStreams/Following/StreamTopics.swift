@@ -47,7 +47,6 @@ final class StreamTopics: Sendable {
         /// The topics of which the stream has skipped no event. `nil` if these are all wanted topics, as after the
         /// first link, or if they are unknown.
         var followed: Set<String>?
-        /// The number of changes that the server has confirmed.
         var confirmedCount = 0
         var connection: Connection?
         /// The open link of a server that is not a Runway server, and the topics that the link requested.
@@ -88,7 +87,6 @@ final class StreamTopics: Sendable {
             return state.wanted?.intersection(followed)
         }
     }
-    /// The number of changes that the server has confirmed.
     var confirmedCount: Int { state.withLock { $0.confirmedCount } }
     /// The id of the open connection; `nil` without one, and for servers that are not Runway servers.
     var connection: String? { state.withLock { $0.connection?.id } }
@@ -201,7 +199,6 @@ final class StreamTopics: Sendable {
         try outcome.get()
     }
 
-    /// Sends the waiting changes one after the other.
     private func sendChanges() async {
         while let step = nextStep() {
             var outcome = Outcome.success(())

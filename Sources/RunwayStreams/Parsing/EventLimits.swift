@@ -1,4 +1,3 @@
-/// The maximum sizes of lines and events that a parser accepts.
 package struct EventLimits: Sendable, Hashable {
     /// The maximum size of one line without its line end, in bytes.
     package var maximumLineByteCount: Int

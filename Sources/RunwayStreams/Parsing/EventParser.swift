@@ -94,7 +94,6 @@ public struct EventParser: Sendable, Equatable {
         return true
     }
 
-    /// Reads a complete line.
     private mutating func read() throws(EventLimitExceeded) -> Item? {
         if line.isEmpty { return dispatch() }
         let colon = line.firstIndex(of: UInt8(ascii: ":"))
@@ -131,7 +130,6 @@ public struct EventParser: Sendable, Equatable {
         return .retry(.milliseconds(milliseconds))
     }
 
-    /// Completes an event.
     private mutating func dispatch() -> Item? {
         defer {
             data = []

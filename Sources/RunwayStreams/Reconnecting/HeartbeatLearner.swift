@@ -8,7 +8,6 @@
 /// Links on one network often share a connection, and survive or fail together. So one survival counts per interval,
 /// and one failure per ``failureTime``.
 struct HeartbeatLearner: Sendable {
-    /// The intervals that a stream allows.
     struct Bounds: Sendable {
         let minimum: Duration
         let maximum: Duration

@@ -27,7 +27,6 @@ package final class StreamAccount: Sendable {
         name = Mutex(network.settings(of: service).account)
     }
 
-    /// Whether the account is signed in.
     package var isPresent: Bool {
         let present = network.settings(of: service).account
         return name.withLock { name in
@@ -43,7 +42,6 @@ package final class StreamAccount: Sendable {
             sending: .notSent)
     }
 
-    /// Throws ``absence`` if the account is not signed in.
     package func check() throws(NetworkError) { if !isPresent { throw absence } }
 
     /// Returns a flight of the current session that is never sent. Its `isSignedOut` shows whether this session has

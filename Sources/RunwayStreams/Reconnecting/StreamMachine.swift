@@ -6,9 +6,7 @@ import Runway
 /// Event streams and WebSockets use it. The caller performs the returned actions, calls ``tick(at:activity:)`` at
 /// ``deadline``, and reports how links open and end. It reports received bytes when the machine asks.
 struct StreamMachine: Sendable {
-    /// An action that the caller performs.
     enum Action: Sendable, Equatable {
-        /// Open a link. No other link is open.
         case connect
         /// Close the link, or stop opening it.
         case disconnect(LinkEnd)
@@ -29,7 +27,6 @@ struct StreamMachine: Sendable {
 
     /// The times at which bytes arrived on a link.
     struct Activity: Sendable, Equatable {
-        /// The time of the last received byte.
         var last: Duration
         /// The longest time between two bytes since the last report, without the current silence.
         var longestSilence = Duration.zero
@@ -39,10 +36,8 @@ struct StreamMachine: Sendable {
 
     private struct Link {
         let openTime: Duration
-        /// The network on which the link was opened.
         let network: String
         var lastReceived: Duration
-        /// The maximum silence of the link.
         let quietLimit: Duration
         /// The interval of heartbeats; `nil` if the server sends none.
         let heartbeat: Duration?
@@ -120,7 +115,6 @@ struct StreamMachine: Sendable {
         }
     }
 
-    /// The heartbeat interval to request from the server.
     var wantedHeartbeat: Duration { heartbeats.interval(on: network, limit: heartbeatLimit, heartbeatBounds) }
 }
 
@@ -229,7 +223,6 @@ extension StreamMachine {
         phase = .open(link)
     }
 
-    /// Stores the reconnection time that the server asks for.
     mutating func askedToWait(_ retry: Duration) { self.retry = min(max(.zero, retry), StreamOptions.maximumRetry) }
 
     /// Processes a failed attempt to open a link, or the end of an open link without a ``Action/disconnect(_:)``.

@@ -22,7 +22,6 @@ public enum StreamState: Sendable, Hashable {
 struct LinkEnd: Sendable, Equatable {
     /// The name of the reason, one word. It does not change between releases.
     var name: String
-    /// A short text.
     var text: String
 
     /// The app ended the stream.
@@ -49,7 +48,6 @@ struct LinkEnd: Sendable, Equatable {
 
 /// How a link, or an attempt to open one, ended without the client closing it.
 enum LinkFailure: Sendable {
-    /// Another attempt may succeed.
     case transient(retryAfter: Duration?)
     /// Another machine responded instead of the server, such as the login portal of a public Wi-Fi. A retry may
     /// succeed.

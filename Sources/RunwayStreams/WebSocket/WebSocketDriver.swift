@@ -16,7 +16,6 @@ final class WebSocketDriver: Sendable {
     }
 
     private struct State {
-        /// The open connection; otherwise `nil`.
         var connection: WebSocketFlight?
         var stream = StreamState.idle
         var openCount = 0
@@ -43,7 +42,6 @@ final class WebSocketDriver: Sendable {
     /// Guards the open connection and the state that the app sees.
     private let state = Mutex(State())
 
-    /// - Parameter open: Opens a connection.
     init(
         of account: StreamAccount, on network: NetworkLayer, _ options: WebSocketOptions,
         random: any RandomNumberGenerator & Sendable, onState: @escaping @Sendable (StreamState) -> Void,
@@ -77,7 +75,6 @@ final class WebSocketDriver: Sendable {
         try await connection.connection.send(message.payload)
     }
 
-    /// Runs the WebSocket until it ends, or the task is cancelled.
     func run() async {
         // Requests that the app made earlier come first, so that a paused WebSocket opens no connection.
         continuation.yield(.start)
@@ -111,7 +108,6 @@ final class WebSocketDriver: Sendable {
         handoff.finish(nil)
     }
 
-    /// The state of the task that runs the WebSocket.
     private struct Run {
         var machine: StreamMachine
         var track: NetworkTrack
@@ -263,7 +259,6 @@ final class WebSocketDriver: Sendable {
 }
 
 extension WebSocketOptions {
-    /// Converts the server's close frame.
     func failure(after close: WebSocketClose?) -> LinkFailure {
         guard let frame = close.map({ WebSocketCloseFrame($0) }), let code = frame.code,
             !reconnectingCodes.contains(code)

@@ -85,11 +85,9 @@ public struct WebSocketSequence: AsyncSequence, Sendable {
     }
 }
 
-/// Records whether a sequence is being read.
 private final class ReadOnce: Sendable {
     private let hasBegun = Atomic(false)
 
-    /// Starts the reading. Returns whether it is the first.
     func begin() -> Bool { !hasBegun.exchange(true, ordering: .relaxed) }
 }
 

@@ -26,7 +26,6 @@ final class DelayedConnection {
         var isHeldBack = false
     }
 
-    /// The maximum number of bytes in transit in one direction.
     private var maximumByteCount: Int {
         if case .passing(let conditions) = path.state, !conditions.delaysBytes { return Self.maximumUndelayedByteCount }
         return Self.maximumDelayedByteCount
@@ -69,7 +68,6 @@ final class DelayedConnection {
         for side in 0...1 { schedule(side) }
     }
 
-    /// Resets both sides.
     func reset() {
         for channel in channels { channel.triggerUserOutboundEvent(SocketEnding.reset, promise: nil) }
     }

@@ -11,7 +11,6 @@ final class OriginConnection: ChannelDuplexHandler {
     typealias OutboundIn = ByteBuffer
     typealias OutboundOut = ByteBuffer
 
-    /// A request and its response.
     private struct Exchange {
         var request: ReceivedRequest
         let choice: OriginScript.Choice

@@ -22,7 +22,6 @@ final class OriginScript: Sendable {
         let moment: ScriptedOrigin.ResponseMoment
     }
 
-    /// The response chosen for a request.
     struct Choice: Sendable {
         let reply: ScriptedReply
         let moment: ScriptedOrigin.ResponseMoment
@@ -53,7 +52,6 @@ final class OriginScript: Sendable {
         }
     }
 
-    /// Takes the response to a request.
     func takeResponse(for request: ReceivedRequest) -> Choice {
         state.withLock { state in
             for path in [request.target, request.path] {

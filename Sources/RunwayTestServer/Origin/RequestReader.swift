@@ -31,7 +31,6 @@ struct RequestReader {
     /// Creates a parser that rejects a head or trailers of more than `maximumHeadBytes`.
     init(maximumHeadBytes: Int) { self.maximumHeadBytes = max(0, maximumHeadBytes) }
 
-    /// The number of unread bytes.
     var unreadByteCount: Int { buffer.readableBytes }
 
     /// Whether all received requests are complete.

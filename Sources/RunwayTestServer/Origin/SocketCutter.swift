@@ -4,7 +4,6 @@ import NIOCore
 enum SocketEnding: Sendable {
     /// Close the socket without TLS's `close_notify`.
     case closed
-    /// Reset the socket.
     case reset
 }
 

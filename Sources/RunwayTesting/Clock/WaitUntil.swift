@@ -35,7 +35,6 @@ package func waitUntil(
 /// The error of a wait whose condition did not become true in time.
 package struct ConditionTimedOut: Error, Hashable, CustomStringConvertible {
     package let subject: String
-    /// The maximum duration of the wait, in real time.
     package let limit: Duration
     /// The file and line of the call.
     package let place: String
