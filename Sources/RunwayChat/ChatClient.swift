@@ -208,7 +208,7 @@ extension ChatClient {
     private func restore(_ conversation: ChatConversation, at place: String?) async {
         guard !conversation.isReady else { return }
         if let state = left.removeValue(forKey: conversation.id) {
-            // The store may not have this conversation yet. Its state has an earlier position than the stream.
+            // The store may not have this state yet. The position in the state is earlier than the stream's.
             return conversation.restore(state, isCurrent: false)
         }
         let state = await store.state(of: conversation.id)

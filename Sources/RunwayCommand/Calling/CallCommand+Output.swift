@@ -74,7 +74,7 @@ extension CallCommand {
         if status.st_size > 0 {
             Console.error.remark("\"\(output).part\" holds what was received; the same command continues it.")
         } else if (result.error as? NetworkError)?.kind != .storage {
-            // The existing part file may belong to another download. This command could not use it.
+            // An empty file is removed. After a storage error it stays, since it may belong to another download.
             unlink(output + ".part")
         }
     }
@@ -97,7 +97,7 @@ extension NetworkError {
     fileprivate var exitStatus: Int32 {
         switch outlook.obstacle {
         case .app, .device: ExitStatus.unusable
-        // If a call may use only the cache, no server sent the status 504.
+        // A call that may use only the cache ends with status 504, which no server sent.
         case .ended: ExitStatus.noResponse
         default: status == nil ? ExitStatus.noResponse : ExitStatus.refused
         }

@@ -86,7 +86,7 @@ struct ActionLogWriter: Sendable {
                 return (try journal.append(entries, at: time), try sender.reading(in: journal))
             }
             guard let written else {
-                // The next group contains the records that were not erased.
+                // The next group contains the taken records that were not erased.
                 buffer.restoreTaken()
                 return .group(hasHigh: false, waiting: nil)
             }

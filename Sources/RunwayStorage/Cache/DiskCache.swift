@@ -356,8 +356,8 @@ extension DiskCache {
 }
 
 extension DiskCache {
-    /// Whether all responses may be removed if a full disk prevents these changes. The changes must clear an account,
-    /// whose responses must not stay, and must store no response, which would be lost.
+    /// Whether all responses may be removed if the disk is too full for these changes. This is allowed if they clear an
+    /// account and store no response.
     private static func mayRemoveAll(for changes: [CacheTierChange]) -> Bool {
         changes.contains(where: \.clearsAccount) && !changes.contains(where: \.isStoring)
     }

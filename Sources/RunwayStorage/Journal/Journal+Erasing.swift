@@ -35,7 +35,7 @@ extension Journal {
         while let end = last {
             last = try write { database in
                 let next = try eraseNewest(database, of: scope, upTo: end)
-                // Without entries, all counts have to be zero, unless they were damaged.
+                // No entry is left, so the counts have to be zero. A damaged count is corrected.
                 if next == nil {
                     try database.execute(sql: "DELETE FROM tally WHERE ?1 IS NULL OR scope = ?1", arguments: [scope])
                 }

@@ -231,7 +231,7 @@ extension Journal {
                 waiting.removeLast(max(0, waiting.count - maximumCount))
                 guard let first = waiting.first else {
                     if !found.isEmpty { return nil }
-                    // The damaged entries of this read have been removed.
+                    // The damaged entries that this round read are removed now.
                     let hasMore = try Bool.fetchOne(
                         database, sql: "SELECT EXISTS (SELECT 1 FROM entry WHERE state = 0 AND scope = ?)",
                         arguments: [scope])
@@ -304,7 +304,7 @@ extension Journal {
     /// Overwrites removed bytes. Files that were set aside stay.
     func moveLog() throws(StorageError) {
         do {
-            // The log still contains earlier pages.
+            // The write-ahead log still contains the removed bytes.
             try queue.moveLog()
             queue.shrink(ifEmpty: "entry")
         } catch {

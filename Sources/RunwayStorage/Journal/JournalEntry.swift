@@ -51,7 +51,7 @@ extension JournalEntry {
         self.init(
             id: id, scope: scope, priority: priority, payload: Array(payload), sequence: sequence, state: state,
             reason: String.fromDatabaseValue(row[8]) ?? "")
-        // The second checksum is the one of the first schema versions.
+        // The first schema versions had the second checksum.
         guard checksum == RowChecksum.of(self, at: moment) || checksum == RowChecksum.of(self) else { return nil }
     }
 }

@@ -118,7 +118,7 @@ final class JournalStore: Sendable {
     ) -> Result<Value, StorageError> {
         let (former, formerCount) = (state.withLock { $0.journal }, changeCount)
         defer {
-            // The reserve is created last, since the operation may need the space of a released one.
+            // The reserve is made again last, since the operation may need the space of the released one.
             if let journal = state.withLock({ $0.journal }), journal !== former {
                 reserve.make(leaving: SpaceReserve.byteCount)
             }

@@ -150,7 +150,7 @@ final class ChangeJournal: Sendable {
     private func removeEnded(_ journal: Journal) throws(StorageError) {
         let (removals, ahead) = state.withLock { ($0.removals, $0.removals.intersection($0.ahead)) }
         if removals.isEmpty { return }
-        // No change is held because of one of these, since they were in flight. If a power loss restores one, it is
+        // These changes were in flight, so no other change is held because of them. If a power loss restores one, it is
         // sent once more with its key.
         if !ahead.isEmpty { try journal.withoutFlush { () throws(StorageError) in try journal.remove(ahead) } }
         try Self.remove(removals.subtracting(ahead), journal)
@@ -247,7 +247,7 @@ extension ChangeJournal {
                 throw StorageError(.rejected, "The queue has no such change of this account.")
             }
             let (state, reason) = (QueuedChange(placed).state, SetAsideReason(placed.reason))
-            // The server may have received the change with its key.
+            // The server may know the change under its idempotency key.
             let isBound = StoredChange(placed)?.isBoundToKey ?? (reason == .unreadableAfterSending)
             guard state != .sealed else {
                 throw StorageError(.rejected, "The change can't be decrypted, and can't be edited before it can.")

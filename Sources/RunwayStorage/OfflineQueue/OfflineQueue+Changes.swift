@@ -30,8 +30,8 @@ extension OfflineQueue {
     /// Sends the waiting changes. Call this function when the app goes to the background, or when its user asks for it.
     ///
     /// The function returns when all changes are sent, or when no more can be sent now because an attempt failed or
-    /// there is no network. It respects pauses that servers asked for, but not the delay of a `ChatClient` whose stream
-    /// has not caught up (``delayChanges(of:in:for:owner:upTo:)``). It also returns when its task is cancelled; sending continues.
+    /// there is no network. If its task is cancelled, it returns, too, and sending continues. Pauses that servers asked
+    /// for still apply, but not the delay of a `ChatClient` (``delayChanges(of:in:for:owner:upTo:)``).
     ///
     /// If a result handler calls this function, or a task that the handler started, the function does not wait: the
     /// next change is sent after the handler has returned. A call in a detached task waits, so the handler must not

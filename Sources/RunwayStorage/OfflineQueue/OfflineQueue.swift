@@ -260,7 +260,7 @@ public struct OfflineQueueState: Sendable, Hashable {
     /// The size of the file's write-ahead log in bytes, after the last change of the queue. SQLite moves it to the file
     /// at about 4 MiB. A larger log for a long time means that SQLite can't move it.
     public internal(set) var logByteCount = 0
-    /// Counts changes of contents, so that each of them makes the state differ.
+    /// Grows when the contents of a change differ, so that the state differs, too.
     var revision = 0
 
     init() {}

@@ -81,7 +81,7 @@ struct SendSchedule<Policy: SendPolicy>: Sendable {
         let isIdle = scopes.isEmpty && !hasOthers
         if isIdle || lanes.count > SendPace.maximumLaneCount { forget(besides: scopes, at: now) }
         if isIdle { return .wait(until: nil) }
-        // The network may have returned without a report so far.
+        // The network may be back before its change is reported.
         networkDidChange(isAllowed: isNetworkAllowed)
         // The network status is read again at this time, since its source may have missed a change.
         let check = now + (pace.interval ?? SendPace.checkInterval)

@@ -28,7 +28,7 @@ struct LinkReader: Sendable {
         do throws(NetworkError) {
             response = try await source.open(after: intake.lastEventID, topics: asked, heartbeat: heartbeat)
         } catch {
-            // Without a sign-out, the call ended because the background time was over.
+            // If the account has not signed out, the call ended because the background time was over.
             let isSignedOut = session.isSignedOut || !source.account.isPresent
             return error.kind == .cancelled && !isSignedOut ? .suspended : LinkFailure(error)
         }

@@ -214,7 +214,7 @@ final class StreamTopics: Sendable {
                     let refused = error.rawData?.refusedTopics ?? []
                     if state.withLock({ $0.refuse(step, refused: refused) }) { onRefusal() }
                 } else {
-                    // The server may or may not have changed the topics. The next link requests the wanted ones.
+                    // It is unknown whether the server has changed the topics. The next link requests the wanted ones.
                     if error.kind == .cancelled { outcome = .failure(error) }
                     if let link = state.withLock({ $0.lose(step.connection) }) { onLoss(link) }
                 }

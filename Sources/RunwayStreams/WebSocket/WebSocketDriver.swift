@@ -192,7 +192,8 @@ final class WebSocketDriver: Sendable {
         let number = run.linkCount
         run.link = Task { [self] in
             let failure = await follow { connection in
-                // This input precedes the element that lets the reader send. The task ends before its removal.
+                // The driver receives this input before the reader learns of the connection and may send. The task ends
+                // before the driver removes it.
                 defer { continuation.yield(.opened(link: number)) }
                 let (now, agreement) = (network.clock.now, connection.connection.agreement)
                 return state.withLock { state in
