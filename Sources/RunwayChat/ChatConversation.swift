@@ -78,7 +78,7 @@ public final class ChatConversation {
         (isRefused, refusalReason) = (machine.isRefused, machine.refusal ?? "")
     }
 
-    /// Writes a message. It is shown at once. The store holds it until the server has stored it.
+    /// Writes a message. It is shown at once. The client stores it until the server has stored it.
     ///
     /// - Parameter text: The text of the message.
     /// - Returns: The identifier of the entry; `nil` if the text is empty, 1,000 messages are waiting to be sent, or

@@ -136,7 +136,7 @@ extension ChatOutbox {
         if message.isFrom(member) { drafts.removeAll { $0.id == message.id } }
     }
 
-    /// Processes that the window skips the messages before a number.
+    /// Processes that the window has skipped all messages before a number.
     mutating func passedOver(before number: Int64) {
         drafts.removeAll { if case .stored(let stored) = $0.state { stored < number } else { false } }
     }

@@ -12,7 +12,7 @@
             }
         }
 
-        /// The number of listing 0 in the team's ids.
+        /// The number that stands for listing 0 in the team's ids.
         var firstNumber: Int {
             switch self {
             case .secondHand: 100_000

@@ -163,7 +163,7 @@ public final class ActionLog: Sendable {
 
 // The state of the log, and the decisions of the app and its user.
 extension ActionLog {
-    /// The number of records that are waiting, were sent, and were lost.
+    /// The numbers of records that are waiting, that were sent, and that were lost.
     ///
     /// If the file can't be read, ``ActionLogState/problem`` names the reason. Another process may have it open, for
     /// example, or ``close()`` was called. The state then contains only the counts of this run: the records in memory,

@@ -1,6 +1,6 @@
 public import Foundation
 
-/// The number of records of an ``ActionLog`` that are waiting, were sent, and were lost.
+/// The numbers of records of an ``ActionLog`` that are waiting, that were sent, and that were lost.
 ///
 /// If the file can't be read, ``problem`` has the error. Values from the file are then zero, empty or `false`.
 public struct ActionLogState: Sendable, Hashable {

@@ -48,7 +48,7 @@ public final class FileStreamCursorStore: StreamCursorStore {
         await onQueue { self.state.withLock { $0.read(from: self.file)[key]?.cursor } }
     }
 
-    /// Stores a cursor, or removes the stored one if `cursor` is `nil`. ``flush()`` waits for the file.
+    /// Stores a cursor, or removes it if `cursor` is `nil`. Returns before the file is written; see ``flush()``.
     public func store(_ cursor: StreamCursor?, for key: String) async {
         // Only the queue accesses the disk.
         let isRead = state.withLock { $0.rows != nil }

@@ -33,7 +33,7 @@ public struct StreamCursor: Sendable, Hashable, Codable {
         refusedTopics = try values.decodeIfPresent(Set<String>.self, forKey: .refusedTopics) ?? []
     }
 
-    /// The epoch and offset in ``lastEventID``; `nil` if the server is not a Runway server and has another format.
+    /// The epoch and offset in ``lastEventID``; `nil` if the id has another format, since it is not a Runway server's.
     public var place: EventID? { EventID(lastEventID) }
 }
 

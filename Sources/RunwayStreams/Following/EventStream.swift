@@ -39,8 +39,8 @@ public final class EventStream<E: EventStreamEndpoint>: EventStreaming {
     ///
     /// If it is `true`, the app has all earlier events of the server, and can send changes that waited for them.
     public private(set) var isCaughtUp = false
-    /// The wanted topics, even while the stream is not open; `nil` if the server chooses the topics. Initially the
-    /// endpoint's topics. ``subscribe(to:)`` and ``unsubscribe(from:)`` change them.
+    /// The wanted topics, even while the stream is not open; `nil` if the server chooses the topics. They are initially
+    /// the endpoint's topics. ``subscribe(to:)`` and ``unsubscribe(from:)`` change them.
     public var topics: Set<String>? { events?.topics ?? wanted }
     /// The wanted topics that the server refused on the last connection. Their events are not delivered. The next
     /// connection requests them again. If the server then allows one of them, the connection starts with

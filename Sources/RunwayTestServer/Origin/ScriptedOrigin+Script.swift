@@ -24,7 +24,7 @@ extension ScriptedOrigin {
         case afterHead
     }
 
-    /// Sets the response to all requests with a method and path. It replaces an earlier line for both.
+    /// Sets the response to all requests with a method and path. It replaces an earlier line for the same two.
     ///
     /// - Parameters:
     ///   - method: The method; `nil` matches every method.
