@@ -80,7 +80,7 @@ struct ResponseText {
         head.remainingCoding == nil && String(validating: bytes, as: UTF8.self) != nil
     }
 
-    /// Whether the media type names a text encoding other than UTF-8, and `bytes` are no evidence against it.
+    /// Whether the media type names a text encoding other than UTF-8, and `bytes` do not contradict it.
     private func isTextInAnotherEncoding(_ bytes: [UInt8]) -> Bool {
         guard head.remainingCoding == nil, let mediaType, mediaType.type == "text" || mediaType.isXML else {
             return false

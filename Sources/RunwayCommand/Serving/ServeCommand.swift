@@ -143,8 +143,8 @@ struct ServeCommand: AsyncParsableCommand {
         }
     }
 
-    /// The hosts and origins whose requests are accepted. The server's own IP address is safe, since no web page can
-    /// use it as its host name.
+    /// The hosts and origins whose requests are accepted. They may include the server's IP address, since no web page
+    /// can use an address as its host name to reach the server.
     private var rules: HostRules {
         var rules = HostRules.loopback
         rules.hosts = Set(allowHost)

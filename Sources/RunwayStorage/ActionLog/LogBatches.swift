@@ -15,8 +15,8 @@ struct LogBatches: SendPolicy {
         /// The number of records per scope, and of erasures, that the server has accepted or refused in this run.
         /// Records that wait again after a series of refusals are subtracted.
         var ended: [String: Int] = [:]
-        /// The time for which the oldest of these records had waited at ``instant``. Zero if the log has no interval,
-        /// which is its only use.
+        /// The age of the oldest of these records at ``instant``. Zero if the log has no interval, since only the
+        /// interval needs it.
         var age = Duration.zero
         var instant: Duration
         /// The number of the reading. A reading with a greater number is newer.
