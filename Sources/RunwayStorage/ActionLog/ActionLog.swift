@@ -24,7 +24,7 @@ import Synchronization
 /// `RunwayServer` does.
 public final class ActionLog: Sendable {
     private let buffer: RecordBuffer
-    let store: JournalStore
+    let store: JournalQueue
     let sender: ActionLogSender
     private let sending: Task<Void, Never>
     private let writing: Task<Void, Never>
@@ -61,7 +61,7 @@ public final class ActionLog: Sendable {
 
     init(at file: URL, options: ActionLogOptions, clock: LayerClock) {
         let buffer = RecordBuffer(options, clock: clock)
-        let store = JournalStore(
+        let store = JournalQueue(
             at: file, limits: options.limits, durability: options.durability, sealing: options.sealing
         ) { buffer.time }
         let sender = ActionLogSender(store, buffer)

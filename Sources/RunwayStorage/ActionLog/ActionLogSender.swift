@@ -31,7 +31,7 @@ final class ActionLogSender: SendWork {
         var problem: String?
     }
 
-    let store: JournalStore
+    let store: JournalQueue
     let buffer: RecordBuffer
     let clock: LayerClock
     let options: ActionLogOptions
@@ -39,7 +39,7 @@ final class ActionLogSender: SendWork {
     /// Guards the link and the counts.
     let state = Mutex(State())
 
-    init(_ store: JournalStore, _ buffer: RecordBuffer) {
+    init(_ store: JournalQueue, _ buffer: RecordBuffer) {
         self.store = store
         self.buffer = buffer
         clock = buffer.clock

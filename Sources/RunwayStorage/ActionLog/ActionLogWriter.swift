@@ -6,7 +6,7 @@ struct ActionLogWriter: Sendable {
     private static let groupSize = 1000
 
     let buffer: RecordBuffer
-    let store: JournalStore
+    let store: JournalQueue
     let sender: ActionLogSender
 
     /// Runs until the buffer is finished, and its records are written or can't be written.

@@ -26,7 +26,7 @@ extension Journal {
 
     /// Whether the user opted out.
     ///
-    /// - Throws: ``StorageError/Kind/corrupted`` if the file does not contain the decision. ``JournalFile`` then
+    /// - Throws: ``StorageError/Kind/corrupted`` if the file does not contain the decision. ``LockedJournalFile`` then
     ///   replaces the file, and ``JournalSalvage`` decides.
     func isOptedOut() throws(StorageError) -> Bool {
         guard let decision = try setting(Self.optOutName) else {

@@ -35,7 +35,7 @@ final class Journal: Sendable {
     /// Opens the file at a URL. Creates it if it does not exist.
     ///
     /// - Throws: ``StorageError/Kind/corrupted`` or ``StorageError/Kind/newerSchema`` if the file has to be set aside,
-    ///   as ``JournalFile`` does. Any other kind if it may be possible to open the file later.
+    ///   as ``LockedJournalFile`` does. Any other kind if it may be possible to open the file later.
     init(
         at url: URL, limits: JournalLimits = JournalLimits(), durability: StorageDatabase.Durability = .full,
         sealing: (any PayloadSealing)? = nil, time: JournalTime
@@ -298,7 +298,7 @@ extension Journal {
     /// Overwrites removed bytes, and removes the files that were set aside.
     func overwriteRemoved() throws(StorageError) {
         try moveLog()
-        do { try JournalFile.removeSetAside(url) } catch { throw StorageError(error, at: url) }
+        do { try LockedJournalFile.removeSetAside(url) } catch { throw StorageError(error, at: url) }
     }
 
     /// Overwrites removed bytes. Files that were set aside stay.

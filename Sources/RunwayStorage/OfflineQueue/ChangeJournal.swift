@@ -23,7 +23,7 @@ final class ChangeJournal: Sendable {
         var notifiedState = OfflineQueueState()
     }
 
-    let store: JournalStore
+    let store: JournalQueue
     let options: OfflineQueueOptions
     let time: @Sendable () -> JournalTime
     private let onChange: @Sendable () -> Void
@@ -37,7 +37,7 @@ final class ChangeJournal: Sendable {
         self.options = options
         self.time = time
         self.onChange = onChange
-        store = JournalStore(
+        store = JournalQueue(
             at: url, limits: options.limits, durability: options.survivesPowerLoss ? .full : .normal,
             sealing: options.sealing, time: time)
     }
@@ -78,7 +78,7 @@ final class ChangeJournal: Sendable {
     ///   - access: The way in which the operation uses the file. The default is writing.
     ///   - changes: Whether the operation changes the contents of a list of changes.
     func run<Value: Sendable>(
-        _ access: JournalStore.Access = .writing, changes: Bool = false,
+        _ access: JournalQueue.Access = .writing, changes: Bool = false,
         _ operation: @escaping @Sendable (Journal) throws(StorageError) -> Value
     ) async throws(StorageError) -> Value {
         defer { noteProblem() }
@@ -88,7 +88,7 @@ final class ChangeJournal: Sendable {
     }
 
     func perform<Value>(
-        _ operation: (Journal) throws(StorageError) -> Value, on journal: Journal, _ access: JournalStore.Access,
+        _ operation: (Journal) throws(StorageError) -> Value, on journal: Journal, _ access: JournalQueue.Access,
         changes: Bool
     ) throws(StorageError) -> Value {
         if state.withLock({ $0.waiting }) == nil { try begin(journal) }

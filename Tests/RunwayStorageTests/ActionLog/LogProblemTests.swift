@@ -108,7 +108,7 @@ struct LogProblemTests {
 
     @Test func problemEndsWhenTheFileIsReadableAgain() async throws {
         let fixture = LogFixture()
-        let store = JournalStore(
+        let store = JournalQueue(
             at: fixture.folder.file, limits: JournalLimits(), durability: .normal, sealing: nil
         ) { .seconds(0) }
         let other = try Journal(in: fixture.folder)

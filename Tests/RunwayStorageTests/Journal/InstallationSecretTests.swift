@@ -61,7 +61,7 @@ struct InstallationSecretTests {
         try journal.write { try $0.execute(sql: damage) }
         try journal.close()
         var reports: [StorageError.Kind] = []
-        let file = try JournalFile(at: folder.file, limits: JournalLimits(), durability: .normal)
+        let file = try LockedJournalFile(at: folder.file, limits: JournalLimits(), durability: .normal)
         let begun = try file.open(time: .seconds(0)) { error, _ in reports.append(error.kind) }
         #expect(reports == [.corrupted] && begun.secret != journal.secret)
         #expect(begun.installation == begun.secret.installation)

@@ -13,7 +13,7 @@ struct JournalDamageTests {
     /// Opens the file as an owner does, and returns the names under which unreadable ones were set aside, with the reasons.
     private func open(_ folder: ScratchFolder) throws -> (Journal, [StorageError.Kind]) {
         var reports: [StorageError.Kind] = []
-        let file = try JournalFile(at: folder.file, limits: JournalLimits(), durability: .normal)
+        let file = try LockedJournalFile(at: folder.file, limits: JournalLimits(), durability: .normal)
         let journal = try file.open(time: .seconds(0)) { error, file in
             reports.append(error.kind)
             #expect(FileManager.default.fileExists(atPath: file.path))
@@ -85,7 +85,7 @@ struct JournalDamageTests {
     }
 
     @Test func damageThatIsFoundLaterCostsNothingSound() async throws {
-        let store = JournalStore(
+        let store = JournalQueue(
             at: folder.file, limits: JournalLimits(), durability: .normal, sealing: nil
         ) { .seconds(0) }
         let isDamaged = Mutex(true)
@@ -145,7 +145,7 @@ struct JournalDamageTests {
         for ending in ["", "1", "1-wal", "2", "3", "3-wal"].map({ $0.isEmpty ? "" : ".unreadable-\($0)" }) {
             try Data(ending.utf8).write(to: file(ending))
         }
-        #expect(try JournalFile.setAside(folder.file).path == file(".unreadable-1").path)
+        #expect(try LockedJournalFile.setAside(folder.file).path == file(".unreadable-1").path)
         func text(_ ending: String) -> String? {
             (try? Data(contentsOf: file(ending))).map { String(decoding: $0, as: UTF8.self) }
         }
@@ -169,7 +169,7 @@ struct JournalDamageTests {
             try journal.append(["a"])
             await #expect(processExitsWith: .success) { [path = folder.file.path as String] in
                 #expect {
-                    let file = try JournalFile(
+                    let file = try LockedJournalFile(
                         at: URL(fileURLWithPath: path), limits: JournalLimits(), durability: .normal)
                     _ = try file.open(time: .seconds(0)) { _, _ in Issue.record("The file was set aside.") }
                 } throws: {
@@ -224,7 +224,7 @@ struct JournalDamageTests {
     }
 
     @Test func driveErrorReopensTheFile() async throws {
-        let store = JournalStore(
+        let store = JournalQueue(
             at: folder.file, limits: JournalLimits(), durability: .normal, sealing: nil
         ) { .seconds(0) }
         let first = try await store.run { journal throws(StorageError) in

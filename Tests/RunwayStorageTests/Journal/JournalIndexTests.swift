@@ -8,8 +8,8 @@ import Testing
 struct JournalIndexTests {
     private let folder = ScratchFolder()
 
-    private func store() -> JournalStore {
-        JournalStore(at: folder.file, limits: JournalLimits(), durability: .normal, sealing: nil) { .seconds(0) }
+    private func store() -> JournalQueue {
+        JournalQueue(at: folder.file, limits: JournalLimits(), durability: .normal, sealing: nil) { .seconds(0) }
     }
 
     @Test func entryWithAWrongIndexIsClaimed() async throws {

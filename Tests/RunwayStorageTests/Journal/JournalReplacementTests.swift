@@ -8,8 +8,8 @@ import Testing
 struct JournalReplacementTests {
     private let folder = ScratchFolder()
 
-    private func file() throws(StorageError) -> JournalFile {
-        try JournalFile(at: folder.file, limits: JournalLimits(), durability: .normal)
+    private func file() throws(StorageError) -> LockedJournalFile {
+        try LockedJournalFile(at: folder.file, limits: JournalLimits(), durability: .normal)
     }
 
     @Test func fileIsLockedBetweenItsTwoNames() throws {
@@ -28,9 +28,9 @@ struct JournalReplacementTests {
     @Test func storeHoldsTheLockDuringAReplacement() async throws {
         let (url, failures) = (folder.file, Failures())
         // The clocks are read when the file is opened, and when it is replaced.
-        let store = JournalStore(at: url, limits: JournalLimits(), durability: .normal, sealing: nil) {
+        let store = JournalQueue(at: url, limits: JournalLimits(), durability: .normal, sealing: nil) {
             do throws(StorageError) {
-                _ = try JournalFile(at: url, limits: JournalLimits(), durability: .normal)
+                _ = try LockedJournalFile(at: url, limits: JournalLimits(), durability: .normal)
                 failures.append(nil)
             } catch {
                 failures.append(error.kind)

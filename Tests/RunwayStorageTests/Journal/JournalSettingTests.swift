@@ -15,7 +15,7 @@ struct JournalSettingTests {
         try journal.write { try $0.execute(sql: statement) }
         try journal.close()
         var reports: [StorageError.Kind] = []
-        let file = try JournalFile(at: folder.file, limits: JournalLimits(), durability: .normal)
+        let file = try LockedJournalFile(at: folder.file, limits: JournalLimits(), durability: .normal)
         return (try file.open(time: .seconds(0)) { error, _ in reports.append(error.kind) }, reports)
     }
 
@@ -39,7 +39,7 @@ struct JournalSettingTests {
         let (journal, reports) = try reopen(after: "DELETE FROM setting WHERE name = 'optedOut'")
         #expect(reports.isEmpty)
         try journal.close()
-        let store = JournalStore(at: folder.file, limits: JournalLimits(), durability: .normal, sealing: nil) {
+        let store = JournalQueue(at: folder.file, limits: JournalLimits(), durability: .normal, sealing: nil) {
             .seconds(0)
         }
         let isOptedOut = try await store.read { journal throws(StorageError) in try journal.isOptedOut() }
@@ -81,7 +81,7 @@ struct JournalSettingTests {
         try journal.append(["a"], at: 50)
         try journal.write { try $0.execute(sql: "UPDATE file SET moment = 4000000") }
         try journal.close()
-        let store = JournalStore(
+        let store = JournalQueue(
             at: folder.file, limits: JournalLimits(maximumAge: .seconds(100)), durability: .normal, sealing: nil
         ) { .seconds(60) }
         let (texts, lost) = try await store.run { journal throws(StorageError) in

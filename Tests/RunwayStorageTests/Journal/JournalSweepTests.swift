@@ -55,12 +55,12 @@ struct JournalSweepTests {
 
     /// Opens a damaged file as its owner does.
     private func withStore(
-        of data: Data, _ body: (JournalStore) async throws -> Void
+        of data: Data, _ body: (JournalQueue) async throws -> Void
     ) async throws {
         let folder = ScratchFolder()
         try FileManager.default.createDirectory(at: folder.url, withIntermediateDirectories: true)
         try data.write(to: folder.file)
-        let store = JournalStore(at: folder.file, limits: JournalLimits(), durability: .normal, sealing: nil) {
+        let store = JournalQueue(at: folder.file, limits: JournalLimits(), durability: .normal, sealing: nil) {
             .seconds(0)
         }
         try await body(store)

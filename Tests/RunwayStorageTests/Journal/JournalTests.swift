@@ -293,7 +293,7 @@ struct JournalTests {
             let journal = try Journal(in: folder)
             try journal.append([text], scope: "ada")
             try journal.close()
-            _ = try JournalFile.setAside(folder.file)
+            _ = try LockedJournalFile.setAside(folder.file)
         }
         let journal = try Journal(in: folder)
         #expect(try FileManager.default.contentsOfDirectory(atPath: folder.url.path).count > 3)

@@ -11,14 +11,14 @@ struct SpaceReserveTests {
     private let folder = ScratchFolder()
     private var reserve: String { folder.file.path + "-reserve" }
 
-    private func openStore() -> JournalStore {
-        JournalStore(at: folder.file, limits: JournalLimits(), durability: .normal, sealing: nil) { .seconds(0) }
+    private func openStore() -> JournalQueue {
+        JournalQueue(at: folder.file, limits: JournalLimits(), durability: .normal, sealing: nil) { .seconds(0) }
     }
 
     private func isThere() -> Bool { FileManager.default.fileExists(atPath: reserve) }
 
     /// Runs an operation for which the disk is full as long as there is a reserve, and returns how often it was called.
-    private func attempt(_ access: JournalStore.Access, on store: JournalStore) async -> (Int, StorageError?) {
+    private func attempt(_ access: JournalQueue.Access, on store: JournalQueue) async -> (Int, StorageError?) {
         let path = reserve
         let attempts = Mutex(0)
         do throws(StorageError) {

@@ -30,7 +30,7 @@ struct WriteAheadLogDamageTests {
         try FileManager.default.createDirectory(at: folder.url, withIntermediateDirectories: true)
         try files.database.write(to: folder.file)
         try log.write(to: URL(fileURLWithPath: folder.file.path + "-wal"))
-        let file = try JournalFile(at: folder.file, limits: JournalLimits(), durability: .normal)
+        let file = try LockedJournalFile(at: folder.file, limits: JournalLimits(), durability: .normal)
         let journal = try file.open(time: .seconds(0)) { error, _ in
             Issue.record("\(comment): the file was set aside: \(error)")
         }

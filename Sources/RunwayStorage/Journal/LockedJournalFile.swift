@@ -5,7 +5,7 @@ import Foundation
 ///
 /// A file that can't be read is renamed. The undamaged entries of a damaged file are copied to the new file
 /// (``JournalSalvage``).
-final class JournalFile: Sendable {
+final class LockedJournalFile: Sendable {
     /// The maximum number of unreadable files next to the current one. Older ones are removed.
     static let maximumSetAsideCount = 3
 

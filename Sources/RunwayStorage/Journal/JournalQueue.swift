@@ -4,7 +4,7 @@ import RunwaySQLite
 import Synchronization
 
 /// Opens a journal when it is first needed, and runs operations on it on a queue that may wait for the disk.
-final class JournalStore: Sendable {
+final class JournalQueue: Sendable {
     enum Access {
         /// The operation only reads. It neither clears nor replaces the error of a write.
         case reading
@@ -15,7 +15,7 @@ final class JournalStore: Sendable {
 
     private struct State {
         /// The lock of the file while the journal is open or being replaced.
-        var file: JournalFile?
+        var file: LockedJournalFile?
         var journal: Journal?
         var isClosed = false
         var setAside: [URL] = []
@@ -168,16 +168,16 @@ final class JournalStore: Sendable {
         if let former { return former }
         if isClosed { throw StorageError(.unavailable, "\(url.lastPathComponent) was closed.") }
         if let file { return try opened(file) }
-        return try opened(JournalFile(at: url, limits: limits, durability: durability, sealing: sealing))
+        return try opened(LockedJournalFile(at: url, limits: limits, durability: durability, sealing: sealing))
     }
 
-    private func opened(_ file: JournalFile) throws(StorageError) -> Journal {
+    private func opened(_ file: LockedJournalFile) throws(StorageError) -> Journal {
         let journal = try file.open(time: time()) { _, name in state.withLock { $0.setAside.append(name) } }
         state.withLock { ($0.file, $0.journal) = (file, journal) }
         return journal
     }
 
-    private func replaced(_ file: JournalFile) throws(StorageError) -> Journal {
+    private func replaced(_ file: LockedJournalFile) throws(StorageError) -> Journal {
         // If closing fails, the file is not renamed, and the next operation tries again.
         try state.withLock { $0.journal }?.close()
         state.withLock { $0.journal = nil }
