@@ -25,11 +25,45 @@ final class StreamTopics: Sendable {
         var waiter: CheckedContinuation<Outcome, Never>?
     }
 
+    /// An open connection of a Runway server, whose topics can be changed.
     fileprivate struct Connection {
         let id: String
         let link: Int
         /// The topics that the server has confirmed for the connection.
         var topics: Set<String>
+    }
+
+    /// The state of the newest link. Links have ascending numbers.
+    ///
+    /// ```
+    /// closed -- opened --> changeable | fixed -- topics are missing --> ended -- closed --> ended
+    ///                      changeable | fixed -- closed --> closed        ended -- opened --> changeable | fixed
+    /// ```
+    fileprivate enum Link {
+        /// No link is open.
+        case closed
+        /// A link of a Runway server is open.
+        case changeable(Connection)
+        /// A link of another server is open. Its topics can't be changed.
+        case fixed(link: Int, topics: Set<String>)
+        /// The link has ended because of its topics: its reader opens the next one.
+        case ended(link: Int, LinkFailure)
+
+        /// The open connection of a Runway server.
+        var connection: Connection? {
+            get { if case .changeable(let connection) = self { connection } else { nil } }
+            set { self = newValue.map(Link.changeable) ?? .closed }
+        }
+
+        /// Returns how a link has ended because of its topics; `nil` if it has not.
+        func end(of link: Int) -> LinkFailure? {
+            switch self {
+            case .ended(let last, let failure) where link <= last: failure
+            case .changeable(let connection) where link < connection.link: .superseded
+            case .fixed(let last, _) where link < last: .superseded
+            default: nil
+            }
+        }
     }
 
     /// The change in flight, without topics that the connection already has.
@@ -48,12 +82,7 @@ final class StreamTopics: Sendable {
         /// first link, or if they are unknown.
         var followed: Set<String>?
         var confirmedCount = 0
-        var connection: Connection?
-        /// The open link of a server that is not a Runway server, and the topics that the link requested.
-        var plainLink: (number: Int, topics: Set<String>)?
-        /// The last link that ended because of its topics, and how it ended.
-        var endedLink = 0
-        var end = LinkFailure.superseded
+        var link = Link.closed
         /// The waiting changes. If a change is in flight, it is the first.
         var changes: [Change] = []
         var changeCount = 0
@@ -89,13 +118,13 @@ final class StreamTopics: Sendable {
     }
     var confirmedCount: Int { state.withLock { $0.confirmedCount } }
     /// The id of the open connection; `nil` without one, and for servers that are not Runway servers.
-    var connection: String? { state.withLock { $0.connection?.id } }
+    var connection: String? { state.withLock { $0.link.connection?.id } }
 
     /// Returns whether events of a topic are still wanted.
     func wants(_ topic: String) -> Bool { state.withLock { $0.wanted?.contains(topic) ?? true } }
 
     /// Returns how a link ended because of its topics; `nil` if it did not.
-    func end(of link: Int) -> LinkFailure? { state.withLock { link <= $0.endedLink ? $0.end : nil } }
+    func end(of link: Int) -> LinkFailure? { state.withLock { $0.link.end(of: link) } }
 
     /// Continues at the position of a cursor. The stream has skipped earlier events of topics that the cursor does not
     /// name, or names as refused.
@@ -116,15 +145,15 @@ final class StreamTopics: Sendable {
     /// - Returns: Whether the link includes a wanted topic of which the stream may have skipped events.
     func opened(_ id: String, on link: Int, asked: Set<String>?, refused: Set<String>) -> Bool {
         let (starts, hasReturnedTopics) = state.withLock { state -> (Bool, Bool) in
-            guard link > state.endedLink else { return (false, false) }
+            guard state.link.end(of: link) == nil else { return (false, false) }
             let asked = asked ?? []
             let wanted = state.wanted ?? asked
             guard wanted.isSubset(of: asked) else {
-                (state.endedLink, state.end, state.connection) = (link, .superseded, nil)
+                state.link = .ended(link: link, .superseded)
                 return (false, false)
             }
             let hasReturnedTopics = state.beginLink(refusing: refused)
-            state.connection = Connection(id: id, link: link, topics: asked.subtracting(refused))
+            state.link = .changeable(Connection(id: id, link: link, topics: asked.subtracting(refused)))
             // Topics may have been removed while the link was opening.
             let removed = asked.subtracting(wanted)
             if removed.isEmpty { return (false, hasReturnedTopics) }
@@ -141,13 +170,13 @@ final class StreamTopics: Sendable {
     /// - Returns: The same as ``opened(_:on:asked:refused:)``.
     func opened(on link: Int, asked: Set<String>?) -> Bool {
         state.withLock { state in
-            guard link > state.endedLink else { return false }
+            guard state.link.end(of: link) == nil else { return false }
             if let wanted = state.wanted, let asked {
                 guard wanted.isSubset(of: asked) else {
-                    (state.endedLink, state.end) = (link, .superseded)
+                    state.link = .ended(link: link, .superseded)
                     return false
                 }
-                state.plainLink = (link, asked)
+                state.link = .fixed(link: link, topics: asked)
             }
             return state.beginLink(refusing: [])
         }
@@ -159,20 +188,25 @@ final class StreamTopics: Sendable {
     ///   ignored, since the next one names the topics again.
     func probed(_ connection: String, refused: Set<String>, since count: Int) {
         let isNew = state.withLock { state in
-            state.confirmedCount == count && state.connection?.id == connection && state.note(refused: refused)
+            state.confirmedCount == count && state.link.connection?.id == connection && state.note(refused: refused)
         }
         if isNew { onRefusal() }
     }
 
     /// Records that the link has ended, and is no longer read.
-    func closed() { state.withLock { ($0.connection, $0.plainLink) = (nil, nil) } }
+    func closed() {
+        state.withLock { state in
+            if case .ended = state.link { return }
+            state.link = .closed
+        }
+    }
 
     /// Changes the wanted topics. If a connection is open, returns when the server has confirmed the change.
     ///
     /// - Throws: The error of a refused call (400, 403), which changes nothing, or of a cancelled call.
     func change(adding added: Set<String>, removing removed: Set<String>) async throws(NetworkError) {
         let number = state.withLock { $0.nextNumber() }
-        defer { if let link = state.withLock({ $0.losePlainLink() }) { onLoss(link) } }
+        defer { if let link = state.withLock({ $0.loseFixedLink() }) { onLoss(link) } }
         let outcome = await withTaskCancellationHandler {
             await withCheckedContinuation { waiter in
                 let change = Change(number: number, added: added, removed: removed, waiter: waiter)
@@ -182,7 +216,7 @@ final class StreamTopics: Sendable {
                     let isLessRefused = !state.refused.isDisjoint(with: removed)
                     state.refused.subtract(removed)
                     // The link that opens next, or is opening now, includes the topics.
-                    if state.connection == nil { return (.success(()), false, isLessRefused) }
+                    if state.link.connection == nil { return (.success(()), false, isLessRefused) }
                     if Task.isCancelled {
                         return (.failure(.cancelledChange), state.add(change.withoutWaiter), isLessRefused)
                     }
@@ -271,7 +305,7 @@ extension StreamTopics.State {
     /// Returns the next change to send, and the waiters to resume. Without a connection no change is sent, and all
     /// waiters are resumed, since the next link includes their topics.
     fileprivate mutating func nextStep() -> (StreamTopics.Step?, [CheckedContinuation<StreamTopics.Outcome, Never>]) {
-        guard let connection, let change = changes.first else {
+        guard let connection = link.connection, let change = changes.first else {
             let waiters = changes.compactMap(\.waiter)
             (changes, isSending) = ([], false)
             return (nil, waiters)
@@ -285,18 +319,18 @@ extension StreamTopics.State {
     /// Records the topics that the server refuses on the open connection. Returns whether they are new.
     fileprivate mutating func note(refused topics: Set<String>) -> Bool {
         let lost = topics.intersection(wanted ?? [])
-        connection?.topics.subtract(lost)
+        link.connection?.topics.subtract(lost)
         defer { refused.formUnion(lost) }
         return !lost.isSubset(of: refused)
     }
 
     /// Records that the server made a change. Returns whether it refuses other topics than before.
     fileprivate mutating func confirm(_ step: StreamTopics.Step, refused topics: Set<String>) -> Bool {
-        guard connection?.id == step.connection else { return false }
+        guard link.connection?.id == step.connection else { return false }
         let before = refused
         confirmedCount += 1
-        connection?.topics.formUnion(step.added)
-        connection?.topics.subtract(step.removed)
+        link.connection?.topics.formUnion(step.added)
+        link.connection?.topics.subtract(step.removed)
         refused.subtract(step.added)
         return note(refused: topics) || refused != before
     }
@@ -307,25 +341,25 @@ extension StreamTopics.State {
         let before = refused
         let later = changes.filter { $0.number > step.number }.reduce(into: Set()) { $0.formUnion($1.added) }
         // Topics that were refused earlier stay wanted, since they were wanted before this change.
-        let dropped = step.added.subtracting(later).subtracting(connection?.topics ?? []).subtracting(refused)
+        let dropped = step.added.subtracting(later).subtracting(link.connection?.topics ?? []).subtracting(refused)
         wanted?.subtract(dropped)
         refused.subtract(dropped)
-        if connection?.id == step.connection { _ = note(refused: topics) }
+        if link.connection?.id == step.connection { _ = note(refused: topics) }
         return refused != before
     }
 
     /// Ends the open link of a server other than a Runway server if it lacks a wanted topic, and returns its number.
-    fileprivate mutating func losePlainLink() -> Int? {
-        guard let link = plainLink, let wanted, !wanted.isSubset(of: link.topics) else { return nil }
-        (endedLink, end, plainLink) = (link.number, .superseded, nil)
-        return link.number
+    fileprivate mutating func loseFixedLink() -> Int? {
+        guard case .fixed(let number, let topics) = link, let wanted, !wanted.isSubset(of: topics) else { return nil }
+        link = .ended(link: number, .superseded)
+        return number
     }
 
     /// Ends the link of a connection, and returns its number; `nil` if the connection is no longer open.
     fileprivate mutating func lose(_ connection: String) -> Int? {
-        guard let link = self.connection?.link, self.connection?.id == connection else { return nil }
-        (endedLink, end, self.connection) = (link, .transient(retryAfter: nil), nil)
-        return link
+        guard let lost = link.connection, lost.id == connection else { return nil }
+        link = .ended(link: lost.link, .transient(retryAfter: nil))
+        return lost.link
     }
 }
 
