@@ -27,7 +27,7 @@
 public struct JSONDocument: Sendable {
     let storage: JSONStorage
 
-    /// Reads bytes, which the document retains and does not copy.
+    /// Parses bytes. The document retains them without copying.
     ///
     /// - Throws: ``JSONError`` of kind `syntax`, `invalidUTF8` or `limitExceeded`, with offset, line and column.
     public init(_ bytes: [UInt8], limits: JSONLimits = .default) throws(JSONError) {
@@ -38,7 +38,7 @@ public struct JSONDocument: Sendable {
         }
     }
 
-    /// Reads data, whose bytes are copied.
+    /// Parses data. The document copies the bytes.
     ///
     /// - Throws: ``JSONError`` of kind `syntax`, `invalidUTF8` or `limitExceeded`, with offset, line and column.
     public init(_ data: Data, limits: JSONLimits = .default) throws(JSONError) {
@@ -46,7 +46,7 @@ public struct JSONDocument: Sendable {
         try self.init(Array(data), limits: limits)
     }
 
-    /// Reads text, whose UTF-8 bytes are copied.
+    /// Parses text. The document copies its UTF-8 bytes.
     ///
     /// - Throws: ``JSONError`` of kind `syntax` or `limitExceeded`, with offset, line and column.
     public init(_ text: String, limits: JSONLimits = .default) throws(JSONError) {
@@ -54,10 +54,10 @@ public struct JSONDocument: Sendable {
         try self.init(Array(text.utf8), limits: limits)
     }
 
-    /// The value that the document is.
+    /// The top-level value of the document.
     public var root: JSONValue { JSONValue(storage: storage, index: 0) }
 
-    /// The size of the document in bytes, with white space and byte order mark.
+    /// The size of the document in bytes, including white space and a byte order mark.
     public var byteCount: Int { storage.bytes.count }
 
     /// The bytes of the document, unchanged.

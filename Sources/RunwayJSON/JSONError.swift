@@ -1,7 +1,7 @@
 /// An error in a document, or a value that is not of the required kind.
 ///
-/// ``description`` is one sentence that a person can act on. The texts contain no value of a member whose name is
-/// secret by ``JSONRedaction/default``.
+/// ``description`` is one sentence that a person can act on. The texts never contain the value of a member whose name
+/// is secret by ``JSONRedaction/default``.
 public struct JSONError: Error, Sendable, Hashable {
     /// The kind of the error.
     public enum Kind: String, Sendable, Hashable {
@@ -9,38 +9,38 @@ public struct JSONError: Error, Sendable, Hashable {
         case syntax
         /// A string's bytes are not well-formed UTF-8 (Unicode, table 3-7), or the document is in UTF-16 or UTF-32.
         case invalidUTF8
-        /// The document is beyond a bound of ``JSONLimits``.
+        /// The document exceeds a limit of ``JSONLimits``.
         case limitExceeded
         /// The document has no value at the required path.
         case missing
-        /// The value has another kind than the required one.
+        /// The value is not of the required kind.
         case typeMismatch
         /// The value is a number that the required type cannot hold.
         case outOfRange
-        /// A value could not be written as JSON: an infinite or undefined number, for example.
+        /// A value could not be written as JSON, such as an infinity or NaN.
         case unwritable
-        /// Text of the right kind whose content is invalid: a date or base64 that cannot be read.
+        /// A string whose content is invalid, such as a malformed date or malformed base64.
         case invalidText
     }
 
     /// The kind of the error.
     public var kind: Kind
-    /// The path of the value, as ``JSONValue/path`` writes it; `nil` if the document could not be read.
+    /// The path of the value, in the format of ``JSONValue/path``; `nil` if the document could not be read.
     public var path: String?
-    /// The position of the first byte in question, counted from zero.
+    /// The offset of the first byte concerned, counted from 0; `nil` if the error has no position.
     public var offset: Int?
-    /// The line of ``offset``, counted from one; lines end at a line feed.
+    /// The line of ``offset``, counted from 1; lines end at a line feed. `nil` if the error has no position.
     public var line: Int?
-    /// The column of ``offset`` in its line, in Unicode scalars counted from one.
+    /// The column of ``offset``, counted in Unicode scalars from 1. `nil` if the error has no position.
     public var column: Int?
-    /// The expected value or token, such as `a string` or `',' or ']'`.
+    /// The expected value or token, such as `a string` or `',' or ']'`; `nil` if not known.
     public var expected: String?
-    /// The value or token that was found, with a short excerpt.
+    /// The value or token that was found, with a short excerpt; `nil` if not known.
     public var found: String?
-    /// The first bytes of the document as text, at most about 200 bytes, secrets redacted.
+    /// The start of the document as text, at most about 200 bytes, with secrets redacted; `nil` if not known.
     public var bodyStart: String?
 
-    /// Creates an error from its kind, its place, and the expected and found values; omitted values are `nil`.
+    /// Creates an error. All parameters but the kind are optional.
     public init(
         kind: Kind,
         path: String? = nil,
@@ -61,14 +61,14 @@ public struct JSONError: Error, Sendable, Hashable {
         self.bodyStart = bodyStart
     }
 
-    /// The number of bytes of a document that ``bodyStart`` is made from.
+    /// The number of bytes of the document that are passed on to ``bodyStart``.
     static let bodyStartByteCount = 200
-    /// The number of bytes of a value that ``found`` shows.
+    /// The maximum number of bytes of a value that ``found`` shows.
     static let excerptByteCount = 60
 }
 
 extension JSONError: CustomStringConvertible {
-    /// The error in one sentence: the place, the expected and the found value, and the start of the body.
+    /// The error in one sentence: position, expected and found value, and the start of the body.
     public var description: String {
         var text = headline
         if let path { text += " at \(Self.shortened(path))" }
@@ -83,7 +83,7 @@ extension JSONError: CustomStringConvertible {
         return text
     }
 
-    /// Returns a path or name for a sentence, truncated after 200 Unicode scalars, whatever characters they form.
+    /// Returns a path or name truncated to 200 Unicode scalars, for use in a sentence.
     package static func shortened(_ text: String) -> String {
         let scalars = text.unicodeScalars
         guard let end = scalars.index(scalars.startIndex, offsetBy: 200, limitedBy: scalars.endIndex) else {

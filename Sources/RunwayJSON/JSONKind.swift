@@ -1,18 +1,18 @@
-/// The kind of a ``JSONValue``, by RFC 8259 §3, or that there is no value.
+/// The kind of a ``JSONValue`` (RFC 8259 §3), including a value that is missing.
 public enum JSONKind: String, Sendable, Hashable, CaseIterable {
-    /// There is no value at the path. It differs from ``null``, which is a value of the document.
+    /// The document has no value at the path. ``null`` differs: it is a value in the document.
     case missing
     /// The literal `null`.
     case null
     /// The literal `true` or `false`.
     case boolean
-    /// A number, whether written as an integer or not; ``JSONValue/isInteger`` distinguishes these.
+    /// A number. ``JSONValue/isInteger`` is `true` if it is written as an integer.
     case number
-    /// A string.
+    /// A string in quotation marks.
     case string
-    /// An array.
+    /// An array of elements in brackets.
     case array
-    /// An object.
+    /// An object of members in braces.
     case object
 
     /// The kind with its article, for sentences such as "expected an array".

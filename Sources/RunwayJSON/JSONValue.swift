@@ -21,7 +21,6 @@
 /// 10^38, once; a decimal of more than 19 digits, a few times.
 public struct JSONValue: Sendable {
     @usableFromInline let storage: JSONStorage
-    /// The position of the value's entry in the index.
     @usableFromInline let index: Int
 
     @inlinable
@@ -30,27 +29,27 @@ public struct JSONValue: Sendable {
         self.index = index
     }
 
-    /// Stands for a document that could not be read: every lookup is missing, and every ``require(_:)`` throws the
-    /// error.
+    /// Creates a value that stands for an unreadable document. Every lookup in it is missing, and every ``require(_:)``
+    /// throws `error`.
     public init(invalid error: JSONError) {
         self.init(storage: JSONStorage(absence: .invalid(error)), index: 0)
     }
 
     @inline(__always) var entry: IndexEntry { storage.entry(at: index) }
 
-    /// The bytes that the index of the value's whole document takes in addition to the document.
+    /// The size in bytes of the index of the whole document, without the document.
     package var indexByteCount: Int { storage.indexByteCount }
 
-    /// The kind of the value.
+    /// The kind of the value; ``JSONKind/missing`` if the document has no such value.
     @inlinable public var kind: JSONKind { storage.kind(at: index) }
 
-    /// Whether the value exists; `null` does.
+    /// Whether the document has the value. A `null` exists.
     @inlinable public var exists: Bool { kind != .missing }
 
-    /// Whether the value is the literal `null`. A missing value is not.
+    /// Whether the value is the literal `null`. A missing value is not `null`.
     @inlinable public var isNull: Bool { kind == .null }
 
-    /// The error of a document that could not be read; `nil` for every value of a document.
+    /// The error of an unreadable document, for a value created with ``init(invalid:)``; otherwise `nil`.
     public var invalidDocumentError: JSONError? {
         if case .invalid(let error) = storage.absence { error } else { nil }
     }
@@ -59,10 +58,11 @@ public struct JSONValue: Sendable {
 // MARK: - Lookups
 
 extension JSONValue {
-    /// The value of the first member with a name; absent if there is none or the value is not an object.
+    /// The value of the first member named `key`. It is missing if the object has no such member or the value is not an
+    /// object.
     ///
-    /// Names are compared by their Unicode scalars (RFC 8259 §8.3). It takes time in proportion to the members before:
-    /// to read many members of a large object whose names are data, iterate over ``members`` once.
+    /// Names are compared by their Unicode scalars (RFC 8259 §8.3). A lookup takes time in proportion to the members
+    /// before. To read many members of a large object whose names are data, iterate over ``members`` once.
     @inlinable
     public subscript(key: String) -> JSONValue {
         let found = storage.member(named: key, ofObjectAt: index)
@@ -72,9 +72,10 @@ extension JSONValue {
     @usableFromInline
     func missing(name: String) -> JSONValue { missing(.name(name)) }
 
-    /// The element at an index counted from zero; absent if there is none or the value is not an array.
+    /// The element at an index counted from 0. It is missing if the index is out of bounds or the value is not an
+    /// array.
     ///
-    /// The time is proportional to the number of elements before it: to read all elements, iterate over ``elements``.
+    /// A lookup takes time in proportion to the elements before. To read all elements, iterate over ``elements``.
     public subscript(index: Int) -> JSONValue {
         let entry = entry
         if entry.tag == .array, index >= 0, index < count {
@@ -99,52 +100,53 @@ extension JSONValue {
     /// The number of elements or members; 0 for every other kind.
     @inlinable public var count: Int { storage.count(at: index) }
 
-    /// The elements in document order, found during the iteration; none unless the value is an array.
+    /// The elements in document order, read lazily; empty if the value is not an array.
     @inlinable public var elements: JSONElements { JSONElements(array: self) }
 
-    /// The members in document order, names that occur twice twice; none unless the value is an object.
+    /// The members in document order, read lazily; empty if the value is not an object. Members with equal names are
+    /// all included.
     @inlinable public var members: JSONMembers { JSONMembers(object: self) }
 }
 
 // MARK: - Readings
 
 extension JSONValue {
-    /// The text of a string; nil for every other kind. A lone surrogate is read as U+FFFD.
+    /// The text of a string; `nil` for every other kind. A lone surrogate is read as U+FFFD.
     @inlinable public var string: String? { storage.string(at: index) }
 
-    /// Whether the value is a string of exactly these Unicode scalars; compares bytes and creates no string.
+    /// Returns whether the value is a string of exactly the Unicode scalars of `text`. It creates no string.
     @inlinable
     public func isString(_ text: String) -> Bool { storage.isString(text, at: index) }
 
-    /// The boolean; nil for every other kind.
+    /// The Boolean of a `true` or `false`; `nil` for every other kind.
     @inlinable public var bool: Bool? { storage.bool(at: index) }
 
-    /// Whether the value is a number written without fraction and exponent, such as `1` but not `1.0`.
+    /// Whether the value is a number written without fraction and exponent: `1` is, `1.0` is not.
     public var isInteger: Bool { entry.tag == .integer }
 
-    /// The number when it is an integer that `Int` holds, exact; `1.0` and `1e2` are integers too.
+    /// The exact number; `nil` if it is not an integer or `Int` cannot represent it. `1.0` and `1e2` are integers.
     @inlinable public var int: Int? { storage.int64(at: index).flatMap(Int.init(exactly:)) }
 
-    /// The number when it is an integer that `Int64` holds, exact; `1.0` and `1e2` are integers too.
+    /// The exact number; `nil` if it is not an integer or `Int64` cannot represent it. `1.0` and `1e2` are integers.
     @inlinable public var int64: Int64? { storage.int64(at: index) }
 
-    /// The number when it is an integer that `UInt64` holds, exact; `1.0` and `1e2` are integers too.
+    /// The exact number; `nil` if it is not an integer or `UInt64` cannot represent it. `1.0` and `1e2` are integers.
     @inlinable public var uint64: UInt64? { storage.uint64(at: index) }
 
-    /// The double nearest to the number, ties to even; `nil` beyond the range of finite doubles, such as for `1e400`.
+    /// The double nearest to the number, ties to even; `nil` if it exceeds the finite doubles, such as `1e400`.
     @inlinable public var double: Double? { storage.double(at: index) }
 
-    /// The number as a decimal, exact up to 38 digits, for money; nil beyond the range of `Decimal`.
+    /// The number as a decimal, for money. It is exact up to 38 digits; `nil` beyond the range of `Decimal`.
     public var decimal: Decimal? { storage.decimal(at: index) }
 }
 
 // MARK: - Position
 
 extension JSONValue {
-    /// The value's bytes in the document, a string with its quotation marks; empty if missing.
+    /// The bytes of the value in the document, including a string's quotation marks; empty if the value is missing.
     public var rawBytes: ArraySlice<UInt8> { storage.bytes[byteRange] }
 
-    /// The position of the value's bytes in the document, counted from zero; empty if missing.
+    /// The byte offsets of the value in the document, counted from 0; empty if the value is missing.
     public var byteRange: Range<Int> {
         let entry = entry
         switch entry.tag {
@@ -155,17 +157,18 @@ extension JSONValue {
         }
     }
 
-    /// The line and the column of the value's first byte, as ``JSONError`` counts them; the first of both when missing.
+    /// The line and the column of the value's first byte, counted as in ``JSONError``; line 1, column 1 if the value is
+    /// missing.
     ///
-    /// The time is proportional to the length of the document up to the value.
+    /// Takes time in proportion to the document up to the value.
     public var position: (line: Int, column: Int) {
         GrammarCheck.position(of: byteRange.lowerBound, in: storage.bytes)
     }
 
     /// The value's path, such as `data.list[3].title`; `$` for the root.
     ///
-    /// Names that are not plain ASCII identifiers are in brackets and quotation marks: `data["per-page"]`. The path of
-    /// a missing value is the one of its lookup. It takes time in proportion to the document up to the value.
+    /// Names that are not plain ASCII identifiers are written as `data["per-page"]`. The path of a missing value is the
+    /// path that was looked up. Takes time in proportion to the document up to the value.
     public var path: String { JSONPathStep.path(steps) }
 
     var steps: [JSONPathStep] {

@@ -1,16 +1,15 @@
-/// State that the decoders of one document share. It stays inside the one task that decodes.
+/// State that all decoders of one document share. It is used only in the task that decodes.
 final class DecodingContext {
     let storage: JSONStorage
     let strategies: JSONDocumentDecoder
-    /// Whether the names of members are used unchanged as coding keys.
+    /// Whether member names are used unchanged as coding keys.
     let usesDefaultKeys: Bool
-    /// Converted names, stored since the objects of a list have the same names.
+    /// Caches converted names, since the objects of a list have the same names.
     private var convertedNames: [String: String] = [:]
-    /// The ways of decoding the types that occurred last, at most 32, since asking for a type's conformances takes
-    /// long.
+    /// Caches how the types decoded last are decoded, at most 32, since looking up a type's conformances is slow.
     private var ways: [(type: ObjectIdentifier, way: DecodingWay)] = []
 
-    /// Whether the root of the decoding is below a secret name; `nil` until it is computed.
+    /// Whether the root value of the decoding is below a secret member; `nil` until it is computed.
     private var isRootSecret: Bool?
 
     init(storage: JSONStorage, strategies: JSONDocumentDecoder) {
@@ -23,7 +22,6 @@ final class DecodingContext {
         }
     }
 
-    /// Returns a member's name as the string of a coding key.
     func key(for name: String, below decoder: ValueDecoder) -> String {
         switch strategies.keyDecodingStrategy {
         case .useDefaultKeys: return name
@@ -36,7 +34,7 @@ final class DecodingContext {
         }
     }
 
-    /// Returns whether the value at which decoding began is below a secret name. Computed once.
+    /// Returns whether the value at which decoding began is below a secret member. Computed once.
     func isSecret(root: JSONValue) -> Bool {
         if let isRootSecret { return isRootSecret }
         let isSecret = root.isSecret(by: .default)
@@ -44,7 +42,6 @@ final class DecodingContext {
         return isSecret
     }
 
-    /// Returns the way in which a type is decoded.
     func way<T: Decodable>(_ type: T.Type) -> DecodingWay {
         if type == String.self { return .string }
         if type == Int.self { return .int }

@@ -4,14 +4,13 @@
     import Foundation
 #endif
 
-/// The way in which a type is decoded.
 enum DecodingWay {
-    /// Types that are read without a container, so that their keys are needed only for errors.
+    /// Types that are read without a container. Their keys are needed only for errors.
     case string, int, double, bool, strings, ints, doubles
     case date, data, url, decimal
-    /// An array or a dictionary with strings as keys, which are decoded without their own containers.
+    /// An array, or a dictionary with string keys. Both are decoded without a container.
     case collection(any DirectlyDecoded.Type)
-    /// The type decodes itself by its own `init(from:)`.
+    /// The type decodes itself with its own `init(from:)`.
     case itself
 
     init<T: Decodable>(_ type: T.Type) {
@@ -45,14 +44,14 @@ enum DecodingWay {
     }
 }
 
-/// A type whose values are decoded from the index itself, with the same result as its `init(from:)`.
+/// A type whose values are decoded directly from the index. The result equals that of its `init(from:)`.
 protocol DirectlyDecoded {
     static func decode<T>(from decoder: ValueDecoder, as type: T.Type) throws -> T
 }
 
 extension Array {
-    /// The most elements that are reserved before one is read: as many as 64 KiB hold. Two bytes of a document may
-    /// announce an element of a type of hundreds of bytes.
+    /// The maximum number of elements to reserve before the first one is read: as many as fit in 64 KiB. A type may
+    /// need hundreds of bytes for an element that takes two bytes in the document.
     static var largestReserve: Int { (64 << 10) / MemoryLayout<Element>.stride }
 }
 
@@ -71,7 +70,7 @@ extension Array: DirectlyDecoded where Element: Decodable {
     }
 }
 
-/// The keys of a dictionary are data: no key strategy changes them. Of equal ones the first counts.
+/// The keys of a dictionary are data: no key strategy changes them. If a key occurs twice, its first value counts.
 extension Dictionary: DirectlyDecoded where Key == String, Value: Decodable {
     static func decode<T>(from decoder: ValueDecoder, as type: T.Type) throws -> T {
         try decoder.requireObject()

@@ -1,4 +1,5 @@
-/// A key for a name or an index for which a type has no key of its own. Its text is created when it is read.
+/// A coding key for a name or an index, used where a type has no key of its own. The text of an index is created on
+/// access.
 enum JSONCodingKey: CodingKey {
     case name(String)
     case index(Int)

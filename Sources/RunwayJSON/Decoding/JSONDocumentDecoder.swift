@@ -6,47 +6,51 @@
 
 /// Decodes `Decodable` types from a ``JSONDocument``, a ``JSONValue`` or bytes, as Foundation's `JSONDecoder` does.
 ///
-/// It has the strategies and errors of `JSONDecoder`: the same cases of `DecodingError` with the same coding paths. It
-/// differs as follows:
-/// - A lone surrogate is read as U+FFFD instead of failing, and a comma before a closing bracket is refused.
+/// It has the strategies of `JSONDecoder` and throws the same cases of `DecodingError` with the same coding paths. The
+/// differences are:
+/// - A lone surrogate is read as U+FFFD; `JSONDecoder` throws an error.
+/// - A comma before a closing bracket is an error.
 /// - Documents in UTF-16 or UTF-32 are refused.
-/// - A number is an integer only if it is exactly one: `1.0000000000000000001` as an `Int` is an error, there it is 1.
-/// - Doubles too small for a normal number, such as `1e-310`, are read as the nearest one; there they are refused.
-/// - Coding keys are compared with names by their Unicode scalars, never by equivalence.
-/// - Errors of numbers that do not fit and of dates have their full path, which `JSONDecoder` leaves out.
+/// - A number is an integer only if it is exactly one: decoding `1.0000000000000000001` as an `Int` throws an error,
+///   while `JSONDecoder` returns 1.
+/// - A number too small for a normal `Double`, such as `1e-310`, is read as the nearest double; `JSONDecoder` throws an
+///   error.
+/// - Coding keys and names are compared by their Unicode scalars, never by canonical equivalence.
+/// - Errors of dates and of numbers that do not fit have their full path, which `JSONDecoder` omits.
 ///
-/// Use it for models. To show rows, read the values themselves: that creates only the values that are shown.
+/// Use it for models. To display rows, read the ``JSONValue``s directly: then only the displayed values are created.
 public struct JSONDocumentDecoder: Sendable {
-    /// A rule that converts the names of members to coding keys.
+    /// The strategy that converts member names to coding keys.
     public enum KeyDecodingStrategy: Sendable {
         /// Names are used unchanged. The default.
         case useDefaultKeys
-        /// `first_name` becomes `firstName`, and `has_3d_tour` becomes `has3DTour`: every word is capitalized, which
-        /// begins anew behind a digit. Underscores at the beginning and end stay.
+        /// Converts `first_name` to `firstName`, and `has_3d_tour` to `has3DTour`: every word is capitalized, and a new
+        /// word begins after a digit. Underscores at the beginning and end stay.
         case convertFromSnakeCase
-        /// A function converts the path up to the name and the name itself, which is the last key.
+        /// A function returns the coding key. Its argument is the path to the member; the member's name is the last
+        /// key.
         case custom(@Sendable (_ codingPath: [any CodingKey]) -> any CodingKey)
     }
 
-    /// The format of dates.
+    /// The strategy that decodes `Date` values.
     public enum DateDecodingStrategy: Sendable {
-        /// `Date` decodes itself: seconds since the first of January 2001. The default.
+        /// `Date` decodes itself from the seconds since 1 January 2001. The default.
         case deferredToDate
-        /// A number of seconds since the first of January 1970.
+        /// A number of seconds since 1 January 1970.
         case secondsSince1970
-        /// A number of milliseconds since the first of January 1970.
+        /// A number of milliseconds since 1 January 1970.
         case millisecondsSince1970
         /// A string such as `2026-11-21T11:20:00Z` (RFC 3339, without fractions of a second).
         case iso8601
-        /// A string that a function reads, nil meaning that it can't: `.formatted { formatter.date(from: $0) }`.
+        /// A function parses a string and returns `nil` if it is invalid: `.formatted { formatter.date(from: $0) }`.
         case formatted(@Sendable (String) -> Date?)
         /// A function decodes the date.
         case custom(@Sendable (_ decoder: any Decoder) throws -> Date)
     }
 
-    /// The format of `Data`.
+    /// The strategy that decodes `Data` values.
     public enum DataDecodingStrategy: Sendable {
-        /// `Data` decodes itself: an array of numbers.
+        /// `Data` decodes itself from an array of numbers.
         case deferredToData
         /// A string in base64 (RFC 4648 §4). The default.
         case base64
@@ -54,40 +58,40 @@ public struct JSONDocumentDecoder: Sendable {
         case custom(@Sendable (_ decoder: any Decoder) throws -> Data)
     }
 
-    /// The format of infinite and undefined numbers, which JSON cannot represent.
+    /// The strategy for infinities and NaN, which JSON numbers cannot represent.
     public enum NonConformingFloatDecodingStrategy: Sendable {
         /// Decoding throws an error. The default.
         case `throw`
-        /// These strings stand for the numbers.
+        /// These strings are decoded as the infinities and NaN.
         case convertFromString(positiveInfinity: String, negativeInfinity: String, nan: String)
     }
 
-    /// The rule that converts the names of members to coding keys. By default names are used unchanged.
+    /// The strategy that converts member names to coding keys. By default, names are used unchanged.
     public var keyDecodingStrategy = KeyDecodingStrategy.useDefaultKeys
-    /// The format of dates. By default `Date` decodes itself.
+    /// The strategy that decodes `Date` values. By default, `Date` decodes itself.
     public var dateDecodingStrategy = DateDecodingStrategy.deferredToDate
-    /// The format of `Data`. The default is base64.
+    /// The strategy that decodes `Data` values. The default is base64.
     public var dataDecodingStrategy = DataDecodingStrategy.base64
-    /// The format of infinite and undefined numbers. By default none is accepted.
+    /// The strategy for infinities and NaN. By default, decoding throws an error.
     public var nonConformingFloatDecodingStrategy = NonConformingFloatDecodingStrategy.throw
-    /// Passed to the types that decode themselves. The default is empty.
+    /// Values that types read from `Decoder.userInfo` in their `init(from:)`. The default is empty.
     public var userInfo: [CodingUserInfoKey: any Sendable] = [:]
-    /// The bounds for documents passed as bytes. The default is ``JSONLimits/default``.
+    /// The limits for documents passed as bytes. The default is ``JSONLimits/default``.
     public var limits = JSONLimits.default
 
-    /// Decodes with the default strategies, until they are set.
+    /// Creates a decoder with the default strategies.
     public init() {}
 
-    /// Decodes a type from a document's root.
+    /// Decodes a type from a document's root value.
     ///
-    /// - Throws: `DecodingError`, or the errors of the type itself.
+    /// - Throws: `DecodingError`, or the error that the type's `init(from:)` throws.
     public func decode<T: Decodable>(_ type: T.Type, from document: JSONDocument) throws -> T {
         try decode(type, from: document.root)
     }
 
-    /// Decodes a type from a value; coding paths begin at that value.
+    /// Decodes a type from a value. The coding paths of errors begin at the value.
     ///
-    /// - Throws: `DecodingError`, or the errors of the type itself.
+    /// - Throws: `DecodingError`, or the error that the type's `init(from:)` throws.
     public func decode<T: Decodable>(_ type: T.Type, from value: JSONValue) throws -> T {
         if let error = value.invalidDocumentError { throw Self.corrupted(error) }
         let decoder = ValueDecoder(
@@ -96,10 +100,10 @@ public struct JSONDocumentDecoder: Sendable {
         return try decoder.unwrap(type)
     }
 
-    /// Decodes a type from the bytes of a document.
+    /// Parses a document and decodes a type from its root value.
     ///
-    /// - Throws: `DecodingError`, where `dataCorrupted` has a ``JSONError`` as its cause if the bytes are not JSON; or
-    ///   the errors of the type itself.
+    /// - Throws: `DecodingError`, or the error that the type's `init(from:)` throws. If the bytes are not JSON, the
+    ///   error is `dataCorrupted` with a ``JSONError`` as its underlying error.
     public func decode<T: Decodable>(_ type: T.Type, from bytes: [UInt8]) throws -> T {
         let document: JSONDocument
         do throws(JSONError) {
@@ -110,10 +114,10 @@ public struct JSONDocumentDecoder: Sendable {
         return try decode(type, from: document)
     }
 
-    /// Decodes a type from the bytes of a document.
+    /// Parses a document and decodes a type from its root value.
     ///
-    /// - Throws: `DecodingError`, where `dataCorrupted` has a ``JSONError`` as its cause if the bytes are not JSON; or
-    ///   the errors of the type itself.
+    /// - Throws: `DecodingError`, or the error that the type's `init(from:)` throws. If the bytes are not JSON, the
+    ///   error is `dataCorrupted` with a ``JSONError`` as its underlying error.
     public func decode<T: Decodable>(_ type: T.Type, from data: Data) throws -> T {
         try decode(type, from: Array(data))
     }

@@ -1,4 +1,4 @@
-/// The members of an object by coding keys; of members with the same key the first counts.
+/// The members of an object by coding key. If a key occurs twice, the first member counts.
 struct KeyedValueContainer<Key: CodingKey>: KeyedDecodingContainerProtocol {
     let decoder: ValueDecoder
 
@@ -12,7 +12,7 @@ struct KeyedValueContainer<Key: CodingKey>: KeyedDecodingContainerProtocol {
 
     func contains(_ key: Key) -> Bool { find(key) >= 0 }
 
-    /// Returns the index of a member's value, or -1.
+    /// Returns the index of a member's value, or -1 if the member is absent.
     @inline(__always)
     private func find(_ key: some CodingKey) -> Int { decoder.member(key.stringValue) }
 

@@ -1,4 +1,3 @@
-/// The value of a decoder, on its own.
 struct SingleValueContainer: SingleValueDecodingContainer {
     let decoder: ValueDecoder
 

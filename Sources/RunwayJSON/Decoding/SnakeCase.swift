@@ -4,10 +4,10 @@
     import Foundation
 #endif
 
-/// Names between `snake_case` and `camelCase`, by the rules of Foundation's coders.
+/// Converts names between `snake_case` and `camelCase` by the rules of Foundation's coders.
 enum SnakeCase {
-    /// `first_name` becomes `firstName`; underscores at the beginning and end stay. As in Foundation a word begins anew
-    /// behind a digit or a hyphen: `has_3d_tour` becomes `has3DTour`.
+    /// Converts `first_name` to `firstName`; underscores at the beginning and end stay. As in Foundation, a new word
+    /// begins after a digit or a hyphen: `has_3d_tour` becomes `has3DTour`.
     static func camelCase(fromSnakeCase name: String) -> String {
         let core = name.drop { $0 == "_" }
         guard let last = core.lastIndex(where: { $0 != "_" }) else { return name }
@@ -19,7 +19,7 @@ enum SnakeCase {
         return leading + camel + trailing
     }
 
-    /// `firstName` becomes `first_name`, `myURLProperty` becomes `my_url_property`.
+    /// Converts `firstName` to `first_name`, and `myURLProperty` to `my_url_property`.
     static func snakeCase(fromCamelCase name: String) -> String {
         let letters = Array(name)
         var words: [ArraySlice<Character>] = []
@@ -31,7 +31,7 @@ enum SnakeCase {
                 start = capital
                 break
             }
-            // Of a run of capitals the last one begins the next word; those before it are a word of their own.
+            // The last capital of a run begins the next word; the capitals before it form a word.
             if small > capital + 1 { words.append(letters[capital..<(small - 1)]) }
             start = small - 1
             searched = small + 1

@@ -1,7 +1,6 @@
-/// The elements of an array, one after another.
 struct UnkeyedValueContainer: UnkeyedDecodingContainer {
     private let decoder: ValueDecoder
-    /// The index of the next element; it does not change if decoding that element fails.
+    /// The index of the next element. It does not change if decoding that element fails.
     private var next: Int
     private(set) var currentIndex = 0
 
@@ -14,7 +13,6 @@ struct UnkeyedValueContainer: UnkeyedDecodingContainer {
     var count: Int? { decoder.storage.count(at: decoder.index) }
     var isAtEnd: Bool { currentIndex >= decoder.storage.count(at: decoder.index) }
 
-    /// Returns the decoder of the next element.
     private func element(_ type: Any.Type) throws -> ValueDecoder {
         let element = decoder.below(JSONCodingKey.index(currentIndex), at: next)
         if !isAtEnd { return element }

@@ -5,7 +5,7 @@
 #endif
 
 extension ValueDecoder {
-    /// Decodes any type, the ones that strategies are about by these.
+    /// Decodes any type, and applies the strategies for dates, data and numbers.
     func unwrap<T: Decodable>(_ type: T.Type) throws -> T { try unwrap(type, context.way(type)) }
 
     private func unwrap<T: Decodable>(_ type: T.Type, _ way: DecodingWay) throws -> T {
@@ -26,8 +26,8 @@ extension ValueDecoder {
         }
     }
 
-    /// Decodes a type from a value below this one. Types that need no decoder are read without one first, since only
-    /// the error needs a path.
+    /// Decodes a type from a value below this one. Types that need no decoder are first read without one, since only an
+    /// error needs the coding path.
     func unwrap<T: Decodable>(
         _ type: T.Type, _ way: DecodingWay, at index: Int, by key: @autoclosure () -> any CodingKey
     ) throws -> T {

@@ -1,10 +1,10 @@
-/// The `Decoder` of one value, which is also a step of the coding path.
+/// The `Decoder` of one value, and one step of the coding path.
 ///
-/// One object, shared by its containers, since they are copied for every value that is decoded.
+/// A class, so that all containers share one object: containers are copied for every decoded value.
 final class ValueDecoder: Decoder {
     let context: DecodingContext
     let storage: JSONStorage
-    /// The value's index, or -1 for one that is not there and decodes as a `null`.
+    /// The value's index, or -1 for an absent value, which decodes as `null`.
     let index: Int
     private var parent: ValueDecoder?
     private let key: (any CodingKey)?
@@ -19,7 +19,7 @@ final class ValueDecoder: Decoder {
         self.key = key
     }
 
-    /// Releases the decoders above one by one: a deep document would overflow the stack otherwise.
+    /// Releases the parent decoders one by one. Recursive release would overflow the stack for a deep document.
     deinit { while isKnownUniquelyReferenced(&parent) { parent = parent?.parent } }
 
     var codingPath: [any CodingKey] {
@@ -32,7 +32,7 @@ final class ValueDecoder: Decoder {
         return keys.reversed()
     }
 
-    /// Returns the index of the value of an object's member, or -1.
+    /// Returns the index of a member's value, or -1 if the member is absent.
     @inline(__always)
     func member(_ name: String) -> Int {
         guard context.usesDefaultKeys else { return convertedMembers[name] ?? -1 }
@@ -53,7 +53,7 @@ final class ValueDecoder: Decoder {
 
     var userInfo: [CodingUserInfoKey: Any] { context.strategies.userInfo }
 
-    /// The indices of an object's members by converted names; of equal ones the first counts.
+    /// The indices of the values by converted member name. If a name occurs twice, the first member counts.
     private(set) lazy var convertedMembers: [String: Int] = Dictionary(
         value.members.map { (context.key(for: $0.key, below: self), $0.value.index) },
         uniquingKeysWith: { first, _ in first })
@@ -61,7 +61,6 @@ final class ValueDecoder: Decoder {
     var value: JSONValue { JSONValue(storage: storage, index: index) }
     var kind: JSONKind { index < 0 ? .null : storage.kind(at: index) }
 
-    /// Returns the decoder of a value below this one.
     func below(_ key: any CodingKey, at index: Int) -> ValueDecoder {
         ValueDecoder(context: context, index: index, parent: self, key: key)
     }
@@ -94,12 +93,11 @@ final class ValueDecoder: Decoder {
         return .typeMismatch(type, context("Expected to decode \(expected) but found \(kind.withArticle) instead."))
     }
 
-    /// Returns the context of an error at this value.
     func context(_ description: String) -> DecodingError.Context {
         DecodingError.Context(codingPath: codingPath, debugDescription: description)
     }
 
-    /// Returns the error of a value that is not of the requested type.
+    /// Returns the error for a value that is not of the requested type.
     func mismatch(_ type: Any.Type) -> DecodingError {
         if kind == .null {
             return .valueNotFound(type, context("Cannot get value of type \(type) -- found null value instead"))
@@ -107,14 +105,14 @@ final class ValueDecoder: Decoder {
         return .typeMismatch(type, context("Expected to decode \(type) but found \(kind.withArticle) instead."))
     }
 
-    /// Returns the error of a number that a type cannot hold.
+    /// Returns the error for a number that a type cannot represent.
     func unrepresentable(_ type: Any.Type) -> DecodingError {
         .dataCorrupted(
             context("Number \(value.excerpt(isSecret: isSecret)) is not representable in \(type)."))
     }
 
-    /// Whether a name on the value's path is secret: by the decoders above, since the way from the document's root
-    /// takes time in proportion to the document, and lists may have many numbers that do not fit.
+    /// Whether a name on the value's path is secret. Checks the parent decoders: computing the path from the document's
+    /// root takes time in proportion to the document, for each of possibly many errors.
     private var isSecret: Bool {
         var decoder = self
         while let parent = decoder.parent {
@@ -134,7 +132,7 @@ final class ValueDecoder: Decoder {
 extension ValueDecoder {
     func bool() throws -> Bool {
         if index >= 0, let bool = storage.bool(at: index) { return bool }
-        // Foundation does not distinguish `null` here, unlike for every other type.
+        // Foundation throws `typeMismatch` for a `null` here; for every other type it throws `valueNotFound`.
         throw DecodingError.typeMismatch(
             Bool.self, context("Expected to decode Bool but found \(kind.withArticle) instead."))
     }

@@ -1,11 +1,11 @@
-/// Classifies the 64 bytes of a block, one bit for each byte, byte by byte: the path for processors without a vector
-/// path in `RunwayJSONSIMD`, which returns the same bits.
+/// Classifies the 64 bytes of a block one by one into bit masks with one bit per byte. It is the fallback for
+/// processors without a vector scan in `RunwayJSONSIMD`, and returns the same bits.
 struct BlockScan {
-    /// 1 when the next block's first byte is escaped by a reverse solidus before it.
+    /// 1 if the next block's first byte is escaped by the backslash before it.
     private var escapeCarry: UInt64 = 0
-    /// All ones when the next block begins inside a string.
+    /// All ones if the next block begins inside a string.
     private var insideString: UInt64 = 0
-    /// 1 when the byte before the next block belongs to a literal or number.
+    /// 1 if the byte before the next block belongs to a literal or number.
     private var scalarCarry: UInt64 = 0
     /// Whether a control character occurred inside a string.
     private(set) var hasControlCharacter = false
@@ -18,9 +18,10 @@ struct BlockScan {
         var controls: UInt64 = 0
     }
 
-    /// Returns the positions in a block that the grammar has to look at, one bit each: the quotation marks of strings,
-    /// the operators and the first bytes of literals and numbers outside strings, and the reverse solidi of escapes
-    /// inside strings.
+    /// Returns the positions in a block that the grammar must check, one bit each.
+    ///
+    /// - Outside strings: quotation marks, operators, and the first bytes of literals and numbers.
+    /// - Inside strings: the backslashes of escapes.
     mutating func places(of block: borrowing Span<UInt8>) -> UInt64 {
         let classes = classes(of: block)
         let (escaped, escapes) = escapedBytes(classes.backslashes)
@@ -55,13 +56,13 @@ struct BlockScan {
         return classes
     }
 
-    /// Returns the escaped bytes, and the reverse solidi that escape them; in a run of reverse solidi they alternate.
+    /// Returns the escaped bytes and the backslashes that escape them. In a run of backslashes, the two alternate.
     private mutating func escapedBytes(_ backslashes: UInt64) -> (escaped: UInt64, escapes: UInt64) {
         var escaped = escapeCarry
         var escapes: UInt64 = 0
         var rest = backslashes & ~escaped
         escapeCarry = 0
-        // Each iteration takes the lowest reverse solidus that is not escaped itself.
+        // Each iteration takes the lowest backslash that is not itself escaped.
         while rest != 0 {
             let bit = rest & (0 &- rest)
             escapes |= bit
@@ -72,7 +73,8 @@ struct BlockScan {
         return (escaped, escapes)
     }
 
-    /// Returns a mask in which every bit is the parity of the bits up to it: the bits between quotation marks are ones.
+    /// Returns a mask in which each bit is the parity of the bits up to it. Applied to quotation marks, the bits inside
+    /// strings are ones.
     private static func prefixXor(_ mask: UInt64) -> UInt64 {
         var mask = mask
         for shift in [1, 2, 4, 8, 16, 32] as [UInt64] { mask ^= mask &<< shift }

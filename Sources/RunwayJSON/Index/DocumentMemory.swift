@@ -1,6 +1,7 @@
-// Every unsafe pointer of this module is in this file. They reach the document's bytes and a name's, which are borrowed for
-// the length of one call; the places that a scan found, the containers around the one that is read and a string's text,
-// which live for one call too; and the index's words, which are freed with the storage that owns them.
+// All unsafe pointers of this module are in this file. They point to:
+// - the bytes of a document or a name, borrowed for one call;
+// - the scanned positions, the stack of open containers and a string's text, which live for one call;
+// - the words of the index, which are freed with the storage that owns them.
 
 import RunwayJSONSIMD
 import Synchronization
@@ -15,7 +16,7 @@ import Synchronization
 
 private typealias Bytes = UnsafeBufferPointer<UInt8>
 
-/// The bytes of a document and the words of its index; or, for an absent value, why it is absent.
+/// The bytes of a document and the words of its index; or, for an absent value, the reason for its absence.
 ///
 /// `@unchecked Sendable`: every property is a `let`, and the words are written before `init` returns and never after.
 @usableFromInline
@@ -23,13 +24,13 @@ final class JSONStorage: @unchecked Sendable {
     let bytes: [UInt8]
     let absence: JSONAbsence?
     private let words: GrowingMemory<UInt32>
-    /// The start of the document as errors show it, made for the first of them.
+    /// The start of the document as errors show it. Created when the first error needs it.
     let bodyStartText = AtomicLazyReference<BodyStart>()
 
-    /// Indexes a document, or returns nil when it is not valid or beyond a limit.
+    /// Indexes a document. Returns `nil` if it is invalid or exceeds a limit.
     ///
-    /// - Parameter scan: Finds the positions that matter to the grammar. Default: the fastest scan that the processor
-    ///   runs.
+    /// - Parameter scan: Finds the positions that the grammar must check. Default: the fastest scan that the processor
+    ///   supports.
     init?(indexing bytes: [UInt8], limits: JSONLimits, scan: PlaceScan = .fastest) {
         guard !bytes.isEmpty, bytes.count <= limits.effectiveByteCount else { return nil }
         let words = bytes.withUnsafeBufferPointer { bytes in
@@ -44,14 +45,14 @@ final class JSONStorage: @unchecked Sendable {
         absence = nil
     }
 
-    /// Creates the storage of an absent value, with one entry.
+    /// Creates the storage of an absent value, which has one entry.
     init(absence: JSONAbsence) {
         bytes = []
         self.absence = absence
         words = Self.absentWords
     }
 
-    /// The index of everything that is not there, which is never freed.
+    /// The index that all absent values share. It is never freed.
     ///
     /// `nonisolated(unsafe)`: it is written before it can be reached, and never after.
     nonisolated(unsafe) private static let absentWords: GrowingMemory<UInt32> = {
@@ -62,19 +63,18 @@ final class JSONStorage: @unchecked Sendable {
 
     deinit { if absence == nil { words.deallocate() } }
 
-    /// The bytes that the index takes in addition to the document.
+    /// The size of the index in bytes, without the document.
     var indexByteCount: Int { words.capacity &* MemoryLayout<UInt32>.size }
 
-    /// Returns the entry at an index, which must come from this storage: 0, or reached from an entry by its stride.
+    /// Returns the entry at an index. The index must be 0 or computed from an entry of this storage by its stride.
     @inline(__always)
     func entry(at index: Int) -> IndexEntry { words.entry(at: index) }
 
-    /// Returns the name of the member whose value is at an index.
     @inline(__always)
     func name(ofValueAt index: Int) -> NameEntry { NameEntry(bits: words[index &- 1]) }
 
-    /// Returns the index of the value of the first member with a name; -1 if the object has no such member, or the
-    /// value at `index` is not an object.
+    /// Returns the index of the value of the first member named `name`. Returns -1 if the object has no such member, or
+    /// the value at `object` is not an object.
     @usableFromInline
     func member(named name: String, ofObjectAt object: Int) -> Int {
         let opening = entry(at: object)
@@ -86,8 +86,8 @@ final class JSONStorage: @unchecked Sendable {
         }
     }
 
-    /// Returns the same as ``member(named:ofObjectAt:)`` for a known object; it is the faster the nearer the member is
-    /// after the cursor.
+    /// Returns the same as ``member(named:ofObjectAt:)``; the value must be an object. It is faster the closer the
+    /// member is after the cursor.
     func member(named name: String, ofObjectAt object: Int, cursor: inout MemberCursor) -> Int {
         let first = object &+ IndexEntry.wordCount &+ 1
         let end = object &+ entry(at: object).extent
@@ -117,8 +117,8 @@ final class JSONStorage: @unchecked Sendable {
         }
     }
 
-    /// Searches a range of values, all written by the builder, each after its name, for the first with a name; returns
-    /// an index at or after the end if there is none.
+    /// Searches a range of members for the first one with a name. The builder wrote each value after its name. Returns
+    /// an index at or after the end if no member has the name.
     @inline(__always)
     private func search(_ name: Bytes, in bytes: Bytes, from first: Int, to end: Int) -> Int {
         let length = NameEntry.length(of: name.count)
@@ -126,9 +126,9 @@ final class JSONStorage: @unchecked Sendable {
         while index < end {
             let candidate = self.name(ofValueAt: index)
             if candidate.length == length {
-                // A name without escapes is equal if the same bytes end at its closing quotation mark, the first one after its
-                // start. If the entry has the whole length, that is the next one; a longer name may end before, at a quotation
-                // mark that the other name has too. A reverse solidus cannot precede it.
+                // A name without escapes ends at the first quotation mark after its start. It is therefore equal if it
+                // has the same bytes, followed by a quotation mark. Only a long name could end earlier, at a quotation
+                // mark that `name` contains, too; the entry of a shorter name has its full length.
                 let end = candidate.offset &+ name.count
                 if end < bytes.count, bytes[end] == UInt8(ascii: "\""),
                     Self.isEqual(bytes, at: candidate.offset, name),
@@ -149,7 +149,7 @@ final class JSONStorage: @unchecked Sendable {
         return memchr(start, CInt(UInt8(ascii: "\"")), name.count) != nil
     }
 
-    /// Whether a name's bytes are at an offset, after which the document has at least as many.
+    /// Whether a name's bytes are at an offset. The document must have at least as many bytes after the offset.
     @inline(__always)
     private static func isEqual(_ bytes: Bytes, at offset: Int, _ name: Bytes) -> Bool {
         guard let nameStart = name.baseAddress, let documentStart = bytes.baseAddress else { return name.count == 0 }
@@ -160,7 +160,7 @@ final class JSONStorage: @unchecked Sendable {
             return one.loadUnaligned(as: word) == other.loadUnaligned(as: word)
                 && (one + last).loadUnaligned(as: word) == (other + last).loadUnaligned(as: word)
         }
-        // Names of 4 to 16 bytes are two loads each, which may overlap.
+        // Names of 4 to 16 bytes are compared with two loads each, which may overlap.
         switch name.count {
         case 8...16: return isEqual(by: UInt64.self)
         case 4..<8: return isEqual(by: UInt32.self)
@@ -168,10 +168,10 @@ final class JSONStorage: @unchecked Sendable {
         }
     }
 
-    /// Returns a string from well-formed bytes of the document without checking them again.
+    /// Returns a string from bytes of the document, which are known to be well-formed UTF-8.
     func text(_ range: Range<Int>) -> String {
-        // The range is an entry's, so it is inside the document, which was checked to be well-formed as a whole and in
-        // which quotation marks, its neighbours, are sequences of their own.
+        // The range comes from an entry, so it is inside the document, whose UTF-8 was checked as a whole. The bytes
+        // next to the range are ASCII quotation marks, so it does not split a sequence.
         bytes.withUnsafeBufferPointer { Self.text(UnsafeBufferPointer(rebasing: $0[range])) }
     }
 
@@ -182,12 +182,11 @@ final class JSONStorage: @unchecked Sendable {
         return String(decoding: wellFormed, as: UTF8.self)
     }
 
-    /// Returns a string with its escapes undone.
     func text(unescaping text: StringText) -> String {
         let offset = text.entry.offset
         let end = offset &+ text.entry.extent
-        // No escape is shorter than its bytes, so that at every position the output has at least as much space left as the
-        // string has bytes, and well-formed text stays well-formed.
+        // An escape is never shorter than the bytes of its scalar. The output therefore always has space for the rest
+        // of the string, and well-formed text stays well-formed.
         return withUnsafeTemporaryAllocation(byteCount: text.entry.extent, alignment: 1) { output in
             bytes.withUnsafeBytes { bytes in
                 var written = 0
@@ -216,15 +215,15 @@ final class JSONStorage: @unchecked Sendable {
     }
 }
 
-/// Returns a value as the type that it has. The caller has compared the types: the bytes of both are equal.
+/// Casts a value without a check. The caller has compared the types, so the bytes of both are equal.
 @inline(__always)
 func sameType<Value, T>(_ value: Value, as type: T.Type) -> T {
     precondition(Value.self == type)
     return withUnsafePointer(to: value) { UnsafeRawPointer($0).assumingMemoryBound(to: type).pointee }
 }
 
-/// Memory of the C library that grows. It is bounds-checked only in debug builds: each use states why its index is
-/// inside.
+/// A growing array in memory of the C library. Its bounds are checked only in debug builds: each use states why its
+/// index is in range.
 struct GrowingMemory<Element: BitwiseCopyable> {
     private var base: UnsafeMutablePointer<Element>
     private(set) var capacity: Int
@@ -241,7 +240,7 @@ struct GrowingMemory<Element: BitwiseCopyable> {
         return memory.bindMemory(to: Element.self, capacity: capacity)
     }
 
-    /// Reserves space for more elements, and preserves the existing ones.
+    /// Reserves space for more elements and preserves the existing ones.
     @inline(__always)
     mutating func reserve(_ count: Int) {
         if count > capacity { resize(to: max(count, capacity &* 2)) }
@@ -266,17 +265,16 @@ struct GrowingMemory<Element: BitwiseCopyable> {
         set { base[checked(place, 1)] = newValue }
     }
 
-    /// Returns the address of a range of elements that is inside.
+    /// Returns the address of a range of elements, which must be in bounds.
     @inline(__always)
     fileprivate func checked(_ place: Int, _ count: Int) -> Int {
         assert(place >= 0 && place &+ count <= capacity)
         return place
     }
 
-    /// Returns the address of an element, for a scan to write to.
     fileprivate func address(_ place: Int) -> UnsafeMutablePointer<Element> { base + place }
 
-    /// Returns the eight elements of one byte from a place on, the first one lowest.
+    /// Returns eight one-byte elements as an integer, the first one in the lowest byte.
     @inline(__always)
     func eight(at place: Int) -> UInt64 {
         assert(MemoryLayout<Element>.size == 1)
@@ -285,20 +283,18 @@ struct GrowingMemory<Element: BitwiseCopyable> {
 }
 
 extension GrowingMemory<UInt32> {
-    /// Returns the entry in the two words from a place on.
     @inline(__always)
     func entry(at place: Int) -> IndexEntry {
         IndexEntry(bits: UnsafeRawPointer(base + checked(place, IndexEntry.wordCount)).loadUnaligned(as: UInt64.self))
     }
 
-    /// Writes an entry to the two words from a place on.
     @inline(__always)
     mutating func write(_ entry: IndexEntry, at place: Int) {
         UnsafeMutableRawPointer(base + checked(place, IndexEntry.wordCount)).storeBytes(of: entry.bits, as: UInt64.self)
     }
 }
 
-/// The bytes of a document, borrowed for the length of one call: they must not escape it.
+/// The bytes of a document, borrowed for one call. The pointer must not escape the call.
 struct BorrowedBytes {
     private let bytes: UnsafeBufferPointer<UInt8>
 
@@ -306,14 +302,14 @@ struct BorrowedBytes {
 
     @inline(__always) var count: Int { bytes.count }
 
-    /// The byte at a place, which is checked.
+    /// Returns the byte at a position. Bounds are checked.
     @inline(__always)
     subscript(place: Int) -> UInt8 {
         precondition(UInt(bitPattern: place) < UInt(bitPattern: bytes.count), "a place outside the document")
         return bytes[place]
     }
 
-    /// Returns the four bytes from a place on, the first one lowest, which are checked to be inside.
+    /// Returns four bytes as an integer, the first one in the lowest byte. Bounds are checked.
     @inline(__always)
     func four(at place: Int) -> UInt32 {
         precondition(place >= 0 && place <= bytes.count &- 4, "a place outside the document")
@@ -321,19 +317,18 @@ struct BorrowedBytes {
         return UInt32(littleEndian: start.loadUnaligned(fromByteOffset: place, as: UInt32.self))
     }
 
-    /// The first byte of the first ill-formed sequence of UTF-8, or nil when all bytes are well-formed.
+    /// The offset of the first ill-formed UTF-8 sequence, or `nil` if all bytes are well-formed.
     var firstFault: Int? { UTF8Check.firstFault(in: bytes.span) }
 
-    /// Scans `blockCount` whole blocks from a position on. `found` has space for 64 positions for each block and 64
-    /// more.
+    /// Scans `blockCount` whole blocks from a position. `found` must have space for 64 positions per block and 64 more.
     func scanBlocks(_ blockCount: Int, from start: Int, by scan: inout ScanState, into found: inout FoundPlaces) {
         precondition(start >= 0 && start &+ blockCount &* 64 <= bytes.count, "blocks outside the document")
         guard let address = bytes.baseAddress else { return }
         Self.scanBlocks(address + start, blockCount, start, &scan, &found)
     }
 
-    /// Scans the rest from a position on, less than a block, padded with spaces: these add no place, and end a
-    /// truncated token, even if no byte is left.
+    /// Scans the last, incomplete block, padded with spaces. Spaces add no position and end a truncated token. It is
+    /// also called if no byte is left.
     func scanLastBlock(from start: Int, by scan: inout ScanState, into found: inout FoundPlaces) {
         let rest = bytes.count &- start
         precondition(start >= 0 && rest >= 0 && rest < 64, "no last block")

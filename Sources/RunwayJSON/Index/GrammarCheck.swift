@@ -1,7 +1,7 @@
-/// Finds the first error of a document that was refused, and describes it.
+/// Finds and describes the first error of a refused document.
 ///
-/// The check reads byte by byte, since it runs only once and only for documents that are refused. It is written
-/// separately from the index so that each can be tested against the other: both accept exactly the same documents.
+/// It reads byte by byte, since it runs only once and only for refused documents. It is written separately from the
+/// index, so that tests can compare the two: both accept exactly the same documents.
 struct GrammarCheck {
     private let bytes: [UInt8]
     private let limits: JSONLimits
@@ -10,12 +10,11 @@ struct GrammarCheck {
     private var openContainers: [Bool] = []
     private var valueCount = 0
 
-    /// Returns the error of a document that the index refused.
     static func firstError(in bytes: [UInt8], limits: JSONLimits) -> JSONError {
         error(in: bytes, limits: limits) ?? JSONError(kind: .syntax, bodyStart: bodyStart(bytes))
     }
 
-    /// Returns the first error of a document; `nil` if it has none.
+    /// Returns the first error of a document, or `nil` if the document is valid.
     static func error(in bytes: [UInt8], limits: JSONLimits) -> JSONError? {
         if bytes.count > limits.effectiveByteCount { return limits.tooLarge(bytes.count) }
         var check = GrammarCheck(bytes: bytes, limits: limits)
@@ -57,7 +56,8 @@ struct GrammarCheck {
         if place < bytes.count { throw fault(expected: "the end of the document") }
     }
 
-    /// One value; after an opening bracket, on to the first child's value, or past the closing bracket.
+    /// Reads one value. After an opening bracket, it stops at the first child, or after the closing bracket if the
+    /// container is empty.
     private mutating func value(orClosing expected: String?) throws(JSONError) {
         var expected = expected
         while true {
@@ -98,7 +98,7 @@ struct GrammarCheck {
         openContainers.append(isObject)
     }
 
-    /// A member's name and its colon; true when the object closes instead.
+    /// Reads a member's name and its colon. Returns `true` if the object ends instead.
     @discardableResult
     private mutating func name(orClosing mayClose: Bool) throws(JSONError) -> Bool {
         skipBlanks()
@@ -215,7 +215,7 @@ extension GrammarCheck {
         return "byte 0x" + (digits.count == 1 ? "0" : "") + digits
     }
 
-    /// Returns the line and the column of a byte, both counted from one; a column is a Unicode scalar.
+    /// Returns the line and the column of a byte, both counted from 1. Columns count Unicode scalars.
     static func position(of offset: Int, in bytes: [UInt8]) -> (line: Int, column: Int) {
         var line = 1
         var column = 1
@@ -230,10 +230,10 @@ extension GrammarCheck {
         return (line, column)
     }
 
-    /// Returns the encoding of a document that is in UTF-16 or UTF-32; `nil` for every other.
+    /// Returns the name of the encoding if the document is in UTF-16 or UTF-32; otherwise `nil`.
     ///
-    /// A byte order mark shows it, or the positions of the zero bytes among the first two characters (RFC 4627 §3). No
-    /// document in UTF-8 begins in either way.
+    /// The encoding is known from a byte order mark, or from the zero bytes among the first two characters (RFC 4627
+    /// §3). No UTF-8 document begins with either.
     static func wideEncoding(of bytes: [UInt8]) -> String? {
         let start = bytes.prefix(4)
         if start.elementsEqual([0xFF, 0xFE, 0, 0]) || start.elementsEqual([0, 0, 0xFE, 0xFF]) { return "UTF-32" }
@@ -245,7 +245,6 @@ extension GrammarCheck {
         }
     }
 
-    /// Returns the start of a body for an error, redacted and bounded.
     static func bodyStart(_ bytes: [UInt8]) -> String {
         JSONRedaction.default.redactedText(of: bytes, maximumByteCount: JSONError.bodyStartByteCount)
     }

@@ -1,8 +1,8 @@
-/// Validates a document against the grammar of RFC 8259 and writes its index, in one pass over its places. It only
-/// returns whether the document is valid: ``GrammarCheck`` finds the place and the reason.
+/// Validates a document against the grammar of RFC 8259 and writes its index, in one pass over the scanned positions.
+/// It returns only whether the document is valid: ``GrammarCheck`` finds the error and its position.
 ///
-/// Bounds: a place makes one entry or one name at most, and whenever places are scanned space is reserved for as many
-/// entries.
+/// Bounds: each position produces at most one entry or one name. Before positions are scanned, space is reserved for
+/// that many entries.
 struct IndexBuilder {
     private var places: PlaceReader
     private let limits: JSONLimits
@@ -10,7 +10,7 @@ struct IndexBuilder {
     private var wordCount = 0
 
     private struct Container: BitwiseCopyable {
-        /// The index of its opening entry.
+        /// The index of the container's opening entry.
         let index: Int
         let isObject: Bool
         var children = 0
@@ -18,7 +18,7 @@ struct IndexBuilder {
         var closing: UInt8 { isObject ? UInt8(ascii: "}") : UInt8(ascii: "]") }
     }
 
-    /// The containers around the current one, the outermost first.
+    /// The containers that enclose the current one, outermost first.
     private var outer = GrowingMemory<Container>(capacity: 32)
     private var depth = 0
     private var valueCount = 1
@@ -26,11 +26,11 @@ struct IndexBuilder {
     init(places: PlaceReader, byteCount: Int, limits: JSONLimits) {
         self.places = places
         self.limits = limits
-        // A word for four bytes is enough for most documents; memory that is not written is not used.
+        // One word for four bytes is enough for most documents, and memory that is never written costs nothing.
         words = GrowingMemory(capacity: max(byteCount / 4, 32))
     }
 
-    /// Returns the index, which is the caller's to free, or nil when the document is not valid or beyond a limit.
+    /// Returns the index, which the caller must free, or `nil` if the document is invalid or exceeds a limit.
     mutating func index() -> GrowingMemory<UInt32>? {
         defer { outer.deallocate() }
         if readDocument() {
@@ -44,8 +44,8 @@ struct IndexBuilder {
     @inline(__always)
     private mutating func refillIfNeeded() {
         guard places.refillIfNeeded() else { return }
-        // A value has five words at most. That the document has too many is found out here while it is read, so that no
-        // more memory is taken than the limit allows.
+        // A value takes at most five words. Checking the number of values while reading limits the memory that is
+        // allocated.
         if wordCount / 5 > limits.maximumValueCount { places.skipRest() }
         words.reserve(wordCount &+ places.count &* IndexEntry.wordCount)
     }
@@ -56,7 +56,7 @@ struct IndexBuilder {
         wordCount &+= IndexEntry.wordCount
     }
 
-    /// The whole document: one value, and nothing after it.
+    /// Reads the whole document: one value, and nothing after it.
     private mutating func readDocument() -> Bool {
         refillIfNeeded()
         if isOpening(places.kind()) {
@@ -68,7 +68,7 @@ struct IndexBuilder {
         return places.isEmpty && places.isSound && valueCount <= limits.maximumValueCount
     }
 
-    /// A container from after its opening bracket, with all that is in it.
+    /// Reads a container and all its children. The opening bracket was already read.
     private mutating func readContainers(from outermost: Container) -> Bool {
         var container = outermost
         while true {
@@ -119,7 +119,7 @@ struct IndexBuilder {
         return container
     }
 
-    /// Pushes a container while one inside it is read; returns `false` if that would be too deep.
+    /// Pushes a container while a nested one is read. Returns `false` if the nesting is too deep.
     @inline(__always)
     private mutating func push(_ container: Container) -> Bool {
         guard depth &+ 1 < limits.maximumDepth else { return false }
@@ -138,9 +138,9 @@ struct IndexBuilder {
         places.next &+= 1
     }
 
-    /// Reads members without escapes and containers, from a name on, as long as eight places are available; one
-    /// comparison of eight kinds identifies a member. Returns `true` after a value, `false` before a name that needs
-    /// the general path.
+    /// Reads members that have no escapes and no containers, from a name on, as long as eight positions are available.
+    /// One comparison of eight bytes identifies a member. Returns `true` after a value, or `false` before a name that
+    /// needs the general path.
     @inline(__always)
     private mutating func readPlainMembers(of container: inout Container) -> Bool {
         let quote = UInt64(UInt8(ascii: "\""))
@@ -180,7 +180,6 @@ struct IndexBuilder {
         return isAfterValue
     }
 
-    /// Reads a string, literal or number.
     @inline(__always)
     private mutating func readScalar() -> Bool {
         if places.kind() == UInt8(ascii: "\"") {
@@ -196,7 +195,8 @@ struct IndexBuilder {
         return true
     }
 
-    /// Reads a string from one quotation mark past the other; the places between are escapes, which are checked here.
+    /// Reads a string, from its opening quotation mark past its closing one. The positions between them are escapes,
+    /// which are checked here.
     private mutating func readString() -> IndexEntry? {
         let start = Int(places.place()) &+ 1
         var tag = IndexEntry.Tag.string

@@ -34,7 +34,7 @@ struct IndexEntry {
     @inline(__always)
     init(bits: UInt64) { self.bits = bits }
 
-    /// Both numbers must be below 2^28, which ``JSONLimits/largestByteCount`` sees to.
+    /// Both numbers must be below 2^28. ``JSONLimits/largestByteCount`` ensures this.
     @inline(__always)
     init(tag: Tag, offset: Int, extent: Int) {
         bits =
@@ -42,7 +42,6 @@ struct IndexEntry {
             | UInt64(tag.rawValue) &<< 56
     }
 
-    /// Returns the same entry with an extent.
     @inline(__always)
     func with(extent: Int) -> IndexEntry { IndexEntry(bits: bits | UInt64(truncatingIfNeeded: extent) &<< 28) }
 
@@ -56,10 +55,9 @@ struct IndexEntry {
     @inline(__always) var isContainer: Bool { rawTag &- Tag.array.rawValue <= 1 }
     @inline(__always) var isEnd: Bool { rawTag == Tag.end.rawValue }
 
-    /// The number of words in an entry.
     static let wordCount = 2
 
-    /// The distance in words to the next sibling, or to its name.
+    /// The distance in words to the next sibling, or to the sibling's name.
     @inline(__always) var stride: Int { isContainer ? extent &+ Self.wordCount : Self.wordCount }
 
     var kind: JSONKind {

@@ -1,10 +1,10 @@
-/// The values of an object's members by their names, the first of each, for objects whose names are data.
+/// Maps each member name of an object to the index of its first value. Used for objects whose names are data.
 ///
-/// Names are compared by their bytes, which a `String` would compare by equivalence.
+/// Names are compared by bytes; `String` keys would be compared by canonical equivalence.
 struct MemberTable {
     private var places: [ArraySlice<UInt8>: Int] = [:]
 
-    /// Indexes the members of an object in one pass. The table stays valid as long as the storage.
+    /// Indexes the members of an object in one pass. The storage must outlive the table.
     init(ofObjectAt object: Int, in storage: JSONStorage) {
         places.reserveCapacity(storage.count(at: object))
         for member in JSONValue(storage: storage, index: object).members {
@@ -18,6 +18,6 @@ struct MemberTable {
         }
     }
 
-    /// Returns the index of the value of the first member with a name; -1 if there is none.
+    /// The index of the value of the first member named `name`, or -1 if the object has no such member.
     subscript(name: String) -> Int { places[Array(name.utf8)[...]] ?? -1 }
 }

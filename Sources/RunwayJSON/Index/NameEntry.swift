@@ -1,13 +1,13 @@
 /// The index entry of a member's name: 32 bits, one word.
 ///
-/// Bits 0–27 hold the offset of the first byte after the quotation mark. Bits 28–31 hold the length in bytes of names
-/// without escapes up to 13 bytes, which distinguishes most names, ``long`` for longer ones, or ``escaped``.
+/// Bits 0–27 hold the offset of the first byte after the quotation mark. Bits 28–31 hold the length in bytes of a name
+/// without escapes, up to 13; ``long`` for a longer name; or ``escaped``. The length distinguishes most names.
 struct NameEntry {
     let bits: UInt32
 
-    /// The length of names without escapes of 14 bytes and more.
+    /// The length code for a name without escapes that has 14 bytes or more.
     static let long: UInt32 = 14
-    /// The length of names with escapes.
+    /// The length code for a name with escapes.
     static let escaped: UInt32 = 15
 
     @inline(__always)
@@ -22,11 +22,11 @@ struct NameEntry {
     @inline(__always) var offset: Int { Int(bits & 0xFFF_FFFF) }
     @inline(__always) var length: UInt32 { bits &>> 28 }
 
-    /// Returns the length that a name without escapes has in its entry.
+    /// Returns the length code of a name without escapes.
     @inline(__always)
     static func length(of count: Int) -> UInt32 { UInt32(truncatingIfNeeded: min(count, Int(long))) }
 
-    /// Returns the name as a string's entry; the end of a long or escaped one is looked for.
+    /// Returns the name as a string entry. For a long or escaped name, this searches for the closing quotation mark.
     func string(in bytes: [UInt8]) -> IndexEntry {
         if length < Self.long { return IndexEntry(tag: .string, offset: offset, extent: Int(length)) }
         var end = offset

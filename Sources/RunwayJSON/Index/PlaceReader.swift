@@ -1,6 +1,6 @@
 import RunwayJSONSIMD
 
-/// Places that a scan found, with the bytes at them, in order.
+/// The scanned positions of a document, and the byte at each.
 struct FoundPlaces {
     var places: GrowingMemory<UInt32>
     var kinds: GrowingMemory<UInt8>
@@ -24,68 +24,65 @@ struct FoundPlaces {
     }
 }
 
-/// Finds the places of a document, a chunk at a time, and returns them in order with the bytes at them.
+/// Scans a document in chunks, and returns the found positions in order with the byte at each.
 ///
-/// Bounds: a place is below the document's size, since the padding of its last block adds none. `next` never exceeds
-/// the number of available places, which are followed by eight zero kinds, so that up to eight places of a token can be
-/// examined from `next` on after ``refillIfNeeded()``. A place is consumed only after its kind was seen to be non-zero.
+/// Bounds: positions are below the document's size, since the padding of the last block adds none. `next` never exceeds
+/// the number of available positions. Eight zero bytes follow them, so that after ``refillIfNeeded()`` up to eight
+/// positions can be examined from `next` on. A position is consumed only if its byte is non-zero.
 struct PlaceReader {
     let bytes: BorrowedBytes
     private var scan: ScanState
     private var scanned = 0
     private var isAtEnd = false
     private var found = FoundPlaces(capacity: capacity)
-    /// The index of the next available place.
     var next = 0
 
-    /// The number of blocks that are scanned and then read at once, so that they and their positions stay in the
-    /// nearest cache.
+    /// The number of blocks that are scanned before they are read. A chunk and its positions fit in the L1 cache.
     private static let chunkBlockCount = 64
-    /// Space for the positions in a chunk: one for each byte, plus those of the last block, the overrun of a scan, and
-    /// up to seven positions that were left.
+    /// Space for the positions of a chunk: one per byte, one more block, the overrun of a scan, and up to seven
+    /// positions left from the previous chunk.
     private static let capacity = 64 * (chunkBlockCount + 2) + 16
 
-    /// The sentinel after the last place: beyond every document, and small enough for an `Int` of 32 bits.
+    /// The sentinel after the last position: larger than every document, and small enough for a 32-bit `Int`.
     static let noPlace = UInt32(Int32.max)
 
     init(_ bytes: BorrowedBytes, scan: PlaceScan) {
         self.bytes = bytes
         self.scan = ScanState(scan: scan)
-        // A byte order mark is gone past.
+        // Skips a byte order mark.
         if bytes.count >= 3, bytes[0] == 0xEF, bytes[1] == 0xBB, bytes[2] == 0xBF { scanned = 3 }
     }
 
     func deallocate() { found.deallocate() }
 
-    /// The number of available places.
     @inline(__always) var count: Int { found.count }
 
-    /// Returns the place at a distance from the next one.
+    /// Returns the position that is `distance` after the next one.
     @inline(__always)
     func place(_ ahead: Int = 0) -> UInt32 { found.places[next &+ ahead] }
 
-    /// Returns the byte at the place at a distance from the next one; 0 after the last.
+    /// Returns the byte at the position that is `distance` after the next one; 0 after the last.
     @inline(__always)
     func kind(_ ahead: Int = 0) -> UInt8 { found.kinds[next &+ ahead] }
 
-    /// The bytes at the next eight places, the first one lowest.
+    /// The bytes at the next eight positions, the first one in the lowest byte.
     @inline(__always)
     var eightKinds: UInt64 { found.kinds.eight(at: next) }
 
-    /// Whether all places were consumed; valid after ``refillIfNeeded()``.
+    /// Whether all positions were consumed. Valid after ``refillIfNeeded()``.
     var isEmpty: Bool { next == count }
 
-    /// Whether no byte was met that strings or UTF-8 may not have. Asked at the end.
+    /// Whether all strings are free of control characters and the UTF-8 is well-formed. Valid after the last position.
     var isSound: Bool {
         if case .vector = scan.scan { return scan.vector.faults == 0 }
         return !scan.portable.hasControlCharacter && bytes.firstFault == nil
     }
 
-    /// Whether eight places are available.
+    /// Whether eight positions are available.
     @inline(__always)
     var hasEight: Bool { count &- next >= 8 }
 
-    /// Scans until eight places are available or the document ends; returns whether it scanned.
+    /// Scans until eight positions are available or the document ends. Returns whether it scanned.
     @inline(__always)
     mutating func refillIfNeeded() -> Bool {
         if hasEight { return false }
@@ -93,7 +90,7 @@ struct PlaceReader {
         return true
     }
 
-    /// Ends the reading as if the document were at its end.
+    /// Skips the rest of the document.
     mutating func skipRest() {
         (next, isAtEnd) = (count, true)
         refill()

@@ -1,16 +1,16 @@
 import RunwayJSONSIMD
 
-/// A scan that finds the offsets of structural characters and values in a document.
+/// A scan that finds the structural characters and the first bytes of values in a document.
 enum PlaceScan {
-    /// The scan with vector instructions, in C.
+    /// A scan in C with vector instructions.
     case vector(runway_json_scan)
-    /// Byte by byte, in Swift.
+    /// The byte-by-byte scan in Swift.
     case portable
 
     /// The fastest scan that the processor supports.
     static let fastest: PlaceScan = all[0]
 
-    /// All scans that the processor supports, the fastest first.
+    /// All scans that the processor supports, fastest first.
     static var all: [PlaceScan] {
         var all: [PlaceScan] = []
         while let scan = runway_json_scan_number(all.count) { all.append(.vector(scan)) }
@@ -18,7 +18,7 @@ enum PlaceScan {
     }
 }
 
-/// The state that a scan passes from block to block.
+/// State that a scan carries from one block to the next.
 struct ScanState {
     let scan: PlaceScan
     var vector = runway_json_scan_state()

@@ -1,10 +1,10 @@
 /// The grammar of literals, numbers and escapes (RFC 8259 §3, §6, §7).
 enum ScalarGrammar {
-    /// Returns the entry of a literal or number at a position; `nil` if there is neither.
+    /// Returns the entry of the literal or number at a position, or `nil` if neither is valid there.
     ///
     /// - Parameters:
-    ///   - kind: The byte at the place.
-    ///   - following: The next place, at which another token begins.
+    ///   - kind: The byte at the position.
+    ///   - following: The next position, at which another token begins.
     @inline(__always)
     static func scalar(
         _ bytes: BorrowedBytes, kind: UInt8, at place: Int, before following: UInt32
@@ -17,8 +17,8 @@ enum ScalarGrammar {
         }
     }
 
-    /// Reads a literal whose first byte is known, by its last four bytes, the first one lowest: those of `true`, `alse`
-    /// or `null`.
+    /// Reads a literal by its last four bytes, the first one in the lowest byte: `true`, `alse` or `null`. The caller
+    /// has checked the first byte.
     @inline(__always)
     private static func literal(
         _ bytes: BorrowedBytes, _ tag: IndexEntry.Tag, end lastFour: UInt32, at place: Int, before following: UInt32
@@ -59,7 +59,6 @@ enum ScalarGrammar {
         return IndexEntry(tag: tag, offset: place, extent: end &- place)
     }
 
-    /// Skips digits, at least one.
     @inline(__always)
     private static func skipDigits(_ bytes: BorrowedBytes, _ end: inout Int) -> Bool {
         let start = end
@@ -67,7 +66,8 @@ enum ScalarGrammar {
         return end > start
     }
 
-    /// Whether a literal or number may end before a byte: white space, or the next place, which is checked in its turn.
+    /// Whether a literal or number may end before a byte: at white space, or at the next position, where the next token
+    /// is checked.
     @inline(__always)
     private static func isDelimited(_ bytes: BorrowedBytes, at end: Int, before following: UInt32) -> Bool {
         if end == Int(following) || end == bytes.count { return true }
@@ -77,7 +77,7 @@ enum ScalarGrammar {
         }
     }
 
-    /// Whether the reverse solidus at a place begins an escape.
+    /// Whether the backslash at a position begins a valid escape.
     @inline(__always)
     static func isEscape(_ bytes: BorrowedBytes, at place: Int) -> Bool {
         guard place &+ 1 < bytes.count else { return false }

@@ -1,6 +1,6 @@
 /// Well-formed UTF-8 by the Unicode Standard, table 3-7.
 enum UTF8Check {
-    /// Returns the first byte of the first ill-formed sequence, or nil when all bytes are well-formed.
+    /// Returns the offset of the first ill-formed sequence, or `nil` if all bytes are well-formed.
     static func firstFault(in bytes: borrowing Span<UInt8>) -> Int? {
         var place = 0
         let count = bytes.count
@@ -16,9 +16,9 @@ enum UTF8Check {
         return nil
     }
 
-    /// Returns the length of the well-formed sequence that begins at a place, or 0 when none does.
+    /// Returns the length of the well-formed sequence at a position, or 0 if the sequence there is ill-formed.
     static func sequenceLength(at place: Int, in bytes: borrowing Span<UInt8>) -> Int {
-        // The table distinguishes sequences by the first byte, and limits the second one after some of these.
+        // The first byte determines the length, and for some first bytes the range of the second byte.
         let length: Int
         var second: ClosedRange<UInt8> = 0x80...0xBF
         switch bytes[place] {

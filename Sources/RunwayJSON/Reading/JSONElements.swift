@@ -1,21 +1,21 @@
-/// The elements of an array in document order, found during the iteration; it allocates nothing.
+/// The elements of an array in document order, read lazily without allocation.
 public struct JSONElements: Sequence, Sendable {
     @usableFromInline let array: JSONValue
 
     @inlinable
     init(array: JSONValue) { self.array = array }
 
-    /// The number of elements, known without going through them.
+    /// The number of elements. Takes constant time.
     @inlinable public var count: Int { array.kind == .array ? array.count : 0 }
 
-    /// The number of elements, known without going through them.
+    /// The number of elements. Takes constant time.
     @inlinable public var underestimatedCount: Int { count }
 
-    /// Goes through the elements from the first one.
+    /// Returns an iterator at the first element.
     @inlinable
     public func makeIterator() -> Iterator { Iterator(array: array) }
 
-    /// Goes through the elements of one array.
+    /// Iterates over the elements of one array.
     public struct Iterator: IteratorProtocol, Sendable {
         @usableFromInline let storage: JSONStorage
         @usableFromInline var index: Int
@@ -28,7 +28,7 @@ public struct JSONElements: Sequence, Sendable {
             end = array.kind == .array ? array.storage.end(at: array.index) : 0
         }
 
-        /// Returns the next element, or nil after the last.
+        /// Returns the next element, or `nil` after the last.
         @inlinable
         public mutating func next() -> JSONValue? {
             guard index < end else { return nil }

@@ -1,4 +1,4 @@
-/// The members of an object in document order, found during the iteration; it allocates nothing.
+/// The members of an object in document order, read lazily without allocation.
 ///
 /// A name that occurs twice is contained twice.
 public struct JSONMembers: Sequence, Sendable {
@@ -7,20 +7,19 @@ public struct JSONMembers: Sequence, Sendable {
     @inlinable
     init(object: JSONValue) { self.object = object }
 
-    /// The number of members, known without going through them.
+    /// The number of members. Takes constant time.
     @inlinable public var count: Int { object.kind == .object ? object.count : 0 }
 
-    /// The number of members, known without going through them.
+    /// The number of members. Takes constant time.
     @inlinable public var underestimatedCount: Int { count }
 
-    /// Goes through the members from the first one.
+    /// Returns an iterator at the first member.
     @inlinable
     public func makeIterator() -> Iterator { Iterator(object: object) }
 
-    /// Goes through the members of one object.
+    /// Iterates over the members of one object.
     public struct Iterator: IteratorProtocol, Sendable {
         @usableFromInline let storage: JSONStorage
-        /// The index of the next member's value.
         @usableFromInline var index: Int
         @usableFromInline let end: Int
 
@@ -31,7 +30,7 @@ public struct JSONMembers: Sequence, Sendable {
             end = object.kind == .object ? object.storage.end(at: object.index) : 0
         }
 
-        /// Returns the next member, or nil after the last.
+        /// Returns the next member, or `nil` after the last.
         @inlinable
         public mutating func next() -> JSONMember? {
             guard index < end else { return nil }
@@ -44,19 +43,19 @@ public struct JSONMembers: Sequence, Sendable {
 
 /// One member of an object: a name and a value.
 public struct JSONMember: Sendable {
-    /// The member's value.
+    /// The value of the member.
     public let value: JSONValue
 
     @inlinable
     init(value: JSONValue) { self.value = value }
 
-    /// The member's name; the string is made here.
+    /// The member's name. Every access creates a string.
     public var key: String { value.storage.nameText(ofValueAt: value.index) }
 
-    /// Whether the member's name is exactly these Unicode scalars; compares bytes and creates no string.
+    /// Returns whether the member's name is exactly the Unicode scalars of `key`. It creates no string.
     public func hasKey(_ key: String) -> Bool { StringText(entry: name).equals(key.utf8, in: value.storage.bytes) }
 
-    /// The position of the name in the document, with its quotation marks.
+    /// The byte offsets of the name in the document, including its quotation marks.
     public var keyByteRange: Range<Int> { (name.offset - 1)..<(name.offset + name.extent + 1) }
 
     private var name: IndexEntry { value.storage.name(ofValueAt: value.index).string(in: value.storage.bytes) }

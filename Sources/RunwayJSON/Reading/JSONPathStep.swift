@@ -3,7 +3,6 @@ enum JSONPathStep: Sendable, Hashable {
     case name(String)
     case index(Int)
 
-    /// Appends the step in the format of ``JSONValue/path``.
     func append(to path: inout String) {
         switch self {
         case .index(let index): path += "[\(index)]"
@@ -15,14 +14,14 @@ enum JSONPathStep: Sendable, Hashable {
         }
     }
 
-    /// Returns the path of steps from the root; the root itself is `$`.
+    /// Returns the path as text; `$` if there are no steps.
     static func path(_ steps: [JSONPathStep]) -> String {
         var path = ""
         for step in steps { step.append(to: &path) }
         return path.isEmpty ? "$" : path
     }
 
-    /// Whether a name needs no brackets in a path: a letter or `_`, then letters, digits and `_`, all ASCII.
+    /// Whether a name needs no brackets in a path: an ASCII letter or `_`, followed by ASCII letters, digits and `_`.
     private static func isPlain(_ name: String) -> Bool {
         guard let first = name.utf8.first, first == UInt8(ascii: "_") || isLetter(first) else { return false }
         return name.utf8.allSatisfy { isLetter($0) || $0 == UInt8(ascii: "_") || (0x30...0x39).contains($0) }
@@ -35,8 +34,8 @@ enum JSONPathStep: Sendable, Hashable {
 
 /// The reason why a value is absent.
 enum JSONAbsence: Sendable {
-    /// The document could not be read at all.
+    /// The document could not be read.
     case invalid(JSONError)
-    /// Lookups from an existing value to an absent one; `first` is the step that failed.
+    /// The lookups, starting at an existing value, that led to the absent value. `first` is the step that failed.
     case lookup(from: JSONValue, first: JSONPathStep, rest: [JSONPathStep])
 }

@@ -17,22 +17,21 @@
 /// }
 /// ```
 public protocol JSONReadable {
-    /// Reads a value, or throws an error that names the value that was found instead.
+    /// Reads a value, or throws an error that describes the value found instead.
     ///
-    /// The implementation must not wait, and should read its parts by ``JSONValue/require(_:)``, whose errors name the
-    /// place.
+    /// The implementation must not block. Read nested values with ``JSONValue/require(_:)``, since its errors contain
+    /// the path.
     static func read(from value: JSONValue) throws(JSONError) -> Self
 }
 
 extension JSONValue {
-    /// Returns the value as a type, or throws an error with the path, the expected and the found value, and the body's
-    /// start.
+    /// Returns the value as a type. Errors contain the path, the expected and the found value, and the body's start.
     ///
-    /// Creating an error takes time in proportion to the document up to the value, since it has the line and the path.
-    /// If many values may be of another kind, use ``string``, ``int`` and the like, which are then `nil`.
+    /// Creating an error takes time in proportion to the document up to the value. If many values may be of another
+    /// kind, use properties such as ``string`` and ``int``, which are then `nil`.
     ///
-    /// - Throws: ``JSONError`` of kind `missing`, `typeMismatch` or `outOfRange`; for a document that could not be
-    /// read, the error that names the reason.
+    /// - Throws: ``JSONError`` of kind `missing`, `typeMismatch` or `outOfRange`; for an unreadable document, the error
+    ///   of ``invalidDocumentError``.
     public func require<T: JSONReadable>(_ type: T.Type = T.self) throws(JSONError) -> T {
         if let invalidDocumentError { throw invalidDocumentError }
         return try T.read(from: self)
@@ -40,7 +39,7 @@ extension JSONValue {
 }
 
 extension JSONValue: JSONReadable {
-    /// The value itself, which must exist; a `null` does.
+    /// Returns the value itself, which may be `null`. Throws if it is missing.
     public static func read(from value: JSONValue) throws(JSONError) -> JSONValue {
         guard value.exists else { throw value.mismatch(expected: "a value") }
         return value
@@ -48,7 +47,7 @@ extension JSONValue: JSONReadable {
 }
 
 extension String: JSONReadable {
-    /// The text of a string.
+    /// Returns the text of a string. Throws for every other kind.
     public static func read(from value: JSONValue) throws(JSONError) -> String {
         guard let string = value.string else { throw value.mismatch(expected: "a string") }
         return string
@@ -56,7 +55,7 @@ extension String: JSONReadable {
 }
 
 extension Bool: JSONReadable {
-    /// The boolean of a `true` or `false`.
+    /// Returns the Boolean of a `true` or `false`. Throws for every other kind.
     public static func read(from value: JSONValue) throws(JSONError) -> Bool {
         guard let bool = value.bool else { throw value.mismatch(expected: "a boolean") }
         return bool
@@ -64,7 +63,7 @@ extension Bool: JSONReadable {
 }
 
 extension Double: JSONReadable {
-    /// The double nearest to a number.
+    /// Returns the double nearest to a number.
     public static func read(from value: JSONValue) throws(JSONError) -> Double {
         guard let double = value.double else { throw value.mismatch(expected: "a number", holdable: "a Double") }
         return double
@@ -72,7 +71,7 @@ extension Double: JSONReadable {
 }
 
 extension Float: JSONReadable {
-    /// The float nearest to a number.
+    /// Returns the float nearest to a number.
     public static func read(from value: JSONValue) throws(JSONError) -> Float {
         guard let float = value.storage.float(at: value.index) else {
             throw value.mismatch(expected: "a number", holdable: "a Float")
@@ -82,7 +81,7 @@ extension Float: JSONReadable {
 }
 
 extension Decimal: JSONReadable {
-    /// The decimal of a number, exact up to 38 digits.
+    /// Returns a number as a decimal, exact up to 38 digits.
     public static func read(from value: JSONValue) throws(JSONError) -> Decimal {
         guard let decimal = value.decimal else { throw value.mismatch(expected: "a number", holdable: "a Decimal") }
         return decimal
@@ -90,7 +89,7 @@ extension Decimal: JSONReadable {
 }
 
 extension JSONReadable where Self: FixedWidthInteger {
-    /// The integer, exact; `1.0` and `1e2` are integers too.
+    /// Returns the exact integer; `1.0` and `1e2` are integers. Throws if the type cannot represent the number.
     public static func read(from value: JSONValue) throws(JSONError) -> Self {
         if let integer = value.storage.integer(at: value.index) as Self? { return integer }
         throw value.mismatch(expected: "an integer", holdable: "an integer of \(Self.self)")

@@ -6,23 +6,21 @@ import Synchronization
     import Foundation
 #endif
 
-/// The start of a document as errors show it, in an object that is made once.
+/// The start of a document as errors show it. A class, so that it can be created once and shared.
 final class BodyStart: Sendable {
     let text: String
 
     init(text: String) { self.text = text }
 }
 
-/// Readings of a value, by its index.
 extension JSONStorage {
     @usableFromInline
     func stride(at index: Int) -> Int { entry(at: index).stride }
 
-    /// Returns the index of a container's first child, or of its name.
+    /// Returns the index of a container's first child, or of the child's name.
     @usableFromInline
     func firstChild(at index: Int) -> Int { index &+ IndexEntry.wordCount }
 
-    /// Returns the index of a container's closing entry.
     @usableFromInline
     func end(at index: Int) -> Int { index &+ entry(at: index).extent }
 
@@ -36,7 +34,8 @@ extension JSONStorage {
         return entry.isContainer ? self.entry(at: index &+ entry.extent).extent : 0
     }
 
-    /// Returns the elements of an array, or nil when there is no array or an element is not of the kind that is read.
+    /// Returns the elements of an array, or `nil` if the value is not an array or an element is not of the requested
+    /// kind.
     @inline(__always)
     func array<Element>(at index: Int, of read: (_ index: Int) -> Element?) -> [Element]? {
         guard kind(at: index) == .array else { return nil }
@@ -67,7 +66,6 @@ extension JSONStorage {
         return entry.isString && StringText(entry: entry).equals(text.utf8, in: bytes)
     }
 
-    /// Returns the name of the member whose value is at an index.
     func nameText(ofValueAt index: Int) -> String {
         StringText(entry: name(ofValueAt: index).string(in: bytes)).text(in: self)
     }
@@ -98,7 +96,7 @@ extension JSONStorage {
     @usableFromInline
     func uint64(at index: Int) -> UInt64? { number(at: index)?.integer() }
 
-    /// Returns the number when it is an integer that a type holds.
+    /// Returns the number, or `nil` if it is not an integer that the type can represent.
     @inline(__always)
     func integer<T: FixedWidthInteger>(at index: Int) -> T? {
         if let signed = int64(at: index) { return T(exactly: signed) }
@@ -132,13 +130,13 @@ extension JSONStorage {
         return value
     }
 
-    /// The start of the document for errors, redacted and bounded.
+    /// The redacted, truncated start of the document for errors.
     var bodyStart: String {
         if let made = bodyStartText.load() { return made.text }
         return bodyStartText.storeIfNil(BodyStart(text: GrammarCheck.bodyStart(bytes))).text
     }
 
-    /// Returns the text of a number, unchanged.
+    /// Returns a number as written in the document.
     func numberText(at index: Int) -> String {
         let entry = entry(at: index)
         return text(entry.offset..<(entry.offset &+ entry.extent))

@@ -1,9 +1,9 @@
 extension JSONValue {
-    /// Returns the error of a value that is not of the required kind.
+    /// Returns the error for a value that is not of the required kind.
     ///
     /// - Parameters:
-    ///   - expected: The kind that was required, with its article.
-    ///   - holdable: For numbers, the type that the number must fit in.
+    ///   - expected: The required kind, with its article.
+    ///   - holdable: For numbers, the type that must represent the number.
     func mismatch(expected: String, holdable: String? = nil) -> JSONError {
         switch storage.absence {
         case .invalid(let error): return error
@@ -17,7 +17,6 @@ extension JSONValue {
         return error(.typeMismatch, path: path, expected: expected, found: excerptWithKind)
     }
 
-    /// Returns an error about this value with its position and the body's start.
     func error(_ kind: JSONError.Kind, path: String, expected: String, found: String) -> JSONError {
         let offset = byteRange.lowerBound
         let (line, column) = GrammarCheck.position(of: offset, in: storage.bytes)
@@ -34,22 +33,22 @@ extension JSONValue {
         }
     }
 
-    /// The value's first bytes as text, redacted when a name on its path is secret.
+    /// The first bytes of the value as text; redacted if a name on the value's path is secret.
     private var excerpt: String { excerpt(isSecret: isSecret(by: .default)) }
 
-    /// Whether a name on the value's path is secret.
     func isSecret(by redaction: JSONRedaction) -> Bool {
         if kind == .string, case .name(let name)? = steps.last, redaction.isSecretString(name) { return true }
         return steps.contains { if case .name(let name) = $0 { redaction.isSecret(name) } else { false } }
     }
 
-    /// Returns the value's first bytes as text, unless it is known to be secret.
+    /// Returns the first bytes of the value as text, or the mask if `isSecret`.
     func excerpt(isSecret: Bool) -> String {
         if isSecret { return JSONRedaction.mask }
         return JSONRedaction.default.redactedText(of: rawBytes, maximumByteCount: JSONError.excerptByteCount)
     }
 
-    /// Describes where a path ends: the kind of this value, the last that exists, and the step that it does not have.
+    /// Describes where the path ends: the kind of this value, which is the last one that exists, and the step that
+    /// failed.
     private func breakOff(at step: JSONPathStep) -> String {
         let place = path == "$" ? "the root" : JSONError.shortened(path)
         switch (kind, step) {

@@ -4,17 +4,17 @@
     import Foundation
 #endif
 
-/// A parsed number: sign, digits, power of ten (RFC 8259 §6).
+/// A parsed number: sign, digits and power of ten (RFC 8259 §6).
 struct NumberText<Digits: FixedWidthInteger & UnsignedInteger> {
     private(set) var isNegative = false
-    /// The digits without sign and point, as many as the type can represent.
+    /// The leading digits without sign and point, as many as the type can represent.
     private(set) var digits: Digits = 0
     /// The power of ten by which `digits` are multiplied.
     private(set) var exponent = 0
     /// Whether `digits` and `exponent` represent the number exactly; `false` if it has too many digits.
     private(set) var isExact = true
 
-    /// Reads a number whose grammar was checked.
+    /// Parses a number whose grammar was already checked.
     init(_ bytes: [UInt8], at offset: Int, count: Int) {
         var place = offset
         let end = offset &+ count
@@ -51,23 +51,23 @@ struct NumberText<Digits: FixedWidthInteger & UnsignedInteger> {
         }
     }
 
-    /// Limits the exponent to a billion: no document within the size limit has enough digits for a larger exponent to
-    /// make a difference.
+    /// Limits the exponent to 10^9. No document within the size limit has enough digits for a larger exponent to
+    /// matter.
     private mutating func readExponent(_ bytes: [UInt8], _ start: Int, _ end: Int) {
         var place = start
         let isDown = bytes[place] == UInt8(ascii: "-")
         if isDown || bytes[place] == UInt8(ascii: "+") { place &+= 1 }
         var power = 0
         while place < end {
-            // Another digit could overflow an `Int` of 32 bits.
+            // One more digit could overflow a 32-bit `Int`.
             power = power < 100_000_000 ? power &* 10 &+ Int(bytes[place] &- UInt8(ascii: "0")) : 1_000_000_000
             place &+= 1
         }
         exponent &+= isDown ? -power : power
     }
 
-    /// The magnitude if the number is an integer that the digits' type can represent, however it is written: `1`,
-    /// `1.0`, `1e2`.
+    /// The magnitude if the number is an integer that the digits' type can represent; otherwise `nil`. The notation
+    /// does not matter: `1`, `1.0`, `1e2`.
     private var integerMagnitude: Digits? {
         guard isExact else { return nil }
         var value = digits
@@ -88,19 +88,19 @@ struct NumberText<Digits: FixedWidthInteger & UnsignedInteger> {
         return value
     }
 
-    /// Returns the number if it is an integer that the type `T` can represent; `nil` otherwise. `T` must not be wider
-    /// than the digits' type.
+    /// Returns the number if it is an integer that `T` can represent; otherwise `nil`. `T` must not be wider than the
+    /// digits' type.
     func integer<T: FixedWidthInteger>() -> T? {
         guard let magnitude = integerMagnitude else { return nil }
         if !isNegative || magnitude == 0 { return T(exactly: magnitude) }
-        // The minimum of a signed type has a magnitude that is one more than its maximum.
+        // The magnitude of a signed type's minimum is one more than its maximum.
         guard T.isSigned, magnitude <= Digits(T.max) + 1 else { return nil }
         return T(truncatingIfNeeded: 0 &- magnitude)
     }
 }
 
 extension NumberText<UInt64> {
-    /// Reads an integer of at most 18 bytes, which can't overflow.
+    /// Parses an integer of at most 18 bytes, which cannot overflow.
     static func shortInteger(_ bytes: [UInt8], at offset: Int, count: Int) -> Int64 {
         let isNegative = bytes[offset] == UInt8(ascii: "-")
         var value: Int64 = 0
@@ -110,8 +110,8 @@ extension NumberText<UInt64> {
         return isNegative ? -value : value
     }
 
-    /// The nearest double if one multiplication or division of exact operands yields it, which rounds once, as IEEE 754
-    /// requires (Clinger's fast path); `nil` otherwise.
+    /// The nearest double if one multiplication or division of exact operands yields it (Clinger's fast path);
+    /// otherwise `nil`. The single operation rounds once, as IEEE 754 requires.
     var quickDouble: Double? {
         guard isExact, digits <= UInt64(1) << 53, exponent >= -22, exponent <= 22 else { return nil }
         let magnitude = Double(digits)
@@ -120,18 +120,18 @@ extension NumberText<UInt64> {
         return isNegative ? -value : value
     }
 
-    /// The nearest double if 128 bits hold the intermediate values: up to 19 digits and some of 20, like the shortest
-    /// text of a double, of a size between 10^-21 and 10^38; `nil` otherwise.
+    /// The nearest double if the calculation fits in 128 bits; otherwise `nil`. It fits for up to 19 digits, and some
+    /// numbers of 20, with magnitudes from 10^-21 to 10^38. The shortest texts of doubles have at most 17 digits.
     var wideDouble: Double? {
         guard isExact, digits != 0, exponent >= -21, exponent <= 19 else { return nil }
         var value = UInt128(digits)
         var power = 0
         var isInexact = false
         if exponent >= 0 {
-            // Below 2^64 and 10^19, so that the product is below 2^128.
+            // The factors are below 2^64 and 10^19, so the product is below 2^128.
             value *= PowersOfTen.integers[exponent]
         } else {
-            // The quotient has more than 56 bits, since the numerator has 128 and the divisor at most 70.
+            // The quotient has more than 56 bits: the numerator has 128 bits, the divisor at most 70.
             power = -value.leadingZeroBitCount
             let (quotient, remainder) = (value << -power).quotientAndRemainder(
                 dividingBy: PowersOfTen.integers[-exponent])
@@ -143,13 +143,13 @@ extension NumberText<UInt64> {
             isInexact = isInexact || value.trailingZeroBitCount < excess
             value >>= excess
         }
-        // The lost part is less than the lowest bit, which is itself below half of a double's precision. With that bit set the
-        // conversion rounds as it would with all digits, once.
+        // The lost part is less than the lowest bit, which is below half of a double's precision. Setting the lowest
+        // bit makes the conversion round once, as it would with all digits.
         let significand = Double(UInt64(truncatingIfNeeded: value) | (isInexact ? 1 : 0))
         return Double(sign: isNegative ? .minus : .plus, exponent: power + excess, significand: significand)
     }
 
-    /// The decimal if its 38 digits hold the number exactly; `nil` otherwise.
+    /// The decimal if 38 digits represent the number exactly; otherwise `nil`.
     var quickDecimal: Decimal? {
         if isExact, digits == 0 { return .zero }
         guard isExact, exponent >= -120, exponent <= 100 else { return nil }
@@ -157,7 +157,6 @@ extension NumberText<UInt64> {
     }
 }
 
-/// Powers of ten that their types represent exactly.
 private enum PowersOfTen {
     static let doubles: [Double] = [
         1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18, 1e19,

@@ -1,16 +1,16 @@
-/// The text of a string of a document with its escapes undone (RFC 8259 §7).
+/// The text of a document's string with its escapes resolved (RFC 8259 §7).
 ///
-/// A lone surrogate is read as U+FFFD. The document was validated before, so that every escape is complete.
+/// A lone surrogate is read as U+FFFD. The document is valid, so every escape is complete.
 struct StringText {
     let entry: IndexEntry
 
-    /// Returns the text. The text of a string without escapes is read directly from the bytes.
+    /// Returns the text. A string without escapes is read directly from the bytes.
     func text(in storage: JSONStorage) -> String {
         if entry.tag == .string { return storage.text(entry.offset..<(entry.offset + entry.extent)) }
         return storage.text(unescaping: self)
     }
 
-    /// Whether the text equals one in UTF-8, without creating a string.
+    /// Returns whether the text equals `other` in UTF-8. It creates no string.
     func equals(_ other: some Sequence<UInt8>, in bytes: [UInt8]) -> Bool {
         var rest = other.makeIterator()
         var place = entry.offset
@@ -28,7 +28,8 @@ struct StringText {
         return rest.next() == nil
     }
 
-    /// Returns the scalar of the escape at a position, and the escape's length, in bytes always more than the scalar's.
+    /// Returns the scalar of the escape at a position, and the length of the escape in bytes, which always exceeds the
+    /// scalar's.
     func escape(at place: Int, in bytes: [UInt8]) -> (scalar: Unicode.Scalar, length: Int) {
         switch bytes[place + 1] {
         case UInt8(ascii: "b"): return ("\u{8}", 2)
@@ -52,10 +53,10 @@ struct StringText {
         return (scalar, 12)
     }
 
-    /// Returns the number of bytes before the first reverse solidus among eight bytes, the first one lowest.
+    /// Returns the number of bytes before the first backslash among eight bytes; the first is in the lowest byte.
     @inline(__always)
     static func plainByteCount(_ eight: UInt64) -> Int {
-        // A byte is zero here if it is a reverse solidus; the lowest remaining bit is the first such byte's.
+        // A byte is zero here if it is a backslash. The lowest bit set below marks the first such byte.
         let bytes = eight ^ 0x5C5C_5C5C_5C5C_5C5C
         return ((bytes &- 0x0101_0101_0101_0101) & ~bytes & 0x8080_8080_8080_8080).trailingZeroBitCount / 8
     }
@@ -64,7 +65,6 @@ struct StringText {
         (0..<4).reduce(0) { $0 << 4 | (hexValue(bytes[place + $1]) ?? 0) }
     }
 
-    /// Returns the value of a hexadecimal digit, or nil for any other byte.
     static func hexValue(_ byte: UInt8) -> UInt32? {
         switch byte {
         case UInt8(ascii: "0")...UInt8(ascii: "9"): UInt32(byte &- UInt8(ascii: "0"))
@@ -76,7 +76,7 @@ struct StringText {
 }
 
 extension UTF8 {
-    /// Returns the bytes of a scalar.
+    /// Returns the UTF-8 bytes of a scalar.
     @inline(__always)
     static func bytes(of scalar: Unicode.Scalar) -> EncodedScalar { encode(scalar) ?? encodedReplacementCharacter }
 }

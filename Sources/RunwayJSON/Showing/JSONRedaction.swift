@@ -1,20 +1,20 @@
-/// Decides which members' values are secret, and writes JSON text without them.
+/// Decides by name which members are secret, and writes JSON text with their values masked.
 ///
-/// A member is secret because of its name. Case, `_`, `-` and spaces do not count, so that `access_token`,
-/// `accessToken` and `Access-Token` are equal. All values below a secret member are masked with it.
+/// Names are compared without case, `_`, `-` and spaces: `access_token`, `accessToken` and `Access-Token` are equal.
+/// All values below a secret member are masked.
 public struct JSONRedaction: Sendable, Hashable {
-    /// The secret names. Those of at most 16 ASCII bytes are in `shortNames`, where a lookup needs no allocation.
+    /// The secret names of at most 16 ASCII bytes are in `shortNames`, where a lookup needs no allocation.
     private var shortNames: Set<PackedWord> = []
     private var longNames: Set<String> = []
-    /// Whether a name is also secret because of its words.
+    /// Whether a name is also secret if it ends with certain words.
     private let readsWords: Bool
 
     /// The text that replaces a secret.
     public static let mask = "[redacted]"
 
-    /// Masks the values that are secret in most services: passwords, tokens, keys, signatures, cookies, codes, cards.
+    /// Masks values that are secret in most services: passwords, tokens, keys, signatures, cookies, codes, cards.
     ///
-    /// A name is secret because of its last word or words; separators and capital letters divide it.
+    /// A name is secret because of its last word or words. Separators and capital letters divide words.
     ///
     /// - Secret: `user_password`, `idToken`, `X-Amz-Signature`, `X-Vault-Token`, `client_assertion`, `SAMLResponse`;
     ///   also `authtoken` and `x-apikey`, since HTTP/2 sends names in lower case.
@@ -29,7 +29,7 @@ public struct JSONRedaction: Sendable, Hashable {
             "key", "auth", "cookies", "session", "sid", "sessid", "phpsessid", "jsessionid", "aws_access_key_id",
             "access_key_id", "app_key", "sign", "pin", "captcha", "card_number", "credit_card", "credit_card_number",
             "id_card", "id_card_number", "id_number", "passport_number", "wresult", "dpop",
-            // Names as one word, without signs that divide it.
+            // These names also occur written as one word, without separators.
             "api_key", "x_api_key", "access_token", "refresh_token", "id_token", "auth_token", "bearer_token",
             "session_token", "device_token", "push_token", "csrf_token", "xsrf_token", "security_token", "session_id",
             "client_secret", "app_secret", "shared_secret", "secret_key", "secret_access_key", "access_key",
@@ -42,7 +42,7 @@ public struct JSONRedaction: Sendable, Hashable {
     /// Masks no value.
     public static let none = JSONRedaction(secretNames: [])
 
-    /// Masks only the values of these names.
+    /// Masks only values whose names are in `secretNames`.
     public init(secretNames: some Sequence<String>) { self.init(secretNames: secretNames, readsWords: false) }
 
     private init(secretNames: some Sequence<String>, readsWords: Bool) {
@@ -50,7 +50,7 @@ public struct JSONRedaction: Sendable, Hashable {
         add(secretNames)
     }
 
-    /// Returns the same redaction with more names.
+    /// Returns a redaction that also masks these names.
     public func adding(_ names: some Sequence<String>) -> JSONRedaction {
         var redaction = self
         redaction.add(names)
@@ -68,29 +68,28 @@ public struct JSONRedaction: Sendable, Hashable {
         }
     }
 
-    /// Returns whether a member of this name is secret. In `user[password]` and `user.password` every part counts.
+    /// Returns whether a member of this name is secret. Every part of `user[password]` and `user.password` is checked.
     public func isSecret(_ name: String) -> Bool { isSecret(name) { _ in false } }
 
-    /// Returns whether a parameter of a query or a form is secret: by the rule for members, or because its name is
-    /// `code`.
+    /// Returns whether a query or form parameter is secret: by the rule for members, or because its name is `code`.
     package func isSecretParameter(_ name: String) -> Bool {
         isSecret(name) { readsWords && $0.joined == Self.code }
     }
 
-    /// Returns whether a parameter of this name is secret if its value is a string: by the rule for parameters, or
-    /// because its name is `access` or `refresh`.
+    /// Returns whether a parameter whose value is a string is secret: by the rule for parameters, or because its name
+    /// is `access` or `refresh`.
     package func isSecretStringParameter(_ name: String) -> Bool {
         isSecret(name) { readsWords && ($0.joined == Self.code || Self.tokenPair.contains($0.joined)) }
     }
 
-    /// Returns whether a member of this name is secret if its value is a string: by the rule for members, or because
-    /// its name is `access` or `refresh`.
+    /// Returns whether a member whose value is a string is secret: by the rule for members, or because its name is
+    /// `access` or `refresh`.
     package func isSecretString(_ name: String) -> Bool {
         isSecret(name) { readsWords && Self.tokenPair.contains($0.joined) }
     }
 
-    /// Returns whether a header field of this name is secret: by the rule for members, or because of certain words at
-    /// any position, as in `X-Session-Data` or `Signature-Input`.
+    /// Returns whether a header field is secret: by the rule for members, or because its name contains certain words
+    /// anywhere, as in `X-Session-Data` or `Signature-Input`.
     package func isSecretField(_ name: String) -> Bool { isSecret(name) { readsWords && $0.hasFieldWord } }
 
     private static let code = PackedWord("code".utf8)
@@ -98,7 +97,7 @@ public struct JSONRedaction: Sendable, Hashable {
 
     private func isSecret(_ name: String, _ isSecretToo: (NameWords) -> Bool) -> Bool {
         if isSecretPart(name, isSecretToo) { return true }
-        // Few names contain other names.
+        // Few names have several parts, so the common case returns early.
         guard name.utf8.contains(where: Self.isDivider) else { return false }
         return name.split { "[].".contains($0) }.contains { isSecretPart(String($0), isSecretToo) }
     }
@@ -113,12 +112,11 @@ public struct JSONRedaction: Sendable, Hashable {
         return (readsWords && words.endsInSecret) || isSecretToo(words)
     }
 
-    /// Whether a byte of a name is ignored when names are compared.
     static func isIgnored(_ byte: UInt8) -> Bool {
         byte == UInt8(ascii: "_") || byte == UInt8(ascii: "-") || byte == UInt8(ascii: " ")
     }
 
-    /// Whether a byte divides a name into parts, as in `user[password]` and `user.password`.
+    /// Whether a byte separates the parts of names such as `user[password]` and `user.password`.
     private static func isDivider(_ byte: UInt8) -> Bool {
         byte == UInt8(ascii: "[") || byte == UInt8(ascii: "]") || byte == UInt8(ascii: ".")
     }
@@ -127,17 +125,18 @@ public struct JSONRedaction: Sendable, Hashable {
         String(decoding: name.lowercased().utf8.filter { !isIgnored($0) }, as: UTF8.self)
     }
 
-    /// Returns a value as JSON with secrets masked, truncated at about `maximumByteCount` bytes with a note.
+    /// Returns a value as JSON with secrets masked. The text is truncated with a note after about `maximumByteCount`
+    /// bytes.
     ///
-    /// A value below a secret member is masked as a whole. Other strings and numbers are unchanged, except for strings
-    /// that contain secrets themselves, such as a URL with an access token, or JSON inside JSON: there the text after a
-    /// secret name is masked as in ``redactedText(of:maximumByteCount:)``.
+    /// A value below a secret member is masked as a whole. Other values are unchanged, except strings that contain
+    /// secrets, such as a URL with an access token or nested JSON. In these, the text after a secret name is masked as
+    /// in ``redactedText(of:maximumByteCount:)``.
     ///
     /// - Parameters:
-    ///   - value: The value; an absent value yields a sentence.
+    ///   - value: The value. A missing value yields a sentence.
     ///   - maximumByteCount: The approximate limit of the text in bytes of UTF-8. The default is 4096.
-    ///   - isIndented: Whether every value is on a line of its own, indented by two for each level, at most 64 levels.
-    ///     The default is `true`; otherwise, the text is hardly longer than the value's bytes.
+    ///   - isIndented: Whether every value is on its own line, indented by two spaces per level, at most 64 levels. The
+    ///     default is `true`. Otherwise, the text is hardly longer than the value's bytes.
     public func redactedText(of value: JSONValue, maximumByteCount: Int = 4096, isIndented: Bool = true) -> String {
         switch value.storage.absence {
         case .invalid(let error): return "invalid: \(error)"
@@ -149,19 +148,19 @@ public struct JSONRedaction: Sendable, Hashable {
         return text.text(of: value)
     }
 
-    /// Returns bytes that may or may not be JSON as one line of text, with the text after secret names masked,
+    /// Returns bytes, which need not be JSON, as one line of text. The text after secret names is masked. The line is
     /// truncated with "…" after `maximumByteCount` bytes.
     ///
-    /// Use it for bodies that could not be read. A secret name followed by `:`, `=` or `>` is recognised in JSON, valid
-    /// or not, in pairs of forms, in header fields, and in elements and attributes of XML. In doubt too much is masked.
+    /// Use it for bodies that could not be read. A secret name followed by `:`, `=` or `>` is recognised in valid and
+    /// invalid JSON, form pairs, header fields, and XML elements and attributes. In doubt, text is masked.
     ///
     /// - Parameters:
     ///   - bytes: The bytes. Invalid UTF-8 is shown as U+FFFD, control characters as spaces. Zero bytes are removed, so
-    ///     that names in UTF-16 text are found too.
-    ///   - maximumByteCount: The most bytes of UTF-8 before the "…"; a negative limit counts as zero.
+    ///     that names in UTF-16 text are found.
+    ///   - maximumByteCount: The maximum number of UTF-8 bytes before the "…"; a negative limit counts as zero.
     public func redactedText(of bytes: some Sequence<UInt8>, maximumByteCount: Int) -> String {
         let maximumByteCount = min(max(maximumByteCount, 0), Int.max / 4)
-        // A secret that begins inside the limit may end outside; at most twice the limit is read.
+        // A secret that begins within the limit may end beyond it, so up to twice the limit is read.
         var line = RedactedLine(redaction: self, bytes: bytes.prefix(2 * maximumByteCount + 1).filter { $0 != 0 })
         return line.text(maximumByteCount: maximumByteCount)
     }

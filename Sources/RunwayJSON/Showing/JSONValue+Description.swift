@@ -4,19 +4,19 @@ extension JSONValue: CustomStringConvertible {
 }
 
 extension JSONValue: CustomDebugStringConvertible {
-    /// The path, shortened beyond 200 characters, and kind, then ``description``.
+    /// The path, shortened to 200 characters, the kind, and then ``description``.
     public var debugDescription: String {
         exists ? "\(JSONError.shortened(path)), \(kind.rawValue): \(description)" : description
     }
 }
 
 extension JSONValue: CustomReflectable {
-    /// Without children, so that `dump` and the debugger show the JSON and not how it is stored.
+    /// A mirror without children, so that `dump` and the debugger show the JSON instead of its storage.
     public var customMirror: Mirror { Mirror(self, children: [], displayStyle: .struct) }
 }
 
 extension JSONDocument: CustomStringConvertible {
-    /// The root's ``JSONValue/description``.
+    /// The ``JSONValue/description`` of the root.
     public var description: String { root.description }
 }
 
@@ -26,22 +26,21 @@ extension JSONDocument: CustomDebugStringConvertible {
 }
 
 extension JSONDocument: CustomReflectable {
-    /// Without children, so that `dump` and the debugger show the JSON and not how it is stored.
+    /// A mirror without children, so that `dump` and the debugger show the JSON instead of its storage.
     public var customMirror: Mirror { Mirror(self, children: [], displayStyle: .struct) }
 }
 
 extension JSONStorage: CustomReflectable {
-    /// A mirror without children: no `dump` of a value that holds a document, an iterator for example, shows the
-    /// document's bytes.
+    /// A mirror without children, so that `dump` of an enclosing value does not show the document's bytes.
     @usableFromInline var customMirror: Mirror { Mirror(self, children: [], displayStyle: .class) }
 }
 
 extension JSONMember: CustomStringConvertible {
-    /// The name, shortened beyond 200 characters, and the value's ``JSONValue/description``.
+    /// The name, shortened to 200 characters, and the ``JSONValue/description`` of the value.
     public var description: String { "\(JSONError.shortened(key)): \(value.description)" }
 }
 
 extension JSONMember: CustomReflectable {
-    /// Without children, so that `dump` and the debugger show the JSON and not how it is stored.
+    /// A mirror without children, so that `dump` and the debugger show the JSON instead of its storage.
     public var customMirror: Mirror { Mirror(self, children: [], displayStyle: .struct) }
 }

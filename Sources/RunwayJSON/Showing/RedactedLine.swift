@@ -1,12 +1,11 @@
-/// One line of text from bytes that need not be JSON, with the text after secret names masked.
+/// Writes bytes, which need not be JSON, as one line of text and masks the text after secret names.
 ///
-/// The structure of such bytes is unknown, even whether a quotation mark begins a string or ends one. Names are
-/// therefore recognised by the character after them: at every `:`, `=` and `>` the preceding bytes show whether a
-/// secret name ends there.
+/// The structure of the bytes is unknown: a quotation mark may begin or end a string. Names are therefore recognised
+/// backwards from each `:`, `=` and `>`: the preceding bytes show whether a secret name ends there.
 struct RedactedLine {
     private let redaction: JSONRedaction
     private let bytes: [UInt8]
-    /// The position of the first byte that no form contains.
+    /// The position of the first byte that cannot occur in a form.
     private let formEnd: Int
     private var place = 0
     private var output: [UInt8] = []
@@ -44,14 +43,14 @@ struct RedactedLine {
         return String(decoding: line, as: UTF8.self) + (isCut ? "…" : "")
     }
 
-    /// Cuts before a sequence of UTF-8 rather than inside.
+    /// Truncates the output without splitting a UTF-8 sequence.
     private mutating func cut(to count: Int) {
         var end = count
         while end > 0, output[end] & 0xC0 == 0x80 { end -= 1 }
         output.removeSubrange(end...)
     }
 
-    /// Copies `:`, `=`, `=>` and blanks up to the value.
+    /// Copies `:`, `=`, `=>` and the spaces before the value.
     private mutating func copySeparator() {
         while place < bytes.count, bytes[place].isBlank || ":=>".utf8.contains(bytes[place]) {
             output.append(bytes[place])

@@ -1,13 +1,13 @@
-/// JSON of a value with secrets masked, indented or without any white space, truncated at a size.
+/// Writes a value as JSON with secrets masked, indented or without white space, truncated at a size.
 struct RedactedText {
     private let redaction: JSONRedaction
     private let maximumByteCount: Int
     private let isIndented: Bool
     private var output: [UInt8] = []
-    /// The index of the end of each open container, and whether the container is an object.
+    /// The index of each open container's end, and whether the container is an object.
     private var openContainers: [(end: Int, isObject: Bool)] = []
 
-    /// Deeper levels are not indented further: a thousand blanks before each number add no information.
+    /// Deeper levels get no further indentation: a thousand spaces before each line add no information.
     private static let maximumIndentation = 64
 
     init(redaction: JSONRedaction, maximumByteCount: Int, isIndented: Bool) {
@@ -69,12 +69,12 @@ struct RedactedText {
         return String(decoding: output, as: UTF8.self)
     }
 
-    /// Returns a string that holds secrets, without them; `nil` for every other value.
+    /// Returns a string with its secrets masked, or `nil` if the value is not a string with secrets.
     private func masked(_ value: JSONValue) -> ArraySlice<UInt8>? {
         guard value.kind == .string, value.rawBytes.contains(where: { "=:>".utf8.contains($0) }),
             let text = value.string
         else { return nil }
-        // With space for a mask that begins inside the bound, and for masks that are longer than the secrets that they replace.
+        // Leaves space for masks, which may begin within the limit and may be longer than the secrets they replace.
         let bound = min(maximumByteCount - output.count, 16 * text.utf8.count) + 2 * JSONRedaction.mask.utf8.count
         let masked = redaction.redactedText(of: text.utf8, maximumByteCount: bound)
         guard masked.contains(JSONRedaction.mask) else { return nil }
@@ -83,7 +83,7 @@ struct RedactedText {
         return writer.bytes[...]
     }
 
-    /// Writes bytes of the document, but never far beyond the bound, and never half a sequence of UTF-8.
+    /// Writes bytes of the document. It stops soon after the limit and does not split a UTF-8 sequence.
     private mutating func write(_ bytes: ArraySlice<UInt8>) {
         let room = max(maximumByteCount - output.count, 0)
         if bytes.count <= room {

@@ -1,20 +1,20 @@
-/// The possible names before a `:` or `=` in bytes that need not be JSON.
+/// The candidates for a name before a `:` or `=`, in bytes that need not be JSON.
 struct SecretName {
-    /// The texts that may be the name: the text between quotation marks, or the word before the separator.
+    /// The texts that may be the name: the text in quotation marks, or the last word before the separator.
     private var candidates: [String] = []
-    /// Whether the name is a form's, with only pairs before it.
+    /// Whether the name is in a form, with only name-value pairs before it.
     private(set) var isForm = false
-    /// Whether the name is in a form, or in a URL's query or fragment.
+    /// Whether the name is in a form, or in the query or fragment of a URL.
     private var isParameter = false
-    /// Whether the name begins a line without quotation marks, like the name of a header field.
+    /// Whether the name begins a line without quotation marks, as a header field does.
     private(set) var isLine = false
-    /// Whether a string in quotation marks follows a `:`.
+    /// Whether the separator is a `:` followed by a quoted string.
     private var precedesString = false
 
-    /// The number of bytes before the separator in which a name is looked for; secret names are much shorter.
+    /// The number of bytes before the separator that are searched for a name. Secret names are much shorter.
     private static let maximumByteCount = 256
 
-    /// - Parameter formEnd: The position of the first byte that no form contains.
+    /// - Parameter formEnd: The position of the first byte that cannot occur in a form.
     init(before separator: Int, in bytes: [UInt8], formEnd: Int) {
         var end = separator
         let first = max(0, separator - Self.maximumByteCount)
@@ -35,18 +35,18 @@ struct SecretName {
         }
         let quote = bytes[end - 1]
         end -= 1
-        // Inside a string that is itself JSON the quotation marks are escaped.
+        // In a string that contains JSON, the quotation marks are escaped.
         while end > first, bytes[end - 1] == UInt8(ascii: "\\") { end -= 1 }
         let opening = bytes[first..<end].lastIndex(of: quote)
         let text = bytes[(opening.map { $0 + 1 } ?? first)..<end]
         candidates = [Self.unescaped(text)]
-        // If the opening one is missing, or belongs to another string, the last word may be the name.
+        // If no quotation mark opens the name, or it belongs to another string, the last word may be the name.
         if opening == nil || text.contains(where: { "{}[]<>:,=&".utf8.contains($0) }) {
             candidates.append(Self.decoded(bytes[Self.startOfWord(endingAt: end, in: bytes, from: first)..<end]))
         }
     }
 
-    /// Returns whether a name is secret: in `user[password]` the outer and every inner name counts.
+    /// Returns whether a name is secret. Every part of `user[password]` is checked.
     func isSecret(by redaction: JSONRedaction) -> Bool {
         candidates.contains { name in
             if isParameter { return redaction.isSecretParameter(name) }
@@ -54,7 +54,7 @@ struct SecretName {
         }
     }
 
-    /// Returns the name of the tag that ends before a `>`, if it opens an element with a secret name.
+    /// Returns the name of the tag that ends before a `>`, or `nil` if it opens no element with a secret name.
     static func tag(before end: Int, in bytes: [UInt8], by redaction: JSONRedaction) -> ArraySlice<UInt8>? {
         let first = max(0, end - maximumByteCount)
         guard let opening = bytes[first..<end].lastIndex(of: UInt8(ascii: "<")) else { return nil }
@@ -62,7 +62,7 @@ struct SecretName {
         guard let initial = name.first, initial != UInt8(ascii: "/"), bytes[end - 1] != UInt8(ascii: "/") else {
             return nil
         }
-        // The prefix of a namespace is not part of the name.
+        // A namespace prefix is not part of the name.
         let local = name.suffix(while: { $0 != UInt8(ascii: ":") })
         return redaction.isSecret(String(decoding: local, as: UTF8.self)) ? name : nil
     }
@@ -72,7 +72,7 @@ struct SecretName {
         return before.map { $0 + 1 } ?? first
     }
 
-    /// Returns a form's name, in which bytes may be written as `%70`, decoded.
+    /// Returns a form's name with its percent-encoding decoded.
     private static func decoded(_ name: ArraySlice<UInt8>) -> String {
         var text: [UInt8] = []
         var rest = name
@@ -88,7 +88,7 @@ struct SecretName {
         return String(decoding: text, as: UTF8.self)
     }
 
-    /// Returns a JSON name, in which characters may be written as `\u0070`, unescaped.
+    /// Returns a JSON name with `\u` escapes such as `\u0070` resolved.
     private static func unescaped(_ name: ArraySlice<UInt8>) -> String {
         let quote = [UInt8(ascii: "\"")]
         if name.contains(UInt8(ascii: "\\")), let text = try? JSONDocument(quote + name + quote).root.string {
@@ -99,7 +99,6 @@ struct SecretName {
 }
 
 extension ArraySlice<UInt8> {
-    /// Returns the longest suffix in which all bytes match.
     fileprivate func suffix(while isRight: (UInt8) -> Bool) -> ArraySlice<UInt8> {
         guard let last = lastIndex(where: { !isRight($0) }) else { return self }
         return self[(last + 1)...]

@@ -1,12 +1,12 @@
-/// The end of a secret value in bytes that need not be JSON. In doubt it ends late: too much is masked rather than too
-/// little.
+/// Finds the end of a secret value in bytes that need not be JSON. In doubt, it ends late, to mask rather too much than
+/// too little.
 struct SecretValue {
     let bytes: [UInt8]
-    /// Whether the name is a form's: its value then ends only at `&`.
+    /// Whether the name is in a form, where only `&` ends the value.
     let isForm: Bool
-    /// Whether its name begins a line, whose end is then the value's.
+    /// Whether the name begins a line, whose end then ends the value.
     let isLine: Bool
-    /// The `:` or `=` behind the name.
+    /// The `:` or `=` after the name.
     let after: UInt8
 
     func end(from start: Int) -> Int {
@@ -26,8 +26,8 @@ struct SecretValue {
         bytes[start...].firstIndex(where: isEnd) ?? bytes.count
     }
 
-    /// Returns the position after the string that begins with a quotation mark after `escapes` reverse solidi. A string
-    /// inside a JSON string has one before its quotation mark, and a string inside that string has three.
+    /// Returns the position after a string whose opening quotation mark follows `escapes` backslashes. A string inside
+    /// a JSON string has one backslash before each quotation mark; a string nested in that string has three.
     private func endOfString(_ quote: Int, escapes: Int) -> Int {
         var place = quote + 1
         var solidi = 0
@@ -58,7 +58,7 @@ struct SecretValue {
         return place
     }
 
-    /// Returns the position of the closing tag of an element; the end of the bytes if there is none.
+    /// Returns the position of an element's closing tag, or the end of the bytes if the element has no closing tag.
     static func endOfElement(_ name: ArraySlice<UInt8>, in bytes: [UInt8], from start: Int) -> Int {
         let closing = Array("</".utf8) + name
         var place = start

@@ -1,4 +1,4 @@
-/// Up to 16 bytes of lower-case ASCII as one number, which is compared and hashed without an allocation.
+/// Up to 16 bytes of lower-case ASCII in one number, so that comparing and hashing allocate nothing.
 struct PackedWord: Hashable, Sendable {
     private var bits: UInt128 = 0
     private(set) var byteCount = 0
@@ -7,10 +7,10 @@ struct PackedWord: Hashable, Sendable {
 
     init(_ word: some Sequence<UInt8>) { for byte in word { append(byte) } }
 
-    /// Whether all bytes of the word fit.
     var isWhole: Bool { byteCount <= 16 }
 
-    // Hashing one half saves half the work; the words are few and our own, except for those that an app adds.
+    // Hashing 64 bits halves the work. Collision attacks are no concern: the words are ours, except those that an app
+    // adds.
     func hash(into hasher: inout Hasher) { hasher.combine(UInt64(truncatingIfNeeded: bits ^ (bits >> 64))) }
 
     mutating func append(_ byte: UInt8) {
@@ -18,13 +18,14 @@ struct PackedWord: Hashable, Sendable {
         byteCount += 1
     }
 
-    /// Returns whether the word ends in `end`, which has at most 16 bytes.
+    /// Returns whether the word ends in `end`, which must have at most 16 bytes.
     func hasSuffix(_ end: PackedWord) -> Bool {
         let mask: UInt128 = end.byteCount < 16 ? 1 << UInt128(8 * end.byteCount) - 1 : .max
         return byteCount >= end.byteCount && bits & mask == end.bits
     }
 
-    /// Returns the word without its last `count` bytes. If the word has more than 16 bytes, the first ones become zero.
+    /// Returns the word without its last `count` bytes. If the word has more than 16 bytes, the first bytes become
+    /// zero.
     func dropLast(_ count: Int) -> PackedWord {
         var rest = self
         rest.bits >>= UInt128(8 * count)
@@ -32,7 +33,6 @@ struct PackedWord: Hashable, Sendable {
         return rest
     }
 
-    /// The last byte; `nil` if the word is empty.
     var lastByte: UInt8? { byteCount == 0 ? nil : UInt8(truncatingIfNeeded: bits) }
 
     mutating func removeLast() -> UInt8 {
@@ -43,18 +43,18 @@ struct PackedWord: Hashable, Sendable {
     }
 }
 
-/// The words of a name, as `-`, `_`, other signs and capital letters divide it: `X-Amz-Credential`, `user_password`,
+/// The words of a name, divided by `-`, `_`, other signs and capital letters: `X-Amz-Credential`, `user_password`,
 /// `idToken`.
 ///
-/// The name is read in one pass and without an allocation, since each name on every record is. Digits are not part of a
-/// word, so that `Set-Cookie2` ends in `cookie`.
+/// The name is read in one pass without allocation, since every name in every record is checked. Digits are not part of
+/// a word: `Set-Cookie2` ends in `cookie`.
 struct NameWords {
-    /// The name without its signs and without regard to case.
+    /// The name in lower case, without its signs.
     private(set) var joined = PackedWord()
-    /// The last word, and the one before it.
+    /// The last word of the name, and the word before it.
     private(set) var last = PackedWord()
     private(set) var previous = PackedWord()
-    /// Whether any word makes a header field secret at any position.
+    /// Whether the name contains a word that makes a header field secret at any position.
     private(set) var hasFieldWord = false
     private(set) var isASCII = true
 
@@ -74,7 +74,7 @@ struct NameWords {
             if isNewWord || (isCapital && capitalCount == 0) {
                 endWord()
             } else if !isCapital, capitalCount > 1 {
-                // The last of several capital letters begins a word, like the R of `SAMLResponse`.
+                // The last of several capital letters begins a word, as the R of `SAMLResponse` does.
                 let first = last.removeLast()
                 endWord()
                 last.append(first)
@@ -92,8 +92,7 @@ struct NameWords {
         (previous, last) = (last, PackedWord())
     }
 
-    /// Whether the name indicates that its value is a secret: because of the last word, as in `refresh_token`, but not
-    /// in `token_type`.
+    /// Whether the name is secret because of its last word: `refresh_token` is, `token_type` is not.
     var endsInSecret: Bool {
         guard let letter = last.lastByte else { return false }
         if SecretWords.endings[letter].contains(last) { return !SecretWords.harmless.contains(previous) }
@@ -101,7 +100,7 @@ struct NameWords {
         return pairs.contains { $0.second == last && $0.first == previous } || isJoinedSecret(of: pairs, letter)
     }
 
-    /// Returns whether the last word consists of several words without a separator, and the last of them is secret:
+    /// Returns whether the last word is written from several words without a separator, and ends in a secret one:
     /// `authtoken`, `apikey`.
     private func isJoinedSecret(of pairs: [WordPair], _ letter: UInt8) -> Bool {
         if let ending = SecretWords.joinedEndings[letter].first(where: last.hasSuffix) {
@@ -114,28 +113,26 @@ struct NameWords {
     }
 }
 
-/// The words by which a name indicates a secret.
 enum SecretWords {
-    /// Words that are secret after any other word.
+    /// Words that make a name secret if they come last, or are the only word.
     static let endings = ByLastLetter(
         words(
             "password passwd pwd passphrase passcode pass secret token jwt signature sig credential credentials cookie"
                 + " authorization assertion otp cvv cvc iban ssn hmac"), by: \.self)
 
-    /// Words that make a following word of ``endings`` harmless, since the value is then a Boolean, or a position in a
-    /// list: `has_password`, `nextPageToken`, `Access-Control-Allow-Credentials`.
+    /// Words that make a following word of ``endings`` harmless: the value is then a Boolean or a position in a list.
+    /// Examples are `has_password`, `nextPageToken` and `Access-Control-Allow-Credentials`.
     static let harmless = words("has is with allow requires page continuation sync nextpage nextsync")
 
-    /// The ``endings`` that are not the end of any other word, so that they are secret at the end of a longer word,
-    /// too: `authtoken`, `userpassword`. HTTP/2 sends the names of header fields in lower case, without capital letters
-    /// to divide them.
+    /// The ``endings`` that no other English word ends in. They are also secret at the end of a longer word:
+    /// `authtoken`, `userpassword`. HTTP/2 sends field names in lower case, where capital letters cannot divide words.
     static let joinedEndings = ByLastLetter(
         words(
             "password passwd pwd passphrase passcode secret token jwt signature credential credentials cookie"
                 + " authorization otp cvv cvc hmac"), by: \.self)
 
-    /// Words that are secret only after another word: a `key` most often belongs to a row, a `code` to a country or an
-    /// error. They may also end a word without a separator, as in `apikey` and `sessionid`, but not after a single
+    /// Words that are secret only after another word: a `key` often belongs to a table row, a `code` to a country or an
+    /// error. They may also end a word without a separator, as in `apikey` and `sessionid`, except after a single
     /// letter.
     static let pairs = ByLastLetter(
         wordsBefore.flatMap { second, firsts in
@@ -150,7 +147,6 @@ enum SecretWords {
         "verifier": "code", "response": "saml", "session": "x", "auth": "x", "number": "security",
     ]
 
-    /// Words that make a header field secret at any position of its name.
     static let ofFields = Array(words("session signature secret password"))
 
     private static func words(_ text: String) -> Set<PackedWord> {
@@ -158,13 +154,14 @@ enum SecretWords {
     }
 }
 
-/// Two words that indicate a secret when one follows the other.
+/// Two words that indicate a secret if `second` directly follows `first`.
 struct WordPair: Sendable {
     let first: PackedWord
     let second: PackedWord
 }
 
-/// Elements by the last letter of a word, so that a name is compared only with the few words that it may end in.
+/// Elements grouped by the last letter of a word, so that a name is compared only with words that end in its last
+/// letter.
 struct ByLastLetter<Element: Sendable>: Sendable {
     private static var letters: ClosedRange<UInt8> { UInt8(ascii: "a")...UInt8(ascii: "z") }
 

@@ -1,6 +1,6 @@
-/// Strings as JSON writes them (RFC 8259 §7).
+/// Writes strings as JSON (RFC 8259 §7).
 enum JSONEscaping {
-    /// Appends a string with quotation marks. Escapes only characters that must be escaped.
+    /// Appends a string in quotation marks. Escapes only characters that must be escaped.
     static func append(_ text: String, to bytes: inout [UInt8]) {
         bytes.append(UInt8(ascii: "\""))
         for byte in text.utf8 {

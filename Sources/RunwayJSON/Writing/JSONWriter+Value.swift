@@ -1,8 +1,8 @@
 extension JSONWriter {
-    /// Writes a value of a document: numbers with their digits unchanged, strings with this writer's escapes.
+    /// Writes a value of a document. Numbers retain their digits; strings get this writer's escapes.
     ///
-    /// Two documents that differ only in white space, in escapes or, with ``sortsKeys``, in the order of members
-    /// produce the same bytes. A missing value is written as `null`.
+    /// Documents that differ only in white space or escapes produce the same bytes. With ``sortsKeys``, this also holds
+    /// if the order of their members differs. A missing value is written as `null`.
     public mutating func value(_ value: JSONValue) {
         var open: [OpenValue] = []
         begin(value, &open)
@@ -17,7 +17,7 @@ extension JSONWriter {
         }
     }
 
-    /// Writes a value, or begins it when it is a container.
+    /// Writes a scalar, or opens a container.
     private mutating func begin(_ value: JSONValue, _ open: inout [OpenValue]) {
         switch value.kind {
         case .missing, .null: null()
@@ -33,8 +33,8 @@ extension JSONWriter {
         }
     }
 
-    /// Returns the members' values sorted by the bytes of their names, the last one first; of equal names the later
-    /// one.
+    /// Returns the members' values, sorted by the bytes of their names in reverse order. Among equal names, the later
+    /// member comes first.
     private static func sorted(_ object: JSONValue) -> [JSONValue] {
         let members = object.members.map { (name: Array($0.key.utf8), value: $0.value) }
         return members.sorted { one, other in
@@ -43,7 +43,7 @@ extension JSONWriter {
         }.map(\.value)
     }
 
-    /// The rest of a container that was begun.
+    /// The children of an open container that are not written yet.
     private enum OpenValue {
         case elements(JSONElements.Iterator)
         case members(JSONMembers.Iterator)
@@ -60,7 +60,7 @@ extension JSONWriter {
                 defer { self = .members(iterator) }
                 return iterator.next()?.value
             case .sorted(var members):
-                // The members are taken out while one is removed, so that they are not copied.
+                // Taking the members out of `self` avoids a copy when one is removed.
                 self = .sorted(members: [])
                 defer { self = .sorted(members: members) }
                 return members.popLast()
@@ -70,9 +70,9 @@ extension JSONWriter {
 }
 
 extension JSONValue {
-    /// Returns the value written anew without white space, the same bytes for the same content; see ``JSONWriter``.
+    /// Returns the value in canonical form: no white space, and equal bytes for equal content. See ``JSONWriter``.
     ///
-    /// - Parameter sortsKeys: Whether members are sorted by name. Default true.
+    /// - Parameter sortsKeys: Whether members are sorted by name. The default is `true`.
     public func canonicalBytes(sortsKeys: Bool = true) -> [UInt8] {
         var writer = JSONWriter(sortsKeys: sortsKeys)
         writer.value(self)

@@ -17,9 +17,9 @@
 /// Calls must balance, and inside an object each value must have a name before it; a call out of order is a
 /// programmer's error and traps.
 public struct JSONWriter: Sendable {
-    /// The text so far.
+    /// The bytes written so far.
     public private(set) var bytes: [UInt8] = []
-    /// Whether members are sorted by name.
+    /// Whether members are sorted by name. The default is `false`.
     public let sortsKeys: Bool
 
     private struct OpenContainer {
@@ -27,30 +27,30 @@ public struct JSONWriter: Sendable {
         let start: Int
         var isEmpty = true
         var isNamed = false
-        /// Names with the place of their first byte; recorded only if members are sorted.
+        /// Member names with the position of their first byte. Recorded only if members are sorted.
         var members: [(name: String, start: Int)] = []
     }
 
     private var openContainers: [OpenContainer] = []
 
-    /// Starts a text to which values are appended.
+    /// Creates an empty writer.
     ///
     /// - Parameter sortsKeys: Whether members are sorted by name. The default is `false`.
     public init(sortsKeys: Bool = false) { self.sortsKeys = sortsKeys }
 
-    /// Opens an object.
+    /// Writes `{`.
     public mutating func beginObject() { open(isObject: true) }
 
-    /// Closes the object opened last.
+    /// Writes `}`. The innermost open container must be an object.
     public mutating func endObject() { close(isObject: true) }
 
-    /// Opens an array.
+    /// Writes `[`.
     public mutating func beginArray() { open(isObject: false) }
 
-    /// Closes the array opened last.
+    /// Writes `]`. The innermost open container must be an array.
     public mutating func endArray() { close(isObject: false) }
 
-    /// Writes a member's name; its value must come next.
+    /// Writes a member's name. Write its value next.
     public mutating func name(_ name: String) {
         let last = openContainers.count - 1
         precondition(last >= 0 && openContainers[last].isObject, "a name outside an object")
@@ -63,25 +63,25 @@ public struct JSONWriter: Sendable {
         bytes.append(UInt8(ascii: ":"))
     }
 
-    /// Writes a string.
+    /// Writes a string in quotation marks, escaped where required.
     public mutating func string(_ text: String) {
         beginValue()
         JSONEscaping.append(text, to: &bytes)
     }
 
-    /// Writes an integer.
+    /// Writes an integer in decimal digits.
     public mutating func integer(_ value: some BinaryInteger) { literal(String(value)) }
 
-    /// Writes a double as the shortest digits that read back as the same double; `1.0` is written as `1`.
+    /// Writes a double with the fewest digits that read back as the same double; `1.0` is written as `1`.
     ///
-    /// - Throws: ``JSONError`` of kind `unwritable` for an infinite or undefined number, which JSON cannot represent.
+    /// - Throws: ``JSONError`` of kind `unwritable` for an infinity or NaN.
     public mutating func double(_ value: Double) throws(JSONError) {
         try literal(number: "\(value)", isFinite: value.isFinite)
     }
 
-    /// Writes a float as the shortest digits that read back as the same float; `1.0` is written as `1`.
+    /// Writes a float with the fewest digits that read back as the same float; `1.0` is written as `1`.
     ///
-    /// - Throws: ``JSONError`` of kind `unwritable` for an infinite or undefined number, which JSON cannot represent.
+    /// - Throws: ``JSONError`` of kind `unwritable` for an infinity or NaN.
     public mutating func float(_ value: Float) throws(JSONError) {
         try literal(number: "\(value)", isFinite: value.isFinite)
     }
@@ -92,7 +92,6 @@ public struct JSONWriter: Sendable {
     /// Writes `null`.
     public mutating func null() { literal("null") }
 
-    /// Writes a number's digits or a literal.
     mutating func literal(_ text: String) {
         beginValue()
         bytes += text.utf8
@@ -131,7 +130,7 @@ public struct JSONWriter: Sendable {
         bytes.append(isObject ? UInt8(ascii: "}") : UInt8(ascii: "]"))
     }
 
-    /// Sorts the members of the object just written, unless they are in order; equal names stay in order.
+    /// Sorts the members of the object just written, unless they are in order. The sort is stable for equal names.
     private mutating func sort(_ container: OpenContainer) {
         let pairs = zip(container.members, container.members.dropFirst())
         if pairs.allSatisfy({ !$1.name.utf8.lexicographicallyPrecedes($0.name.utf8) }) { return }
