@@ -2,8 +2,8 @@ import RunwayServer
 
 /// The SQL of the sink.
 ///
-/// Works with a distributed PostgreSQL (Citus, YugabyteDB), too: the tenant is the first column of every key and of
-/// every predicate, so that each statement concerns only one shard, and no statement needs a sequence or a table lock.
+/// It also works with a distributed PostgreSQL (Citus, YugabyteDB). The tenant is the first column of every key and
+/// every predicate, so each statement concerns only one shard. No statement needs a sequence or a table lock.
 enum ActionLogStatements {
     static let tables = [
         """
@@ -22,14 +22,14 @@ enum ActionLogStatements {
         """,
     ]
 
-    /// Fails with `42703` in a database that is older than the dates of clients.
+    /// Fails with `42703` (undefined column) in a database created before clients sent dates.
     static let probe = "SELECT sent FROM runway_record WHERE tenant = $1 LIMIT 0"
     static let addition = "ALTER TABLE runway_record ADD COLUMN IF NOT EXISTS sent bigint"
 
-    /// Fails with `42P01` in a database that is older than quotas.
+    /// Fails with `42P01` (undefined table) in a database created before quotas existed.
     static let usageProbe = "SELECT bytes FROM runway_usage WHERE tenant = $1 LIMIT 0"
-    /// Creates the table of the bytes of each installation, and fills it from the stored records: in one transaction,
-    /// however long that takes.
+    /// Creates the table with the stored bytes of each installation, and fills it from the stored records. Runs in one
+    /// transaction, which may take long.
     static let usageAddition = [
         "SET LOCAL statement_timeout = 0",
         """
@@ -44,35 +44,34 @@ enum ActionLogStatements {
         """,
     ]
 
-    /// Computes the bytes of a record's contents that count for the quota.
+    /// Computes the size of a record's contents that counts towards the quota, in bytes.
     private static let contentByteCount =
         "coalesce(octet_length(json), 0) + coalesce(octet_length(name), 0) + coalesce(octet_length(account), 0)"
 
-    /// Creates the row of a stream, which ``state`` locks.
+    /// Creates the row of a stream, so that ``state`` can lock it.
     static let begin = """
         INSERT INTO runway_stream (tenant, installation, stream, highest) VALUES ($1, $2, $3, 0)
         ON CONFLICT (tenant, installation, stream) DO NOTHING
         """
-    /// Returns the highest number of a stream, whose row it locks, and the bytes of the installation; NULL if a row
-    /// does not exist.
+    /// Locks the row of a stream. Returns the highest sequence number of the stream and the bytes of its installation;
+    /// each is NULL if its row does not exist.
     static let state = """
         SELECT (SELECT highest FROM runway_stream WHERE tenant = $1 AND installation = $2 AND stream = $3 FOR UPDATE),
         (SELECT bytes FROM runway_usage WHERE tenant = $1 AND installation = $2)
         """
-    /// Returns the bytes of all installations.
     static let usage = "SELECT sum(bytes) FROM runway_usage WHERE tenant = $1"
-    /// Returns the ids among the passed ones whose records are stored.
+    /// Returns those of the passed ids whose records are stored.
     static let known = "SELECT id FROM runway_record WHERE tenant = $1 AND id = ANY($2::uuid[])"
-    /// Sets the highest number of a stream, and adds to the bytes of its installation.
+    /// Sets the highest sequence number of a stream, and increases the bytes of its installation.
     static let advance = """
         WITH advanced AS (UPDATE runway_stream SET highest = $4 WHERE tenant = $1 AND installation = $2 AND stream = $3)
         INSERT INTO runway_usage (tenant, installation, bytes) VALUES ($1, $2, $5)
         ON CONFLICT (tenant, installation) DO UPDATE SET bytes = runway_usage.bytes + excluded.bytes
         """
-    /// Erases at most a thousand records of an account, so that batches are stored in between. Returns the number of
+    /// Erases at most 1,000 records of an account, so that batches can be stored in between. Returns the number of
     /// erased bytes for each installation.
     static let erase = erasure(where: "account = $2")
-    /// Erases like ``erase``, but records of an installation that have no account.
+    /// Erases like ``erase``, but selects records of an installation that have no account.
     static let eraseAnonymous = erasure(where: "installation = $2 AND account IS NULL AND name IS NOT NULL")
     static let release = """
         UPDATE runway_usage SET bytes = greatest(bytes - $3, 0) WHERE tenant = $1 AND installation = $2
@@ -96,8 +95,7 @@ enum ActionLogStatements {
         ORDER BY received, installation, stream, batch, place LIMIT $2
         """
 
-    /// Returns the statement that inserts `count` records of a batch, and returns the ids of those that were not stored
-    /// before.
+    /// Returns the statement that inserts `count` records of a batch. It returns the ids of the records that were new.
     static func insertion(of count: Int) -> String {
         let rows = (0..<count).map { index in
             let first = 8 + index * 4
@@ -109,7 +107,7 @@ enum ActionLogStatements {
             """
     }
 
-    /// Every statement, for the tests that check the rules.
+    /// Every statement. Tests check that each follows the rules.
     static var all: [String] {
         tables + usageAddition.dropFirst() + [
             probe, addition, usageProbe, begin, state, usage, known, advance, erase, eraseAnonymous, release, counts,

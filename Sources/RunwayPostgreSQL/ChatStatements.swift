@@ -1,4 +1,4 @@
-/// The SQL of the store of conversations, by the rules of ``ActionLogStatements``: the tenant leads every key and
+/// The SQL of the chat store. It follows the rules of ``ActionLogStatements``: the tenant leads every key and
 /// predicate.
 enum ChatStatements {
     static let tables = [
@@ -23,7 +23,7 @@ enum ChatStatements {
         "CREATE TABLE IF NOT EXISTS runway_chat (tenant text NOT NULL, epoch text NOT NULL, PRIMARY KEY (tenant))",
     ]
 
-    /// Names the numbering of a tenant's messages, unless it has a name.
+    /// Stores an epoch for a tenant's message numbers, unless the tenant has one.
     static let nameNumbering = """
         INSERT INTO runway_chat (tenant, epoch) VALUES ($1, $2) ON CONFLICT (tenant) DO NOTHING
         """
@@ -32,9 +32,9 @@ enum ChatStatements {
         INSERT INTO runway_chat (tenant, epoch) VALUES ($1, $2) ON CONFLICT (tenant) DO UPDATE SET epoch = excluded.epoch
         """
 
-    /// Makes all statements of a transaction read the same moment. The statement refers to no table.
+    /// Makes all statements of a transaction read the same snapshot.
     static let readOneMoment = "SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY"
-    /// Creates the row of a conversation, which the next statement locks.
+    /// Creates the row of a conversation, so that the next statement can lock it.
     static let begin = """
         INSERT INTO runway_conversation (tenant, name, last, published) VALUES ($1, $2, 0, 0)
         ON CONFLICT (tenant, name) DO NOTHING
@@ -52,7 +52,7 @@ enum ChatStatements {
     static let toPublish = """
         SELECT name FROM runway_conversation WHERE tenant = $1 AND published < last ORDER BY name LIMIT $2
         """
-    /// Inserts the id of a message, whose number is set when it is known; returns nothing if the sender has used it.
+    /// Inserts the id of a message, still without its number. Returns no row if the sender has already used the id.
     static let claim = """
         INSERT INTO runway_message_id (tenant, sender, id, conversation, number) VALUES ($1, $2, $3, $4, 0)
         ON CONFLICT (tenant, sender, id) DO NOTHING RETURNING id
@@ -60,7 +60,7 @@ enum ChatStatements {
     static let claimed = """
         SELECT conversation, number FROM runway_message_id WHERE tenant = $1 AND sender = $2 AND id = $3
         """
-    /// Removes the id of a message that is refused.
+    /// Removes the id of a refused message.
     static let release = "DELETE FROM runway_message_id WHERE tenant = $1 AND sender = $2 AND id = $3"
     static let numbered = """
         UPDATE runway_message_id SET number = $4 WHERE tenant = $1 AND sender = $2 AND id = $3
@@ -92,7 +92,7 @@ enum ChatStatements {
         UPDATE runway_member SET delivered = $4, seen = $5 WHERE tenant = $1 AND conversation = $2 AND name = $3
         """
 
-    /// Every statement with a predicate or a key, for the tests that hold the rules.
+    /// Every statement with a predicate or a key. Tests check that each follows the rules.
     static var all: [String] {
         tables + [
             begin, place, lockedPlace, nextNumber, publish, toPublish, claim, claimed, release, numbered, insert,

@@ -1,8 +1,8 @@
-/// The SQL of the log of events, by the rules of ``ActionLogStatements``: the tenant leads every key and predicate.
+/// The SQL of the event log. It follows the rules of ``ActionLogStatements``: the tenant leads every key and predicate.
 ///
-/// The last offset is in a row that is locked until the commit, so that offsets become visible in their order. A
-/// sequence would show a later offset before an earlier one whose transaction takes longer, and readers would skip the
-/// earlier one.
+/// The last offset is in a row that stays locked until the commit, so that offsets become visible in order. With a
+/// sequence, a later offset could become visible before an earlier one whose transaction takes longer, and readers
+/// would skip the earlier event.
 enum EventLogStatements {
     static let tables = [
         """
@@ -24,18 +24,18 @@ enum EventLogStatements {
         UPDATE runway_event_log SET last = last + $3 WHERE tenant = $1 AND name = $2 RETURNING epoch, first, last
         """
     static let remove = "DELETE FROM runway_event WHERE tenant = $1 AND log = $2 AND number < $3"
-    /// Computes the bytes of the texts, and the fixed size of a row. The size of a long text is known without reading
-    /// it.
+    /// Computes the size of all events: the bytes of their texts and a fixed cost per row. PostgreSQL knows the size of
+    /// a long text without reading it.
     static let byteCount = """
         SELECT sum(octet_length(topic) + octet_length(type) + octet_length(data) + \(costOfEvent)) FROM runway_event
         WHERE tenant = $1 AND log = $2
         """
-    /// The bytes that an event counts for in addition to its texts.
+    /// The fixed cost of an event in bytes, in addition to its texts.
     static let costOfEvent = 64
-    /// Renames the numbering of all logs of a tenant.
+    /// Replaces the epoch of all logs of a tenant.
     static let beginEpoch = "UPDATE runway_event_log SET epoch = $2 WHERE tenant = $1"
     static let moveFirst = "UPDATE runway_event_log SET first = $3 WHERE tenant = $1 AND name = $2"
-    /// Returns a page of events. It ends with the event at which its data reach $5 bytes, or after $4 events.
+    /// Returns a page of events. The page ends with the event at which the data reach $5 bytes, or after $4 events.
     static let events = """
         SELECT number, topic, type, data FROM (
             SELECT tenant, number, topic, type, data,
@@ -43,10 +43,9 @@ enum EventLogStatements {
             FROM runway_event WHERE tenant = $1 AND log = $2 AND number > $3 ORDER BY number LIMIT $4
         ) page WHERE tenant = $1 AND earlier < $5 ORDER BY number
         """
-    /// Wakes the other processes when the transaction is committed. Reads and writes no table.
+    /// Notifies the other processes when the transaction is committed. It reads and writes no table.
     static let notify = "SELECT pg_notify($1, $2)"
 
-    /// Returns the statement that inserts `count` events.
     static func insertion(of count: Int) -> String {
         let rows = (0..<count).map { index in
             let first = 3 + index * 4
@@ -58,7 +57,7 @@ enum EventLogStatements {
             """
     }
 
-    /// Every statement with a predicate or a key, for the tests that check the rules.
+    /// Every statement with a predicate or a key. Tests check that each follows the rules.
     static var all: [String] {
         tables + [begin, range, advance, remove, byteCount, moveFirst, beginEpoch, events, insertion(of: 2)]
     }

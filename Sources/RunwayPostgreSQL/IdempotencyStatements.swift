@@ -1,4 +1,4 @@
-/// The SQL of the store of idempotency keys; the rules of ``ActionLogStatements`` hold.
+/// The SQL of the idempotency store. It follows the rules of ``ActionLogStatements``.
 enum IdempotencyStatements {
     static let tables = [
         """
@@ -9,26 +9,25 @@ enum IdempotencyStatements {
         "CREATE INDEX IF NOT EXISTS runway_claim_by_expiry ON runway_claim (tenant, expiry)",
     ]
 
-    /// Removes a few records that have expired, and claims that were never completed, without waiting for other
-    /// transactions.
+    /// Removes some expired records and some claims that were never completed. It does not wait for other transactions.
     static let remove = """
         DELETE FROM runway_claim WHERE tenant = $1 AND (principal, key) IN (SELECT principal, key FROM runway_claim
         WHERE tenant = $1 AND expiry <= $2::bigint AND (response IS NOT NULL OR expiry <= $3::bigint)
         ORDER BY expiry LIMIT 20 FOR UPDATE SKIP LOCKED)
         """
-    /// Removes the claims of a principal from before the clock was set back that were never completed, in the same way;
-    /// returns a row for each.
+    /// Removes a principal's claims that were never completed and were made before the clock was set back. It does not
+    /// wait for other transactions, and returns one row for each removed claim.
     static let removeAbandoned = """
         DELETE FROM runway_claim WHERE tenant = $1 AND (principal, key) IN (SELECT principal, key FROM runway_claim
         WHERE tenant = $1 AND principal = $2 AND response IS NULL AND expiry > $3::bigint FOR UPDATE SKIP LOCKED)
         RETURNING token
         """
-    /// Returns the keys and bytes of a principal, counted up to a number of keys.
+    /// Returns the number of keys and response bytes of a principal, counted up to a maximum number of keys.
     static let usage = """
         SELECT count(*), coalesce(sum(bytes), 0) FROM (SELECT octet_length(response) AS bytes FROM runway_claim
         WHERE tenant = $1 AND principal = $2 LIMIT $3) AS own
         """
-    /// Inserts a claim, unless there is a record of the key.
+    /// Inserts a claim, unless the key has a record.
     static let insert = """
         INSERT INTO runway_claim (tenant, principal, key, fingerprint, token, expiry) VALUES ($1, $2, $3, $4, $5, $6)
         ON CONFLICT (tenant, principal, key) DO NOTHING RETURNING token
@@ -48,6 +47,6 @@ enum IdempotencyStatements {
         DELETE FROM runway_claim WHERE tenant = $1 AND principal = $2 AND key = $3 AND token = $4 AND response IS NULL
         """
 
-    /// Every statement with a predicate or a key, for the tests that hold the rules.
+    /// Every statement with a predicate or a key. Tests check that each follows the rules.
     static var all: [String] { tables + [remove, removeAbandoned, usage, insert, find, takeOver, complete, release] }
 }

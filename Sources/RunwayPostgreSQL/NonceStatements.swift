@@ -1,7 +1,7 @@
-/// The SQL of the store of nonces. It follows the rules of ``ActionLogStatements``.
+/// The SQL of the nonce store. It follows the rules of ``ActionLogStatements``.
 enum NonceStatements {
-    /// `runway_nonce_memory` has a row for each tenant: the time at which the memory began, and the expiry time before
-    /// which nonces may have been removed.
+    /// `runway_nonce_memory` has one row per tenant, with two times: when the store began to record nonces, and the
+    /// expiry time before which nonces may have been removed.
     static let tables = [
         """
         CREATE TABLE IF NOT EXISTS runway_nonce (tenant text NOT NULL, key bytea NOT NULL, value bytea NOT NULL,
@@ -15,36 +15,36 @@ enum NonceStatements {
     ]
 
     static let isolation = "SET TRANSACTION ISOLATION LEVEL READ COMMITTED"
-    /// Begins the memory of a tenant, unless it has begun.
+    /// Inserts the row of a tenant, unless it exists.
     static let begin = """
         INSERT INTO runway_nonce_memory (tenant, began, first) VALUES ($1, $2, $3)
         ON CONFLICT (tenant) DO NOTHING
         """
     static let memory = "SELECT began, first FROM runway_nonce_memory WHERE tenant = $1"
-    /// Counts the nonces of a key that have not expired, up to a limit.
+    /// Counts the unexpired nonces of a key, up to a limit.
     static let usage = """
         SELECT count(*) FROM (SELECT expiry FROM runway_nonce WHERE tenant = $1 AND key = $2 AND expiry >= $4::bigint
         LIMIT $3) AS own
         """
     static let find = "SELECT expiry FROM runway_nonce WHERE tenant = $1 AND key = $2 AND value = $3"
-    /// Inserts a nonce, unless it is stored already.
+    /// Inserts a nonce, unless it is already stored.
     static let insert = """
         INSERT INTO runway_nonce (tenant, key, value, expiry) VALUES ($1, $2, $3, $4)
         ON CONFLICT (tenant, key, value) DO NOTHING RETURNING expiry
         """
     static let take = "DELETE FROM runway_nonce WHERE tenant = $1 AND key = $2 AND value = $3"
-    /// Returns the latest expiry time among the 1,000 expired nonces that expired first.
+    /// Returns the latest expiry time among the 1,000 nonces that expired first.
     static let lastExpired = """
         SELECT max(expiry) FROM (SELECT expiry FROM runway_nonce WHERE tenant = $1 AND expiry < $2::bigint
         ORDER BY expiry LIMIT 1000) AS expired
         """
     static let forget = "UPDATE runway_nonce_memory SET first = $2 WHERE tenant = $1 AND first < $2::bigint"
-    /// Removes nonces with an expiry time up to a limit, without waiting for other transactions.
+    /// Removes nonces that expire by a given time. It does not wait for other transactions.
     static let remove = """
         DELETE FROM runway_nonce WHERE tenant = $1 AND (key, value) IN (SELECT key, value FROM runway_nonce
         WHERE tenant = $1 AND expiry <= $2::bigint ORDER BY expiry LIMIT 2000 FOR UPDATE SKIP LOCKED)
         """
 
-    /// Every statement with a predicate or a key, for the tests that check the rules.
+    /// Every statement with a predicate or a key. Tests check that each follows the rules.
     static var all: [String] { tables + [begin, memory, usage, find, insert, take, lastExpired, forget, remove] }
 }

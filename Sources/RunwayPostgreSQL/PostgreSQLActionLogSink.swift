@@ -31,12 +31,12 @@
         ///   - url: The connection string or URL of the database, in libpq's format.
         ///   - tenant: Separates the records of several apps in one database; the first column of all keys. The default
         ///     is `default`.
-        ///   - connectionCount: The most connections that write. The default is 4.
-        ///   - limits: Limits for waiting batches and for batches that are committed together, for each connection.
+        ///   - connectionCount: The maximum number of connections for writing. The default is 4.
+        ///   - limits: Limits per connection: for pending batches, and for batches that are committed together.
         ///     `survivesPowerLoss` has no effect.
         ///   - quotas: Limits for the stored bytes. The default is that of `ActionLogQuotas`. Each server process
-        ///     counts the sources that it receives, and reads the bytes of the whole log once a minute.
-        ///   - now: Returns the date that is stored as the time of receipt. The default is the system's.
+        ///     counts the sources that it receives, and reads the total size of the log once a minute.
+        ///   - now: Returns the date that is stored as the time of receipt. The default is the system's clock.
         /// - Throws: ``PostgreSQLError``.
         public init(
             at url: String, tenant: String = "default", connectionCount: Int = 4,
@@ -73,9 +73,11 @@
 
         /// Stores a batch, and returns when it is durable.
         ///
-        /// - Throws: `ActionLogSinkBusy` if too many batches are pending, `ActionLogQuotaExceeded` if there is no room
-        ///   for the batch, `ActionLogBatchRejected` if PostgreSQL does not accept a value of it, ``PostgreSQLError``,
-        ///   or `CancellationError` after ``close()``.
+        /// - Throws:
+        ///   - `ActionLogSinkBusy` if too many batches are pending.
+        ///   - `ActionLogQuotaExceeded` if the batch exceeds a quota.
+        ///   - `ActionLogBatchRejected` if PostgreSQL does not accept one of the batch's values.
+        ///   - ``PostgreSQLError``, or `CancellationError` after ``close()``.
         public func store(_ batch: ActionLogBatch) async throws -> ActionLogStorage {
             let change = ActionLogChange.batch(batch)
             do {
@@ -85,23 +87,23 @@
             }
         }
 
-        /// Removes the contents of all records of an account. Their ids stay, so that a record
-        /// that is sent again is not stored a second time.
+        /// Removes the contents of all records of an account. Their ids stay, so that a record that is sent again is
+        /// not stored a second time.
         ///
-        /// Batches that are pending in this process are stored, and erased, before it returns; those pending in another
-        /// process are not. Each transaction erases a thousand records at most; if it throws, a part of them may be
-        /// erased.
+        /// Batches that are pending in this process are stored and erased before the function returns. Batches that are
+        /// pending in another process are not erased. Each transaction erases at most 1,000 records; if the function
+        /// throws, some records may be erased.
         ///
-        /// - Throws: ``PostgreSQLError``, `ActionLogSinkBusy` or `CancellationError`, as ``store(_:)``.
+        /// - Throws: ``PostgreSQLError``, `ActionLogSinkBusy` or `CancellationError`, as ``store(_:)`` does.
         public func erase(account: String) async throws {
-            // The account may have batches for each of the connections.
+            // Each connection may have pending batches of the account.
             for lane in lanes { try await erase(.account(account), through: lane.writer) }
         }
 
-        /// Removes the contents of those records of an installation that have no account, under the same rules as
+        /// Removes the contents of the records of an installation that have no account, by the rules of
         /// ``erase(account:)``.
         ///
-        /// - Parameter installation: The id of the installation, from its batches.
+        /// - Parameter installation: The installation id of the batches.
         /// - Throws: The errors of ``erase(account:)``.
         public func erase(anonymousRecordsOf installation: UUID) async throws {
             try await erase(.nobody(installation: installation), through: writer(of: installation))
@@ -117,25 +119,25 @@
             }
         }
 
-        /// Commits the batches of an installation, all over one connection.
+        /// Returns the writer of an installation. All its batches use the same connection.
         private func writer(of installation: UUID) -> Writer {
             lanes[Int(UInt(bitPattern: installation.hashValue) % UInt(lanes.count))].writer
         }
 
-        /// Returns the number of records by installation and name, most first within an installation.
+        /// Returns the number of records for each installation and name, most frequent first within an installation.
         ///
         /// - Throws: ``PostgreSQLError``.
         public func counts() async throws -> [ActionLogCount] {
             Self.counts(try await rows(ActionLogStatements.counts, [tenant]))
         }
 
-        /// Counts the records of a database by installation and name, most first within an installation, and changes
-        /// nothing there.
+        /// Counts the records of a database for each installation and name, most frequent first within an installation.
+        /// The database is not changed.
         ///
         /// - Parameters:
         ///   - url: The connection string or URL of the database, in libpq's format.
         ///   - tenant: The tenant of the sink that stored the records. The default is `default`.
-        /// - Throws: ``PostgreSQLError``; its ``PostgreSQLError/state`` is `42P01` if no sink has ever used the
+        /// - Throws: ``PostgreSQLError``. Its ``PostgreSQLError/state`` is `42P01` if no sink has ever used the
         ///   database.
         public static func counts(at url: String, tenant: String = "default") async throws -> [ActionLogCount] {
             let lane = PostgreSQLLane(url)
@@ -162,14 +164,13 @@
             }
         }
 
-        /// Returns the first records in the order in which they were received, without those whose contents were
-        /// removed.
+        /// Returns the oldest records in order of receipt. Records whose contents were removed are omitted.
         ///
-        /// The order follows the clocks of the server processes, and is as exact as these agree. The exact order of an
-        /// installation is the `seq` in its records. ``StoredAction/sequence`` is the time of receipt in microseconds,
-        /// which all records of one transaction share.
+        /// The order is as exact as the clocks of the server processes agree. Within an installation, `seq` in the
+        /// records is the exact order. ``StoredAction/sequence`` is the time of receipt in microseconds, which is equal
+        /// for all records of one transaction.
         ///
-        /// - Parameter limit: The most records. The default is 1,000.
+        /// - Parameter limit: The maximum number of records. The default is 1,000.
         /// - Throws: ``PostgreSQLError``.
         public func records(limit: Int = 1000) async throws -> [StoredAction] {
             let rows = try await rows(ActionLogStatements.records, [tenant, "\(limit)"])
@@ -185,7 +186,7 @@
             }
         }
 
-        /// Stores the pending batches. Later batches are refused.
+        /// Stores the pending batches, then refuses further batches.
         public func close() async { for lane in lanes { await lane.writer.close() } }
 
         private func rows(_ statement: String, _ parameters: [String]) async throws -> [[String?]] {
@@ -194,7 +195,6 @@
             }
         }
 
-        /// Runs `body` on a thread that may block.
         private func read<Value: Sendable>(
             _ body: @escaping @Sendable (PostgreSQLLane) throws(PostgreSQLError) -> Value
         ) async throws -> Value {
@@ -204,14 +204,15 @@
             }
         }
 
-        /// Creates a table in one transaction. If two servers start at the same time, both may find it absent.
+        /// Creates tables in one transaction. If two servers start at the same time, both may find the tables absent.
         private static func create(_ statements: [String], over lane: PostgreSQLLane) throws(PostgreSQLError) {
             do {
                 try lane.transaction { connection throws(PostgreSQLError) in
                     for statement in statements { try connection.run(statement) }
                 }
             } catch {
-                // A unique violation in the catalogue, or a table or index that another server has just created.
+                // Another server has just created the table or index; a unique violation in the catalogue means the
+                // same.
                 guard ["23505", "42P07", "42710"].contains(error.state) else { throw error }
             }
         }
@@ -220,8 +221,9 @@
             _ changes: [ActionLogChange], over lane: PostgreSQLLane, _ tenant: String, _ size: PostgreSQLLogSize,
             received: Int64
         ) throws(PostgreSQLError) -> [Result<ActionLogStorage, ActionLogQuotaExceeded>] {
-            // Every transaction locks streams in the same order, so that two can't deadlock; batches of one stream stay in their order.
-            // Erasures come last, since they lock the rows of batches: they may erase records of batches that were enqueued after them.
+            // All transactions lock streams in the same order, which prevents deadlocks. Batches of one stream stay in
+            // order. Erasures lock the rows of batches, so they come last; they may erase records of batches enqueued
+            // after them.
             let order = changes.indices.sorted { (changes[$0].order, $0) < (changes[$1].order, $1) }
             let (results, room) = try lane.transaction { connection throws(PostgreSQLError) in
                 var room = try size.room(connection, at: received)
@@ -241,7 +243,7 @@
             return results
         }
 
-        /// Erases a part of the records; returns `false` if nothing was left.
+        /// Erases a part of the records. Returns `false` if no record was left to erase.
         private static func erase(
             _ owner: ActionLogOwner, _ connection: PostgreSQLConnection, _ tenant: String
         ) throws(PostgreSQLError) -> Bool {
@@ -273,13 +275,13 @@
                 if let refusal { return .failure(refusal) }
             }
             if number == nil {
-                // Nothing that is refused leaves a row. Another server may have created the same.
+                // A refused batch leaves no row. Another server may have created the same row.
                 try connection.run(ActionLogStatements.begin, key)
                 (number, byteCount) = try state()
             }
             let highest = number ?? 0
             if batch.number <= highest {
-                // A client that was restored from a backup uses numbers again, for other records.
+                // A client that was restored from a backup reuses sequence numbers for other records.
                 let known = try knownIDs(of: batch, connection, tenant)
                 let hasAll = batch.records.allSatisfy { known.contains($0.id) }
                 return .success(hasAll ? .known : .gap(expected: highest + 1))
@@ -303,7 +305,6 @@
             return .success(.stored(duplicates: duplicates))
         }
 
-        /// Returns the ids of a batch's records that are stored.
         private static func knownIDs(
             of batch: ActionLogBatch, _ connection: PostgreSQLConnection, _ tenant: String
         ) throws(PostgreSQLError) -> Set<UUID> {
@@ -313,23 +314,23 @@
         }
     }
 
-    /// The bytes of a whole log, which are read once a minute. In between, the bytes that this process stores are
+    /// The size of the whole log in bytes. It is read once a minute; in between, the bytes that this process stores are
     /// added.
     private final class PostgreSQLLogSize: Sendable {
         private struct State {
             var byteCount = 0
-            /// The time of the next reading, in microseconds since 1970.
+            /// The time when the size is read again, in microseconds since 1970.
             var end = Int64.min
         }
 
         private let gate: ActionLogGate
         private let tenant: String
-        /// Guards the size as it is known.
+        /// Guards the known size.
         private let state = Mutex(State())
 
         init(gate: ActionLogGate, tenant: String) { (self.gate, self.tenant) = (gate, tenant) }
 
-        /// Returns the room for the batches of a transaction.
+        /// Returns the free space for the batches of a transaction.
         func room(_ connection: PostgreSQLConnection, at time: Int64) throws(PostgreSQLError) -> ActionLogRoom {
             if state.withLock({ time >= $0.end || $0.end - time > 60_000_000 }) {
                 let sum = try connection.run(ActionLogStatements.usage, [tenant]).first?[0].flatMap { Int($0) }
@@ -339,7 +340,6 @@
             return gate.room(of: gate.quotas.maximumByteCount - byteCount, at: time / 1000)
         }
 
-        /// Notes that the transaction is committed.
         func didCommit(_ room: ActionLogRoom) {
             state.withLock { $0.byteCount += room.addedByteCount }
             room.didCommit()
@@ -347,18 +347,18 @@
     }
 
     extension ActionLogChange {
-        /// The key by which the changes of one transaction are sorted.
+        /// The sort key of a change within its transaction.
         fileprivate var order: String {
             switch self {
             case .batch(let batch): batch.installation.uuidString + batch.stream.uuidString
-            // After all hexadecimal digits.
+            // "~" sorts after all hexadecimal digits.
             case .erasure: "~"
             }
         }
     }
 
     extension String? {
-        /// Reads a column of microseconds since 1970.
+        /// Reads a column that holds microseconds since 1970.
         fileprivate var date: Date? {
             flatMap { Int64($0) }.map { Date(timeIntervalSince1970: Double($0) / 1_000_000) }
         }

@@ -22,10 +22,10 @@
         /// Connects, and creates the tables if they do not exist.
         ///
         /// - Parameters:
-        ///   - url: The database, as libpq takes it.
+        ///   - url: The connection string or URL of the database, in libpq's format.
         ///   - tenant: Separates the data of several apps in one database; the first column of all keys. The default is
         ///     `default`.
-        ///   - connectionCount: The most connections. The default is 4.
+        ///   - connectionCount: The maximum number of connections. The default is 4.
         /// - Throws: ``PostgreSQLError``.
         public init(at url: String, tenant: String = "default", connectionCount: Int = 4) async throws {
             self.tenant = tenant
@@ -37,12 +37,13 @@
             }
         }
 
-        /// Begins a new numbering of the messages of a tenant, after its database was restored from a backup, so that
-        /// clients fetch their conversations again instead of taking new messages for lost ones with the same numbers.
+        /// Begins a new epoch for the message numbers of a tenant. Call it after its database was restored from a
+        /// backup: clients then fetch their conversations again. Otherwise, they would mistake new messages for lost
+        /// ones with the same numbers.
         ///
-        /// Call the function once after the restore, before servers start: an open store continues with the old name.
+        /// Call the function once after the restore, before servers start: an open store continues with the old epoch.
         ///
-        /// - Returns: The name of the numbering.
+        /// - Returns: The new epoch.
         /// - Throws: ``PostgreSQLError``.
         @discardableResult
         public static func beginEpoch(at url: String, tenant: String = "default") async throws -> String {
@@ -55,12 +56,12 @@
             return epoch
         }
 
-        /// Names the numbering of the messages of the tenant.
+        /// Returns the epoch of the tenant's message numbers.
         public func epoch() async throws -> String? { name }
 
         /// Stores a message with the next number of its conversation.
         ///
-        /// - Throws: `ActionLogSinkBusy` if too much waits, ``PostgreSQLError``.
+        /// - Throws: `ActionLogSinkBusy` if too many transactions are pending; ``PostgreSQLError``.
         public func append(
             _ submission: ChatSubmission, at time: Int64, upToMembers maximumMemberCount: Int
         ) async throws -> ChatAppendResult {
@@ -69,7 +70,7 @@
             }
         }
 
-        /// Moves the mark of a member forward.
+        /// Moves a member's read or delivery mark forward.
         public func mark(
             _ mark: ChatMark, in conversation: String, upToMembers maximumMemberCount: Int
         ) async throws -> ChatMarkResult {
@@ -78,16 +79,16 @@
             }
         }
 
-        /// Removes a member with its mark.
+        /// Removes a member and its marks from a conversation.
         public func remove(member: String, from conversation: String) async throws {
             try await run(conversation) { tables throws(PostgreSQLError) in
-                // After the messages that are being stored: they could add the member again.
+                // Waits for messages that are being stored, since they could add the member again.
                 _ = try tables.place(ChatStatements.lockedPlace)
                 try tables.connection.run(ChatStatements.leave, tables.key + [member])
             }
         }
 
-        /// Returns messages of a conversation, and how far its members are.
+        /// Returns messages of a conversation, and the marks of its members.
         public func page(
             of conversation: String, _ range: ChatRange, upTo maximumCount: Int, upToMembers maximumMemberCount: Int
         ) async throws -> ChatPage {
@@ -96,7 +97,7 @@
             }
         }
 
-        /// Returns the first messages of a conversation that were not reported as published.
+        /// Returns the first messages of a conversation that were not recorded as published.
         public func unpublished(in conversation: String, upTo maximumCount: Int) async throws -> [ChatMessage] {
             try await run(conversation) { tables throws(PostgreSQLError) in
                 let place = try tables.place(ChatStatements.place)
@@ -104,14 +105,14 @@
             }
         }
 
-        /// Notes that the messages of a conversation up to a number have been published.
+        /// Records that the messages of a conversation up to a number have been published.
         public func setPublished(through number: Int64, in conversation: String) async throws {
             try await run(conversation) { tables throws(PostgreSQLError) in
                 _ = try tables.connection.run(ChatStatements.publish, tables.key + ["\(number)"])
             }
         }
 
-        /// Returns conversations that have messages to publish.
+        /// Returns conversations that have unpublished messages.
         public func unpublishedConversations(upTo maximumCount: Int) async throws -> [String] {
             try await pool.transaction(for: "") { [tenant] connection throws(PostgreSQLError) in
                 try connection.run(ChatStatements.toPublish, [tenant, "\(maximumCount)"]).compactMap { $0[0] }
@@ -128,7 +129,7 @@
     }
 
     extension PostgreSQLChatStore {
-        /// The tables of one conversation, within a transaction.
+        /// Accesses the tables of one conversation within a transaction.
         fileprivate struct Tables {
             let connection: PostgreSQLConnection
             let tenant: String
@@ -140,7 +141,8 @@
                 _ submission: ChatSubmission, at time: Int64, upToMembers maximumMemberCount: Int
             ) throws(PostgreSQLError) -> ChatAppendResult {
                 let id = [tenant, submission.sender, submission.id.uuidString]
-                // This waits for another transaction with the same id. All lock the id first, then the conversation: no deadlock.
+                // Waits for another transaction with the same id. All transactions lock the id before the conversation,
+                // which prevents deadlocks.
                 if try connection.run(ChatStatements.claim, id + [conversation]).isEmpty {
                     let row = try connection.run(ChatStatements.claimed, id).first
                     let number = row?[1].flatMap { Int64($0) } ?? 0
@@ -211,8 +213,8 @@
                 }
             }
 
-            /// Locks the conversation, and adds a member; returns `false` if there are as many as allowed, and this one
-            /// is new.
+            /// Locks the conversation and adds a member. Returns `false` if the member is new and the conversation is
+            /// full.
             private func admit(_ member: String, upTo maximumCount: Int) throws(PostgreSQLError) -> Bool {
                 try connection.run(ChatStatements.begin, key)
                 _ = try place(ChatStatements.lockedPlace)

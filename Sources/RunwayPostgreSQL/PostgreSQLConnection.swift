@@ -2,29 +2,28 @@
     import Foundation
     import RunwayLibPQ
 
-    /// One connection, which one thread uses at a time. All functions block.
+    /// One connection. Only one thread may use it at a time, and all functions block.
     final class PostgreSQLConnection {
         let connection: OpaquePointer
 
-        /// Bounds of the waits for a server that does not respond, as parameters of libpq: a part of a minute to
-        /// connect, a minute until sent bytes are acknowledged, and until a silent connection is found dead.
+        /// Timeouts for a server that does not respond, as libpq parameters. Connecting may take 10 s. After about one
+        /// minute, unacknowledged bytes or silence mean that the connection is lost.
         private static let waits = [
             ("connect_timeout", "10"), ("tcp_user_timeout", "60000"), ("keepalives_idle", "30"),
             ("keepalives_interval", "10"), ("keepalives_count", "3"),
         ]
-        /// The longest that the server works on a statement, or waits for a lock, in milliseconds.
+        /// The maximum time for which the server runs a statement or waits for a lock, in milliseconds.
         private static let statementTimeout = "60000"
 
-        /// Makes the server respond to a commit only when the commit is on the drive. Every value but `off` has this
-        /// effect.
+        /// Makes the server confirm a commit only when it is on the drive. Every value except `off` has this effect.
         private static let durability = """
             SELECT set_config('synchronous_commit', 'on', false) WHERE current_setting('synchronous_commit') = 'off'
             """
 
-        /// Connects. Waits that the URL states take precedence over those set here, including a `statement_timeout` in
-        /// its `options`. A `synchronous_commit` that is off is turned on, wherever it was set.
+        /// Connects. Timeouts in the URL, including a `statement_timeout` in its `options`, take precedence over those
+        /// set here. If `synchronous_commit` is off, it is turned on, wherever it was set.
         ///
-        /// - Throws: ``PostgreSQLError``, without the text of libpq, which may contain parts of the URL.
+        /// - Throws: ``PostgreSQLError``, without libpq's text, which may contain parts of the URL.
         init(to url: String) throws(PostgreSQLError) {
             guard let connection = Self.connect(to: url) else {
                 throw PostgreSQLError(state: "", "There is no memory.")
@@ -34,13 +33,13 @@
                 throw PostgreSQLError(state: "", "The PostgreSQL server can't be reached, or refuses the user.")
             }
             self.connection = connection
-            // Notices, such as that a table exists, would go to standard error.
+            // By default, libpq prints notices to standard error, such as that a table exists.
             PQsetNoticeProcessor(connection, { _, _ in }, nil)
             if !url.contains("statement_timeout") { try run("SET statement_timeout = \(Self.statementTimeout)") }
             try run(Self.durability)
         }
 
-        /// A later parameter replaces an earlier one: the URL is therefore the last.
+        /// Later parameters replace earlier ones, so the URL comes last.
         private static func connect(to url: String) -> OpaquePointer? {
             let parameters = waits + [("dbname", url)]
             var names: [UnsafeMutablePointer<CChar>?] = parameters.map { strdup($0.0) } + [nil]
@@ -61,8 +60,8 @@
 
         /// Runs a statement with parameters as text, and returns the rows.
         ///
-        /// - Throws: ``PostgreSQLError``: `22021` for a parameter with the character U+0000, which ends a text of
-        ///   libpq.
+        /// - Throws: ``PostgreSQLError``, with state `22021` for a parameter that contains U+0000, which would end
+        ///   libpq's text.
         @discardableResult
         func run(_ statement: String, _ parameters: [String?] = []) throws(PostgreSQLError) -> [[String?]] {
             guard !parameters.contains(where: { $0?.utf8.contains(0) ?? false }) else {
@@ -94,7 +93,7 @@
     }
 
     extension [UInt8] {
-        /// The bytes as a parameter of the type `bytea`.
+        /// The bytes as a statement parameter of type `bytea`.
         var bytea: String {
             var text = Array("\\x".utf8)
             text.reserveCapacity(2 + count * 2)
@@ -106,7 +105,7 @@
             return String(decoding: text, as: UTF8.self)
         }
 
-        /// Reads a value of the type `bytea`; `nil` if the text is malformed.
+        /// Parses a value of type `bytea`. Returns `nil` if the text is malformed.
         init?(bytea text: String) {
             guard text.hasPrefix("\\x"), text.utf8.count.isMultiple(of: 2) else { return nil }
             var bytes: [UInt8] = []

@@ -2,16 +2,16 @@
     public import RunwayServer
 
     extension PostgreSQLEventLog {
-        /// The longest name of a member, in bytes of UTF-8, that the key of a row has room for.
+        /// The maximum length of a member's name in bytes of UTF-8, so that it fits in the key of a row.
         static let maximumMemberByteCount = 1024
-        /// The most members of an ended lease that one transaction removes.
+        /// The maximum number of members of an expired lease that one transaction removes.
         static let maximumRemovalCount = 256
-        /// The time for which a renewal continues to remove members, so that the next renewal is in time.
+        /// The maximum time for which a renewal removes members of expired leases, so that the next renewal is in time.
         private static let maximumRemovalTime = Duration.seconds(5)
 
-        /// Begins a lease, by the clock of the database.
+        /// Creates a lease, which expires by the clock of the database.
         ///
-        /// - Throws: ``PostgreSQLError``, or `ActionLogSinkBusy` if too much waits.
+        /// - Throws: ``PostgreSQLError``, or `ActionLogSinkBusy` if too many transactions are pending.
         public func beginPresence(under lease: String, for duration: Duration) async throws {
             let values = [tenant, name, lease, "\(duration / .seconds(1))"]
             try await writer.transaction(for: name) { connection throws(PostgreSQLError) in
@@ -19,14 +19,15 @@
             }
         }
 
-        /// Renews a lease and records the members that have joined and left under it, in one transaction. Then removes
-        /// members that are present under ended leases, until some of them have left.
+        /// Renews a lease, and records the members that joined and left under it, in one transaction. Then removes
+        /// members of expired leases until some members have left.
         ///
-        /// Members whose name has more than 1,024 bytes or the character U+0000 are not recorded.
+        /// Members whose name has more than 1,024 bytes or contains U+0000 are not recorded.
         ///
-        /// - Returns: The number of published changes, and whether no members of ended leases are left (`true` also if
+        /// - Returns: The number of published changes, and whether no members of expired leases remain (`true` also if
         ///   removing failed).
-        /// - Throws: `ActionLogSinkBusy` if too much waits; ``PostgreSQLError``, with `P0002` if the lease has ended.
+        /// - Throws: `ActionLogSinkBusy` if too many transactions are pending; ``PostgreSQLError``, with state `P0002`
+        ///   if the lease has expired.
         @discardableResult
         public func renewPresence(
             under lease: String, for duration: Duration, _ changes: [PresenceChange], leaving maximumCount: Int
@@ -39,13 +40,13 @@
                 }
                 return try record(changes, under: lease, connection).map { $0.event(of: epoch) }
             }
-            // Members that are not removed now are removed at a later renewal: that is no reason to begin another
-            // lease.
+            // A failed removal is repeated at a later renewal, so its error is ignored. If it were thrown, the caller
+            // would create another lease.
             let removed = (try? await removeEnded(upTo: maximumCount)) ?? (publishedCount: 0, isComplete: true)
             return ((recorded?.count ?? 0) + removed.publishedCount, removed.isComplete)
         }
 
-        /// Removes members of ended leases until some of them have left.
+        /// Removes members of expired leases until some members have left.
         private func removeEnded(upTo maximumCount: Int) async throws -> (publishedCount: Int, isComplete: Bool) {
             let end = ContinuousClock.now + Self.maximumRemovalTime
             while maximumCount > 0, ContinuousClock.now < end {
@@ -55,8 +56,8 @@
             return (0, false)
         }
 
-        /// Removes members of a lease that has ended, or the lease if it has no members. Returns the number of members
-        /// that have left, since no other lease has them; `nil` if no lease has ended.
+        /// Removes members of an expired lease, or the lease itself if it has no members. Returns the number of members
+        /// that left because no other lease has them, or `nil` if no lease has expired.
         private func removePart(upTo maximumCount: Int) async throws -> Int? {
             let key = [tenant, name]
             let ended = try await writer.transaction(for: name) { connection throws(PostgreSQLError) in
@@ -74,9 +75,9 @@
             return removed?.count ?? 0
         }
 
-        /// Returns the present members of a topic.
+        /// Returns the members that are present in a topic.
         ///
-        /// - Throws: ``PostgreSQLError``, or `ActionLogSinkBusy` if too much waits.
+        /// - Throws: ``PostgreSQLError``, or `ActionLogSinkBusy` if too many transactions are pending.
         public func present(in topic: String, upTo maximumCount: Int) async throws -> [String] {
             let values = [tenant, name, topic, "\(maximumCount)"]
             let rows = try await presenceReader.transaction(for: name) { connection throws(PostgreSQLError) in
@@ -85,14 +86,14 @@
             return rows.compactMap { $0[0] }
         }
 
-        /// Waits for the transactions of other processes that append or record, and returns the epoch of the log.
+        /// Locks the log against appends of other processes, and returns its epoch.
         private func lockLog(_ connection: PostgreSQLConnection) throws(PostgreSQLError) -> String {
             try connection.run(PresenceStatements.isolation)
             return try connection.run(PresenceStatements.lockLog, [tenant, name]).first?[0] ?? ""
         }
 
-        /// Records changes under a lease, while the log is locked. Returns the published ones: the first join and the
-        /// last leave of a member under any lease.
+        /// Records changes under a lease; the log must be locked. Returns the changes to publish: the first join and
+        /// the last leave of a member across all leases.
         private func record(
             _ changes: [PresenceChange], under lease: String, _ connection: PostgreSQLConnection
         ) throws(PostgreSQLError) -> [PresenceChange] {

@@ -14,7 +14,7 @@
     /// table. `NOTIFY` only wakes the other processes; if it is lost, or the database does not support it, they find
     /// the events within ``pollInterval``.
     public final class PostgreSQLEventLog: SharedEventLog {
-        /// The interval at which the table is read without a notification: 2 s.
+        /// The interval at which the table is read even without a notification: 2 s.
         public static let pollInterval = Duration.seconds(2)
 
         private let url: String
@@ -24,9 +24,9 @@
         private let maximumByteCount: Int
         /// Guards the number of bytes that this process has stored since it last counted the bytes of all processes.
         private let uncounted: Mutex<Int>
-        /// Reads events over a separate connection, since an append waits for the appends of other processes.
+        /// Reads events over a separate connection, since appends may wait for those of other processes.
         let reader: PostgreSQLPool
-        /// Reads present members over another connection, so that pages and replays don't wait for each other.
+        /// Reads present members over another connection, so that pages and replays do not wait for each other.
         let presenceReader: PostgreSQLPool
         let writer: PostgreSQLPool
         private let channel: String
@@ -34,14 +34,15 @@
         /// Connects, and creates the tables if they do not exist.
         ///
         /// - Parameters:
-        ///   - url: The URL of the database, in the form that libpq accepts.
-        ///   - name: The name of the stream, the same in all processes.
+        ///   - url: The connection string or URL of the database, in libpq's format.
+        ///   - name: The name of the stream. It must be the same in all processes.
         ///   - tenant: Separates the data of several apps in one database; the first column of all keys. The default is
         ///     `default`.
-        ///   - maximumCount: The most events that are stored, at least 1. The default is 100,000.
-        ///   - maximumByteCount: The most bytes of the events' texts, plus 64 for each event. Beyond that the oldest
-        ///     events are removed, but never the last one. Each process counts after it has stored a sixteenth of the
-        ///     limit, so that the log may exceed the limit by that much for each process. The default is 1 GiB.
+        ///   - maximumCount: The maximum number of stored events, at least 1. The default is 100,000.
+        ///   - maximumByteCount: The maximum size of the events: the bytes of their texts, plus 64 bytes per event.
+        ///     Beyond it, the oldest events are removed, but never the last one. Each process counts after it has
+        ///     stored a sixteenth of the limit, so each process may exceed the limit by a sixteenth. The default is 1
+        ///     GiB.
         /// - Throws: ``PostgreSQLError``.
         public init(
             at url: String, name: String, tenant: String = "default", maximumCount: Int = 100_000,
@@ -50,7 +51,7 @@
             (self.url, self.tenant, self.name) = (url, tenant, name)
             self.maximumCount = max(1, maximumCount)
             self.maximumByteCount = max(0, maximumByteCount)
-            // The size of the table is not known yet: the first events cause a count.
+            // The size of the table is not known yet, so the first events trigger a count.
             uncounted = Mutex(self.maximumByteCount / 16)
             reader = PostgreSQLPool(url, connectionCount: 1)
             presenceReader = PostgreSQLPool(url, connectionCount: 1)
@@ -62,12 +63,12 @@
             }
         }
 
-        /// Begins a new epoch in all logs of a tenant, after its database was restored from a backup: clients receive a
-        /// reset, instead of missing events that are published under the offsets of lost events.
+        /// Begins a new epoch in all logs of a tenant. Call it after its database was restored from a backup: clients
+        /// then receive a reset. Otherwise, they would miss events that are published under the offsets of lost events.
         ///
         /// Call the function once after the restore, before servers start: an open hub continues with the old epoch.
         ///
-        /// - Returns: The epoch.
+        /// - Returns: The new epoch.
         /// - Throws: ``PostgreSQLError``.
         @discardableResult
         public static func beginEpoch(at url: String, tenant: String = "default") async throws -> String {
@@ -80,27 +81,26 @@
             return epoch
         }
 
-        /// Returns the range of events in the log.
+        /// Returns the epoch of the log, and its first and last offset.
         public func range() async throws -> EventLogRange {
             try await reader.transaction(for: name) { [tenant, name] connection throws(PostgreSQLError) in
                 try Self.range(connection.run(EventLogStatements.range, [tenant, name]).first)
             }
         }
 
-        /// Stores events with the next offsets, and wakes the other processes when they are committed.
+        /// Stores events with the next offsets. Other processes are notified when the events are committed.
         ///
-        /// - Throws: `ActionLogSinkBusy` if too many events wait; ``PostgreSQLError``, for example for a text with the
-        ///   character U+0000.
+        /// - Throws: `ActionLogSinkBusy` if too many events are pending; ``PostgreSQLError``, for example for a text
+        ///   that contains U+0000.
         public func append(_ events: [PublishedEvent]) async throws -> EventLogRange {
-            // Without events there is nothing for the writer to do.
             guard !events.isEmpty, let stored = try await store({ _ in events }) else { return try await range() }
             return stored.range
         }
 
-        /// Runs a transaction, stores the events that it returns with the next offsets, and wakes the other processes
-        /// when they are committed.
+        /// Runs `body` in a transaction, and stores the events that it returns with the next offsets. Other processes
+        /// are notified when the events are committed.
         ///
-        /// - Returns: The range afterwards, and the number of events; `nil` if `body` returned none.
+        /// - Returns: The new range of the log and the number of events; `nil` if `body` returned no events.
         func store(
             _ body: @escaping @Sendable (PostgreSQLConnection) throws(PostgreSQLError) -> [PublishedEvent]
         ) async throws -> (range: EventLogRange, count: Int)? {
@@ -124,7 +124,7 @@
                 if range.last - range.first >= Int64(maximumCount + maximumCount / 10) {
                     try Self.remove(before: range.last - Int64(maximumCount) + 1, of: &range, key, connection)
                 }
-                // One tenth at a time, since events differ in size.
+                // Removes a tenth of the events at a time, since events differ in size.
                 while isDue, range.first < range.last, try Self.byteCount(key, connection) > maximumByteCount {
                     let tenth = max(1, (range.last - range.first) / 10)
                     try Self.remove(before: range.first + tenth, of: &range, key, connection)
@@ -154,7 +154,7 @@
             try connection.run(EventLogStatements.moveFirst, key + ["\(first)"])
         }
 
-        /// Returns events after an offset, up to the next missing one.
+        /// Returns the events after an offset. The page ends before a gap in the offsets.
         public func events(
             after offset: Int64, upTo maximumCount: Int
         ) async throws -> (first: Int64, events: [PublishedEvent]) {
@@ -169,14 +169,14 @@
             return (first, events)
         }
 
-        /// Sends a text to all processes that listen; the text may be lost.
+        /// Sends a text to all listening processes. Delivery is not guaranteed.
         public func signal(_ text: String) async throws {
             try await writer.transaction(for: name) { [channel] connection throws(PostgreSQLError) in
                 _ = try connection.run(EventLogStatements.notify, [channel, text])
             }
         }
 
-        /// Listens over a separate connection, until the sequence is released.
+        /// Returns texts sent by ``signal(_:)``. Listens over a separate connection until the sequence is released.
         public func signals() -> AsyncStream<String> { PostgreSQLListener.signals(of: channel, at: url) }
 
         private static func range(_ row: [String?]?) throws(PostgreSQLError) -> EventLogRange {

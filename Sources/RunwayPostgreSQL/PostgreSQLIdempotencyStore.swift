@@ -17,7 +17,7 @@
     /// is removed when its principal has no room otherwise. The size of the database is the only limit for all
     /// principals together.
     public final class PostgreSQLIdempotencyStore: IdempotencyStore {
-        /// The time after its lease at which a claim that was never completed is removed, in milliseconds.
+        /// An uncompleted claim is removed this long after the end of its lease, in milliseconds.
         private static let abandonedTime: Int64 = 86_400_000
 
         private let tenant: String
@@ -28,12 +28,14 @@
         /// Connects, and creates the tables if they do not exist.
         ///
         /// - Parameters:
-        ///   - url: The URL of the database, in the form that libpq accepts.
+        ///   - url: The connection string or URL of the database, in libpq's format.
         ///   - tenant: Separates the data of several apps in one database; the first column of all keys. The default is
         ///     `default`.
-        ///   - connectionCount: The most connections. The default is 4.
-        ///   - maximumCount: The most keys of one principal; further claims are refused. The default is 10,000.
-        ///   - maximumByteCount: The most bytes of responses to one principal. The default is 64 MiB.
+        ///   - connectionCount: The maximum number of connections. The default is 4.
+        ///   - maximumCount: The maximum number of keys per principal; further claims are refused. The default is
+        ///     10,000.
+        ///   - maximumByteCount: The maximum size of the stored responses per principal, in bytes. The default is 64
+        ///     MiB.
         /// - Throws: ``PostgreSQLError``.
         public init(
             at url: String, tenant: String = "default", connectionCount: Int = 4,
@@ -47,7 +49,7 @@
             try await pool.create(IdempotencyStatements.tables)
         }
 
-        /// Claims a key, and returns the result.
+        /// Claims a key for a request. Returns whether to execute the request, or the stored response.
         public func claim(
             _ key: IdempotencyKey, fingerprint: [UInt8], token: UUID, at now: Date, lease: Duration
         ) async throws -> IdempotencyClaim {
@@ -69,8 +71,8 @@
                 }
                 var record: [String?]?
                 if try !hasRoom() {
-                    // A known key needs no room. Its record, which may be an abandoned one, is looked up before
-                    // abandoned ones are removed.
+                    // A known key needs no further space. Its record is looked up before abandoned claims are removed,
+                    // since it may be one of them.
                     record = try connection.run(IdempotencyStatements.find, names).first
                     if record == nil {
                         let removed = try connection.run(
@@ -82,7 +84,7 @@
                     if try !connection.run(IdempotencyStatements.insert, names + claim).isEmpty { return .claimed }
                     record = try connection.run(IdempotencyStatements.find, names).first
                 }
-                // The key was released in between: the transaction is run again.
+                // The claim was released in between. This error makes the transaction run again.
                 guard let row = record else { throw PostgreSQLError(state: "40001", "A claim was released meanwhile.") }
                 if let claim = try Self.claim(row, fingerprint, now, lease) { return claim }
                 try connection.run(IdempotencyStatements.takeOver, names + claim)
@@ -92,7 +94,7 @@
             return found
         }
 
-        /// Returns the result of a claim to a key that has a record; `nil` if the claim takes over the record.
+        /// Returns the result for a key that has a record, or `nil` if the new claim takes over the record.
         private static func claim(
             _ row: [String?], _ fingerprint: [UInt8], _ now: Int64, _ lease: Duration
         ) throws(PostgreSQLError) -> IdempotencyClaim? {
@@ -112,7 +114,7 @@
             return IdempotencyLease.isHeld(until: end, at: date, lease) ? .inFlight(until: end) : nil
         }
 
-        /// Stores a response.
+        /// Stores the response of a claimed request.
         public func complete(
             _ key: IdempotencyKey, token: UUID, with response: IdempotentResponse, until expiry: Date
         ) async throws -> Bool {
@@ -124,7 +126,7 @@
             }
         }
 
-        /// Removes a record whose request was not executed.
+        /// Removes the claim of a request that was not executed.
         public func release(_ key: IdempotencyKey, token: UUID) async throws {
             try await run(key) { names, connection throws(PostgreSQLError) in
                 _ = try connection.run(IdempotencyStatements.release, names + [token.uuidString])

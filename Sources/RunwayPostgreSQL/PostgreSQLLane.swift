@@ -3,28 +3,27 @@
     import RunwayServer
     import Synchronization
 
-    /// One connection and the transactions that use it, one after another. It connects when it is first used, and anew
-    /// when the connection is lost.
+    /// One connection and its transactions, which run one after another. It connects on first use, and again after the
+    /// connection was lost.
     final class PostgreSQLLane: Sendable {
-        /// A connection, which moves from thread to thread.
-        // One thread at a time uses it: whoever holds the lock of `slot`.
+        // Only the thread that holds the lock of `slot` uses the connection.
         private struct Slot: @unchecked Sendable {
             var connection: PostgreSQLConnection?
         }
 
-        /// The most attempts of a transaction that conflicts with others.
+        /// The maximum number of attempts for a transaction that conflicts with others.
         static let maximumAttemptCount = 10
 
         private let url: String
-        /// Guards the connection, for as long as a transaction takes. Only threads that may block wait for it.
+        /// Guards the connection for a whole transaction. Only threads that may block wait for it.
         private let slot = Mutex(Slot(connection: nil))
 
         init(_ url: String) { self.url = url }
 
-        /// Runs a transaction, again if it conflicts with another one (`40001`, `40P01`). It blocks.
+        /// Runs a transaction, and retries if it conflicts with another one (`40001`, `40P01`). It blocks.
         ///
         /// - Throws: ``PostgreSQLError``. If the connection was lost during the commit, the transaction may
-        ///   nevertheless be committed.
+        ///   nevertheless have been committed.
         func transaction<Value>(
             _ body: (PostgreSQLConnection) throws(PostgreSQLError) -> Value
         ) throws(PostgreSQLError) -> Value {
@@ -34,7 +33,7 @@
                     return try attemptTransaction(body)
                 } catch {
                     guard error.isTransient, attempt < Self.maximumAttemptCount else { throw error }
-                    // With jitter, so that two that conflict do not meet again.
+                    // The jitter prevents two conflicting transactions from conflicting again.
                     usleep(UInt32.random(in: 0...(1000 << UInt32(min(attempt, 6)))))
                     attempt += 1
                 }

@@ -3,14 +3,14 @@
     import RunwayLibPQ
     import Synchronization
 
-    /// Waits for the notifications of a channel, on a connection and a thread of its own.
+    /// Waits for the notifications of a channel, on its own connection and thread.
     ///
-    /// The listener yields the text of every notification, and an empty text whenever notifications may have been
-    /// missed: after it has connected, and every two seconds. It reconnects after a lost connection.
+    /// The listener yields the text of every notification. It yields an empty text whenever notifications may have been
+    /// missed: after connecting, and every two seconds. It reconnects after a lost connection.
     enum PostgreSQLListener {
-        /// Returns the channel of a stream: a name of PostgreSQL, which has at most 63 bytes.
+        /// Returns the channel name of a stream. PostgreSQL limits names to 63 bytes.
         static func channel(_ tenant: String, _ name: String) -> String {
-            // FNV-1a, since a hash value of Swift differs from process to process.
+            // FNV-1a is used since Swift's hash values differ between processes.
             let hash = (tenant + "\u{0}" + name).utf8.reduce(0xcbf2_9ce4_8422_2325 as UInt64) {
                 ($0 ^ UInt64($1)) &* 0x100_0000_01b3
             }
@@ -29,7 +29,7 @@
                         try connection.run("LISTEN \(channel)")
                         while !isOver.isSet, connection.isOpen {
                             continuation.yield("")
-                            // One wait is short, so that the end of the sequence is noticed.
+                            // Each wait is short, so that the end of the sequence is noticed soon.
                             for _ in 0..<4 where !isOver.isSet {
                                 for text in connection.notifications(within: .milliseconds(500)) {
                                     continuation.yield(text)
@@ -56,10 +56,10 @@
     }
 
     extension PostgreSQLConnection {
-        /// Whether the connection has not been lost, as far as is known.
+        /// Whether libpq considers the connection open.
         var isOpen: Bool { PQstatus(connection) == CONNECTION_OK }
 
-        /// Waits for notifications, and returns their texts. It blocks.
+        /// Waits for notifications and returns their texts. It blocks.
         func notifications(within limit: Duration) -> [String] {
             var descriptor = pollfd(fd: PQsocket(connection), events: Int16(POLLIN), revents: 0)
             poll(&descriptor, 1, Int32(limit / .milliseconds(1)))

@@ -20,9 +20,10 @@
     /// Nonces are removed when they have expired by the clock of a server; from then on signatures that expire no later
     /// are refused. The size of the database is the only limit for all keys together.
     public final class PostgreSQLNonceStore: NonceStore {
-        /// The fewest seconds between two removals of a process.
+        /// The minimum number of seconds between two removals of one process.
         private static let removalInterval: Int64 = 10
-        /// The most parts of a removal, each of at least 1,000 nonces: a process removes more than 2,000 a second.
+        /// The maximum number of parts of a removal, each of at least 1,000 nonces. A process can thus remove over
+        /// 2,000 nonces a second.
         private static let maximumPartCount = 25
 
         private let tenant: String
@@ -34,13 +35,14 @@
         /// Connects, and creates the tables if they do not exist.
         ///
         /// - Parameters:
-        ///   - url: The database, as libpq takes it.
+        ///   - url: The connection string or URL of the database, in libpq's format.
         ///   - tenant: Separates the data of several apps in one database; the first column of all keys. The default is
         ///     `default`.
-        ///   - startedAt: The time of the server's clock. The memory of a new tenant begins then.
-        ///   - connectionCount: The most connections. The default is 4.
-        ///   - maximumNoncesPerKey: The most nonces of one key, which then claims nothing more. They are counted at
-        ///     each claim. The default is 10,000: about 80 requests a second.
+        ///   - startedAt: The current time of the server's clock. For a new tenant, it is recorded as the time from
+        ///     which nonces are known.
+        ///   - connectionCount: The maximum number of connections. The default is 4.
+        ///   - maximumNoncesPerKey: The maximum number of unexpired nonces per key; further claims of the key are
+        ///     refused. They are counted at each claim. The default is 10,000: about 80 requests a second.
         /// - Throws: ``PostgreSQLError``.
         public init(
             at url: String, tenant: String = "default", startedAt: UnixTime, connectionCount: Int = 4,
@@ -56,15 +58,15 @@
             }
         }
 
-        /// Claims a nonce.
+        /// Records a nonce as used. Returns whether it was new.
         public func claim(_ nonce: Nonce, at now: UnixTime) async throws -> NonceClaim {
-            // Nonces that are not removed now are removed later: that is no reason to refuse a request.
+            // A failed removal is repeated later, so its error is ignored instead of refusing the request.
             try? await removeExpired(at: now)
             let names = [tenant, Array(nonce.keyID.utf8).bytea, Array(nonce.value.utf8).bytea]
             let maximum = maximumNoncesPerKey
             return try await pool.transaction(for: nonce.keyID + nonce.value) {
                 connection throws(PostgreSQLError) -> NonceClaim in
-                // The memory is read once more below, and must include the commits of others by then.
+                // The row of the tenant is read again below, and must then include commits of other servers.
                 try connection.run(NonceStatements.isolation)
                 let (began, first) = try Self.memory(connection, names[0])
                 if nonce.created.seconds < began { return .beforeStart(UnixTime(seconds: began)) }
@@ -76,7 +78,7 @@
                 }
                 let values = names + ["\(nonce.expires.seconds)"]
                 guard try !connection.run(NonceStatements.insert, values).isEmpty else { return .replayed }
-                // If another server removed this nonce after it was used, it has recorded the new limit before.
+                // Another server may have removed this nonce after use; it first recorded the new expiry limit.
                 if nonce.expires.seconds < (try Self.memory(connection, names[0])).first {
                     try connection.run(NonceStatements.take, names)
                     return .beforeMemory
@@ -85,7 +87,7 @@
             }
         }
 
-        /// Returns when the memory began, and the expiry time before which nonces may have been removed.
+        /// Returns the time from which nonces are known, and the expiry time before which they may have been removed.
         private static func memory(
             _ connection: PostgreSQLConnection, _ tenant: String
         ) throws(PostgreSQLError) -> (began: Int64, first: Int64) {
@@ -95,8 +97,8 @@
             return (began, first)
         }
 
-        /// Removes expired nonces, if a removal is due. Each part first records, in a separate transaction, up to which
-        /// expiry time it removes nonces: a claim that no longer finds a nonce finds this limit.
+        /// Removes expired nonces, if a removal is due. Before each part, a separate transaction records the expiry
+        /// time up to which nonces are removed. A claim that no longer finds a nonce finds this limit.
         private func removeExpired(at now: UnixTime) async throws {
             let isDue = lastRemoval.withLock { last in
                 guard last == .min || abs(now.seconds - last) >= Self.removalInterval else { return false }
@@ -107,7 +109,7 @@
             for _ in 0..<Self.maximumPartCount where try await !removePart(at: now) { return }
         }
 
-        /// Removes the first nonces that have expired. Returns whether there were any.
+        /// Removes the nonces that expired first. Returns `false` if no nonce has expired.
         private func removePart(at now: UnixTime) async throws -> Bool {
             let tenant = tenant
             let last = try await pool.transaction(for: "") { connection throws(PostgreSQLError) -> Int64? in

@@ -3,9 +3,9 @@
     import RunwayServer
     import Synchronization
 
-    /// A few connections, each with a thread that may block and the transactions that wait for it.
+    /// A few connections. Each has a thread that may block, and a queue of transactions.
     final class PostgreSQLPool: Sendable {
-        /// The most transactions that wait; further ones are refused.
+        /// The maximum number of pending transactions; further ones are refused.
         private static let maximumWaitingCount = 1024
 
         private let lanes: [(lane: PostgreSQLLane, queue: DispatchQueue)]
@@ -17,9 +17,9 @@
             }
         }
 
-        /// Runs a transaction on a connection that its key chooses, again if it conflicts with another one.
+        /// Runs a transaction on the connection that `key` selects, and retries if it conflicts with another one.
         ///
-        /// - Throws: `ActionLogSinkBusy` if too many wait, ``PostgreSQLError``.
+        /// - Throws: `ActionLogSinkBusy` if too many transactions are pending, ``PostgreSQLError``.
         func transaction<Value: Sendable>(
             for key: String,
             _ body: @escaping @Sendable (PostgreSQLConnection) throws(PostgreSQLError) -> Value
@@ -33,7 +33,7 @@
             }
         }
 
-        /// Creates tables. Two servers that start at once may both find the tables absent.
+        /// Creates tables. If two servers start at the same time, both may find the tables absent.
         func create(_ statements: [String]) async throws {
             for statement in statements {
                 do {
@@ -41,7 +41,8 @@
                         _ = try connection.run(statement)
                     }
                 } catch let error as PostgreSQLError {
-                    // A unique violation in the catalogue, or a table or index that was created meanwhile.
+                    // Another server has just created the table or index; a unique violation in the catalogue means the
+                    // same.
                     guard ["23505", "42P07", "42710"].contains(error.state) else { throw error }
                 }
             }

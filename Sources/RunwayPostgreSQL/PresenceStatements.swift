@@ -1,7 +1,7 @@
-/// The SQL of the present members of a log of events, by the rules of ``ActionLogStatements``: the tenant leads every
-/// key and predicate.
+/// The SQL for the members that are present in an event log. It follows the rules of ``ActionLogStatements``: the
+/// tenant leads every key and predicate.
 ///
-/// A process renews only the row of its lease, however many members it has. The row of a log is locked before members
+/// To renew the lease of all its members, a process updates only one row. The row of the log is locked before members
 /// are recorded, so that only one of several processes finds that a member is the first, or the last.
 enum PresenceStatements {
     static let tables = [
@@ -16,40 +16,39 @@ enum PresenceStatements {
         "CREATE INDEX IF NOT EXISTS runway_presence_by_lease ON runway_presence (tenant, log, lease)",
     ]
 
-    /// Makes each statement read the commits of others up to its start. Reads and writes no table.
+    /// Makes each statement read the commits of others up to its start. It reads and writes no table.
     static let isolation = "SET TRANSACTION ISOLATION LEVEL READ COMMITTED"
     static let lockLog = "SELECT epoch FROM runway_event_log WHERE tenant = $1 AND name = $2 FOR UPDATE"
     static let begin = """
         INSERT INTO runway_presence_lease (tenant, log, lease, expiry)
         VALUES ($1, $2, $3, now() + $4::double precision * interval '1 second')
         """
-    /// Renews a lease; returns nothing if it has ended.
+    /// Renews a lease. Returns no row if the lease has expired.
     static let renew = """
         UPDATE runway_presence_lease SET expiry = now() + $4::double precision * interval '1 second'
         WHERE tenant = $1 AND log = $2 AND lease = $3 AND expiry > now() RETURNING lease
         """
-    /// Ends the leases that have expired, so that they stay ended if the clock is set back, and returns them.
+    /// Marks expired leases as ended, so that they stay ended if the clock is set back, and returns them.
     static let end = """
         UPDATE runway_presence_lease SET expiry = '-infinity' WHERE tenant = $1 AND log = $2 AND expiry <= now()
         RETURNING lease
         """
     static let removeLease = "DELETE FROM runway_presence_lease WHERE tenant = $1 AND log = $2 AND lease = $3"
-    /// Returns the members that are present under a lease.
     static let members = """
         SELECT topic, member FROM runway_presence WHERE tenant = $1 AND log = $2 AND lease = $3 LIMIT $4
         """
-    /// Returns the members that are present under a lease that has not ended, in the same order in every database.
+    /// Returns the members that are present under an unexpired lease, in the same order in every database.
     static let present = """
         SELECT DISTINCT member COLLATE "C" FROM runway_presence
         WHERE tenant = $1 AND log = $2 AND topic = $3 AND \(lasts) ORDER BY member COLLATE "C" LIMIT $4
         """
-    /// The condition that the lease of a member has not expired. An expired lease may still have its members, if no
-    /// process has ended it.
+    /// The condition that a member's lease has not expired. An expired lease may still have members, if no process has
+    /// ended it.
     private static let lasts = """
         lease IN (SELECT lease FROM runway_presence_lease WHERE tenant = $1 AND log = $2 AND expiry > now())
         """
 
-    /// Records `count` members under a lease, and returns those that were not recorded yet.
+    /// Records `count` members under a lease. Returns the members that were not recorded yet.
     static func insertion(of count: Int) -> String {
         let rows = (0..<count).map { "($1, $2, $3, $\(4 + $0 * 2), $\(5 + $0 * 2))" }
         return """
@@ -58,7 +57,7 @@ enum PresenceStatements {
             """
     }
 
-    /// Removes `count` members of a lease, and returns those that were recorded.
+    /// Removes `count` members of a lease. Returns the members that were recorded.
     static func removal(of count: Int) -> String {
         """
         DELETE FROM runway_presence WHERE tenant = $1 AND log = $2 AND lease = $3 AND (topic, member) IN \(pairs(count))
@@ -66,12 +65,12 @@ enum PresenceStatements {
         """
     }
 
-    /// Returns the members among `count` that are present under another lease that has not ended. A member that is
-    /// present only under ended leases joins again.
+    /// Returns those of `count` members that are present under another unexpired lease. A member that is present only
+    /// under expired leases joins again.
     static func lastingOthers(of count: Int) -> String { "\(others(of: count)) AND \(lasts)" }
 
-    /// Returns which of `count` members are present under another lease. A member that is still present under an ended
-    /// one leaves when that is removed.
+    /// Returns those of `count` members that are recorded under another lease. A member recorded under an expired lease
+    /// leaves when that record is removed.
     static func others(of count: Int) -> String {
         """
         SELECT DISTINCT topic, member FROM runway_presence
@@ -83,7 +82,7 @@ enum PresenceStatements {
         "(" + (0..<count).map { "($\(4 + $0 * 2), $\(5 + $0 * 2))" }.joined(separator: ", ") + ")"
     }
 
-    /// Every statement with a predicate or a key, for the tests that hold the rules.
+    /// Every statement with a predicate or a key. Tests check that each follows the rules.
     static var all: [String] {
         tables + [
             lockLog, begin, renew, end, removeLease, members, present, insertion(of: 2), removal(of: 2), others(of: 2),
