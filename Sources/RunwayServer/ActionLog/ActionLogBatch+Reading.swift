@@ -2,14 +2,14 @@ import Foundation
 import RunwayJSON
 
 extension ActionLogBatch {
-    /// Reads the JSON of a batch, and checks every member that its format requires.
+    /// Parses the JSON of a batch, and checks all members that the format requires.
     ///
-    /// - Throws: ``ActionLogProblem`` that names the problem.
+    /// - Throws: ``ActionLogProblem``.
     init(reading body: [UInt8], within limits: ActionLogRouteLimits) throws(ActionLogProblem) {
         let document: JSONDocument
         do {
-            // The number of values bounds the memory of the index, which the bytes alone do not: 8 KB of gzip can be
-            // four million values.
+            // The limit on values bounds the memory of the index. The limit on bytes does not: 8 KB of gzip can expand
+            // to four million values.
             document = try JSONDocument(
                 body,
                 limits: JSONLimits(
@@ -40,13 +40,13 @@ extension ActionLogBatch {
             }
             records.append(try Record(reading: json, number: records.count))
         }
-        // Such a batch would store nothing but the number of its stream, for ever.
+        // An empty batch would permanently store nothing but a stream's sequence number.
         if records.isEmpty { throw ActionLogProblem(.malformed, "records is empty.") }
     }
 }
 
 extension ActionLogBatch.Record {
-    /// Reads an element of a batch.
+    /// Parses one record of a batch.
     fileprivate init(reading json: JSONValue, number: Int) throws(ActionLogProblem) {
         let record = RequiredMembers(json: json, place: "records[\(number)].")
         let bytes = json.rawBytes
@@ -54,7 +54,7 @@ extension ActionLogBatch.Record {
             throw ActionLogProblem(
                 .tooLarge, "records[\(number)] has more than \(ActionLogRouteLimits.maximumRecordByteCount) bytes.")
         }
-        // Members that the server does not use must be there nevertheless: readers of the log rely on them.
+        // Readers of the log rely on these members, so they are required although the server does not use them.
         _ = try record.integer("seq", from: 0)
         _ = try record.integer("time")
         _ = try record.string("boot")
@@ -69,10 +69,10 @@ extension ActionLogBatch.Record {
     }
 }
 
-/// Reads the members that an object must have.
+/// Reads required members of an object.
 private struct RequiredMembers {
     let json: JSONValue
-    /// The path of the object, for the text of a problem.
+    /// The path of the object, for error texts.
     let place: String
 
     func string(_ name: String) throws(ActionLogProblem) -> String {
@@ -80,7 +80,7 @@ private struct RequiredMembers {
         return text
     }
 
-    /// Returns a text that every database stores: PostgreSQL has no text with the character U+0000.
+    /// Returns a text that every database can store: PostgreSQL does not store U+0000.
     func text(_ name: String, upTo byteCount: Int) throws(ActionLogProblem) -> String {
         let text = try string(name)
         if text.utf8.count > byteCount {

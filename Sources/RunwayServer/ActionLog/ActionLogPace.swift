@@ -5,14 +5,16 @@
 /// let route = ActionLogRoute(to: sink, pace: { _ in isOverloaded() ? pace : nil })
 /// ```
 public struct ActionLogPace: Sendable, Hashable {
-    /// The time for which the client sends nothing; at most a day.
+    /// The time for which the client sends nothing; at most one day.
     public let wait: Duration
-    /// The fraction of records that the client records, from 0 to 1. It applies for ``wait``, or for an hour if that is
-    /// zero, or until the next response; it survives restarts. 0 stops the client: it records again when that time has
-    /// passed, and the next response can stop it again.
+    /// The fraction of records that the client records, from 0 to 1.
+    ///
+    /// It applies until the next response, but at most for ``wait``, or for one hour if ``wait`` is zero. It survives
+    /// restarts of the client. With 0, the client records nothing for that time and then records again; the next
+    /// response can repeat the request.
     public let sampleRate: Double
 
-    /// Asks a client to pause, to record a sample, or both. Values outside the bounds are clamped to them.
+    /// Asks a client to pause, to record a sample, or both. Values out of range are clamped.
     ///
     /// - Parameters:
     ///   - wait: The time for which the client sends nothing. The default is zero.

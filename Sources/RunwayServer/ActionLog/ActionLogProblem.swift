@@ -2,30 +2,28 @@ import HTTPTypes
 import Hummingbird
 import RunwayFormats
 
-/// The reason why a request of an action log is refused, as a response of the type `application/problem+json` (RFC
-/// 9457) whose `type` is `urn:runway:log:` followed by the reason.
+/// A problem response for a refused request of an action log (`application/problem+json`, RFC 9457). Its `type` is
+/// `urn:runway:log:` followed by the reason.
 struct ActionLogProblem: HTTPResponseError {
-    /// A reason in one word, and its status.
     enum Reason: String, CaseIterable {
-        /// The body is neither a batch nor the secret of an installation.
+        /// The body is not a valid batch or a valid installation secret.
         case malformed
-        /// The sink can never store a value of the batch.
+        /// The sink can never store one of the batch's values.
         case rejected
-        /// The sender of the request is not known.
+        /// The sender of the request is unknown.
         case account
         /// The body, a record, or the number of records exceeds a limit.
         case tooLarge
-        /// The body has another content coding than gzip.
+        /// The body has a content coding other than gzip.
         case coding
-        /// The limit on running requests or on waiting batches is reached.
+        /// The limit on running requests or pending batches is reached.
         case busy
-        /// The quota of the installation is used up.
+        /// The installation has used up its quota.
         case installation
-        /// The source has used up its share of a day.
+        /// The source has used up its daily share.
         case source
-        /// The log or its disk is full.
+        /// The log has reached its quota, or its disk is full.
         case full
-        /// The sink failed.
         case store
 
         var status: HTTPResponse.Status {
@@ -55,9 +53,9 @@ struct ActionLogProblem: HTTPResponseError {
     }
 
     let reason: Reason
-    /// The details of the problem; `nil` if the reason says enough.
+    /// The details of the problem; `nil` if the reason suffices.
     let detail: String?
-    /// The time for which the client waits before it sends the request again; `nil` if it need not wait.
+    /// The time for which the client waits before it retries; `nil` if it need not wait.
     private let retryAfter: Duration?
 
     init(_ reason: Reason, _ detail: String? = nil, retryAfter: Duration? = nil) {
@@ -79,7 +77,7 @@ struct ActionLogProblem: HTTPResponseError {
     func response(from request: Request, context: some RequestContext) -> Response {
         var fields = HTTPFields()
         if let retryAfter { fields[.retryAfter] = "\(max(1, retryAfter.components.seconds))" }
-        // The content codings that would have been accepted (RFC 9110 §15.5.16 and §12.5.3).
+        // `Accept-Encoding` lists the supported content codings (RFC 9110 §15.5.16 and §12.5.3).
         if reason == .coding { fields[.acceptEncoding] = "gzip" }
         let type = Problem.Family.log.type(reason.rawValue)
         return Response(Problem(type: type, reason.title, status, detail: detail), fields)

@@ -15,47 +15,50 @@ import Synchronization
 /// therefore limit both the contents and the number of ids that clients send. A batch beyond a quota is not stored, and
 /// its client sends it again later: see ``ActionLogQuotaExceeded``.
 public struct ActionLogQuotas: Sendable, Hashable {
-    /// The most bytes of the log. The default is 64 GiB. Set it to the disk space for the log. A SQLite file counts the
-    /// pages that it uses, and never takes the last 10 MiB of its disk, which an erasure needs.
+    /// The maximum size of the log in bytes. The default is 64 GiB. Set it to the disk space for the log.
+    ///
+    /// A SQLite file counts the pages that it uses. It never uses the last 10 MiB of its disk, which an erasure needs.
     public var maximumByteCount = Int(clamping: Int64(64) << 30)
-    /// The most bytes of one installation. The default is 1 GiB. Lower it if you remove contents after some months, and
-    /// raise it if one installation may send more than a million records.
+    /// The maximum number of bytes per installation. The default is 1 GiB. Lower it if you remove contents after some
+    /// months, and raise it if one installation may send more than a million records.
     public var maximumInstallationByteCount = 1 << 30
     /// The share of the log that one source may use in a day: a fraction, from 0 to 1, of the space that the other
-    /// sources leave. The default is 0.1: a source never fills the log, and ten sources use at most two thirds of it in
-    /// a day. A source that has sent nothing in its day may send one batch of any size, if the log has room for it.
-    /// Raise the fraction if all clients come from one source, such as a proxy.
+    /// sources leave. The default is 0.1.
+    ///
+    /// With the default, one source never fills the log, and ten sources use at most two thirds of it in a day. A
+    /// source that has sent nothing for a day may send one batch of any size, if the log has space for it. Raise the
+    /// fraction if all clients come from one source, such as a proxy.
     public var shareOfSource = 0.1
 
-    /// Creates quotas with their defaults.
+    /// Creates quotas with the default values.
     public init() {}
 }
 
-/// A sink has no room for a batch by its ``ActionLogQuotas``. ``ActionLogRoute`` responds with 429, or with 503 if the
-/// log is full, and with `Retry-After`: the client keeps the records, and sends them again later.
+/// The error of a sink for a batch that exceeds its ``ActionLogQuotas``. ``ActionLogRoute`` responds with `Retry-After`
+/// and 429, or 503 if the log is full. The client retains the records and sends them again later.
 public struct ActionLogQuotaExceeded: Error, Sendable, Hashable, CustomStringConvertible {
-    /// A quota that is used up.
+    /// The kind of a quota.
     public struct Quota: Sendable, Hashable, CustomStringConvertible {
-        /// The quota in one word, which is the same in all releases.
+        /// The quota in one word, which never changes between releases.
         public let description: String
 
-        /// The quota of the installation.
+        /// The quota of one installation.
         public static let installation = Quota(description: "installation")
-        /// The source's share of a day.
+        /// The daily share of one source.
         public static let source = Quota(description: "source")
-        /// The size of the log, or the space of its disk.
+        /// The quota of the whole log, or the space on its disk.
         public static let log = Quota(description: "log")
     }
 
-    /// The quota that is used up.
+    /// The quota that the batch exceeds.
     public let quota: Quota
     /// The time for which the client waits before it sends the batch again.
     public let retryAfter: Duration
 
-    /// Lets a sink of your own refuse a batch for which it has no room.
+    /// Creates an error with which a custom sink refuses a batch that exceeds a quota.
     ///
     /// - Parameters:
-    ///   - quota: The quota that is used up.
+    ///   - quota: The quota that the batch exceeds.
     ///   - retryAfter: The time for which the client waits. The default is ten minutes.
     public init(_ quota: Quota, retryAfter: Duration = .seconds(600)) {
         (self.quota, self.retryAfter) = (quota, retryAfter)
@@ -72,31 +75,32 @@ public struct ActionLogQuotaExceeded: Error, Sendable, Hashable, CustomStringCon
 }
 
 extension ActionLogBatch {
-    /// The bytes that a row counts in addition to its contents: a record's row with its indexes, or a stream's.
+    /// The fixed cost of a database row in bytes, in addition to its contents. It applies to records, with their
+    /// indexes, and to streams.
     package static let rowByteCount = 256
 
-    /// The bytes that the batch counts if none of its records is stored yet.
+    /// The bytes of the batch that count towards the quotas, if none of its records is stored yet.
     package var byteCount: Int { byteCount(without: []) }
 
-    /// Returns the bytes that the batch counts if the records with the ids in `known` are stored already.
+    /// Returns the bytes of the batch that count towards the quotas, without the records whose ids are in `known`.
     package func byteCount(without known: Set<UUID>) -> Int {
         var ids = known
         return records.reduce(streamByteCount) { $0 + (ids.insert($1.id).inserted ? byteCount(of: $1) : 0) }
     }
 
-    /// The bytes that the batch counts for its stream, which is new with its first batch.
+    /// The cost of storing the batch's stream, in bytes. Only the first batch of a stream adds it.
     package var streamByteCount: Int { number == 1 ? Self.rowByteCount : 0 }
 
-    /// Returns the bytes that one record of the batch counts.
+    /// Returns the bytes of one record that count towards the quotas.
     package func byteCount(of record: Record) -> Int {
         Self.rowByteCount + record.json.count + record.name.utf8.count + (account?.utf8.count ?? 0)
     }
 }
 
-/// Keeps the batches of a sink within its quotas. It counts the bytes of sources in memory, so that no address is on
-/// disk; the sink counts the rest.
+/// Enforces the quotas of a sink. It counts the bytes of sources in memory, so that no address is written to disk; the
+/// sink counts the rest.
 ///
-/// Each source has one slot, chosen by its hash. If two sources have the same slot, it belongs to the one that sent
+/// Each source has one slot, chosen by its hash. If two sources share a slot, the slot belongs to the source that sent
 /// last.
 package final class ActionLogGate: Sendable {
     fileprivate struct Slot {
@@ -116,13 +120,13 @@ package final class ActionLogGate: Sendable {
     /// Begins a transaction.
     ///
     /// - Parameters:
-    ///   - freeByteCount: The bytes that the log has room for.
+    ///   - freeByteCount: The free space of the log in bytes.
     ///   - time: The date in milliseconds since 1970.
     package func room(of freeByteCount: Int, at time: Int64) -> ActionLogRoom {
         ActionLogRoom(gate: self, freeByteCount: max(0, freeByteCount), time: time)
     }
 
-    /// Returns the bytes that a source has sent so far: each byte counts for a day, and less and less.
+    /// Returns the bytes that a source has sent. Each byte counts for one day, with decreasing weight.
     fileprivate func byteCount(of source: String, at time: Int64) -> Double {
         let hash = ExactText(source).hashValue
         return slots.withLock { slots in
@@ -142,31 +146,30 @@ package final class ActionLogGate: Sendable {
 
     private static func index(of hash: Int) -> Int { Int(UInt(bitPattern: hash) % UInt(slotCount)) }
 
-    /// Returns the rest of a slot's count at a time. If the clock was set back, the count does not change.
+    /// Returns the decayed count of a slot. If the clock was set back, the count does not change.
     private static func rest(of slot: Slot, at time: Int64) -> Double {
         guard slot.time != .min, time > slot.time else { return slot.byteCount }
         return slot.byteCount * max(0, 1 - Double(time - slot.time) / 86_400_000)
     }
 }
 
-/// The room that a log has for the batches of one transaction.
+/// Checks the batches of one transaction against the quotas, and counts their bytes.
 package struct ActionLogRoom: Sendable {
     fileprivate let gate: ActionLogGate
     fileprivate var freeByteCount: Int
     fileprivate let time: Int64
-    /// The bytes that the transaction stores, by source.
     private var added: [ExactText: Int] = [:]
 
     fileprivate init(gate: ActionLogGate, freeByteCount: Int, time: Int64) {
         (self.gate, self.freeByteCount, self.time) = (gate, freeByteCount, time)
     }
 
-    /// Returns the reason why a batch has no room; `nil` if it has room.
+    /// Returns why a batch exceeds a quota; `nil` if it can be stored.
     ///
     /// - Parameters:
-    ///   - installationByteCount: The bytes that the batch's installation uses so far.
-    ///   - known: Returns the ids of the batch's records that are stored already, which count nothing. Called only if
-    ///     there is no room for all records.
+    ///   - installationByteCount: The stored bytes of the batch's installation.
+    ///   - known: Returns the ids of the batch's stored records, which cost nothing. Called only if the batch with all
+    ///     its records would exceed a quota.
     package func refusal<Failure: Error>(
         of batch: ActionLogBatch, installationByteCount: Int, known: () throws(Failure) -> Set<UUID>
     ) throws(Failure) -> ActionLogQuotaExceeded? {
@@ -184,10 +187,11 @@ package struct ActionLogRoom: Sendable {
         let source = ExactText(batch.source ?? "")
         let sent = gate.byteCount(of: source.text, at: time) + Double(added[source, default: 0])
         let room = gate.quotas.shareOfSource * (Double(freeByteCount) + sent) - Double(byteCount)
-        // A batch that is larger than the share would be refused for ever.
+        // A source that has sent nothing may exceed its share once. Otherwise, a batch larger than the share would be
+        // refused forever.
         if sent <= room || sent == 0 { return nil }
-        // The time until the bytes that the source has sent have decayed enough. Other batches may change that, so that
-        // the source waits at most an hour.
+        // The time until the source's count has decayed enough. Other batches may change it, so the wait is at most an
+        // hour.
         let wait = room <= 0 ? 3600 : min(3600, max(1, 86_400 * (1 - room / sent)))
         return ActionLogQuotaExceeded(.source, retryAfter: .seconds(Int64(wait.rounded(.up))))
     }
@@ -198,9 +202,8 @@ package struct ActionLogRoom: Sendable {
         added[ExactText(batch.source ?? ""), default: 0] += byteCount
     }
 
-    /// The bytes that the transaction stores.
     package var addedByteCount: Int { added.values.reduce(0, +) }
 
-    /// Records that the transaction is committed.
+    /// Adds the bytes to the counts of the sources, after the transaction was committed.
     package func didCommit() { for (source, byteCount) in added { gate.add(byteCount, to: source.text, at: time) } }
 }

@@ -41,13 +41,16 @@ extension ActionLogRoute where Sink: ActionLogErasing {
     /// Adds the route by which a client erases the records that its installation sent without an account: `POST` at
     /// `erasure` below the path of the log.
     ///
-    /// Use it for servers that can't verify accounts. ``addErasure(to:path:account:)`` adds this route, too: call only
+    /// Use it for servers that cannot verify accounts. ``addErasure(to:path:account:)`` also adds this route: call only
     /// one of the two.
     ///
-    /// The request needs no account: its body has the secret from which the client computed the id of its installation.
-    /// Do not log that body. The response is 204 after the sink has erased the records, even if there were none; 400 if
-    /// the body has no secret; 413 if it has more than 1 KiB; 429 beyond the route's limit of running requests; and 503
-    /// if the sink fails.
+    /// The request needs no account. Its body has the secret from which the client computed its installation id; do not
+    /// log the body. The status of the response is:
+    /// - 204 after the sink has erased the records, even if no record matched
+    /// - 400 if the body has no secret
+    /// - 413 if the body has more than 1 KiB
+    /// - 429 if the route's limit of running requests is reached
+    /// - 503 if the sink fails
     ///
     /// - Parameters:
     ///   - router: The router or group.
@@ -69,7 +72,7 @@ extension ActionLogRoute where Sink: ActionLogErasing {
         return try await erase { try await sink.erase(anonymousRecordsOf: installation) }
     }
 
-    /// Makes the sink erase records, unless the allowed number of requests runs already.
+    /// Makes the sink erase records, unless the maximum number of requests is running.
     private func erase(_ records: () async throws -> Void) async throws(ActionLogProblem) -> Response {
         try begin()
         defer { running.end() }

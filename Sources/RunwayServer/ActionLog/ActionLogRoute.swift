@@ -31,22 +31,21 @@ import Synchronization
 /// address of the client if the context has one (`RemoteAddressRequestContext`). All other clients are one source.
 public struct ActionLogRoute<Sink: ActionLogSink>: Sendable {
     let sink: Sink
-    /// The limits of a batch, and of the batches that are stored at a time.
     package var limits = ActionLogRouteLimits()
     private let pace: @Sendable (ActionLogBatch) async -> ActionLogPace?
     private let refuse: @Sendable (ActionLogBatch.Record, ActionLogBatch) -> String?
     let running = RunningCount()
 
-    /// Stores the batches of clients in a sink.
+    /// Creates a route that stores the batches of clients in a sink.
     ///
     /// - Parameters:
     ///   - sink: Stores the records.
-    ///   - maximumRunningCount: The most batches that are decompressed and stored at a time, after their bodies were
-    ///     received; others get 429. The default is 64. Lower it for a server with less than a gigabyte of memory.
-    ///   - pace: Called after a batch was stored. Returns a request to the client to pause or to record a sample; `nil`
-    ///     to ask for nothing. The default asks for nothing.
-    ///   - refusal: Returns the reason, in a few words, to refuse a record for ever, so that the client sets it aside;
-    ///     `nil` to store the record. It must always return the same for the same record. The default refuses none.
+    ///   - maximumRunningCount: The maximum number of received batches that are decompressed and stored at the same
+    ///     time; further ones get 429. The default is 64. Lower it for a server with less than a gigabyte of memory.
+    ///   - pace: Called after a batch was stored. Returns a request to the client to pause or to record a sample, or
+    ///     `nil`. The default returns `nil`.
+    ///   - refusal: Returns a short reason to refuse a record permanently, so that the client sets it aside, or `nil`
+    ///     to store it. It must always return the same for the same record. The default returns `nil`.
     public init(
         to sink: Sink, maximumRunningCount: Int = 64,
         pace: @escaping @Sendable (ActionLogBatch) async -> ActionLogPace? = { _ in nil },
@@ -63,10 +62,10 @@ public struct ActionLogRoute<Sink: ActionLogSink>: Sendable {
     /// - Parameters:
     ///   - router: The router or group.
     ///   - path: The path below the group's. The default is `log`.
-    ///   - source: Returns the name under which bytes are counted together, such as an account, or the address that a
-    ///     proxy states; `nil` if it is not known. Throw an `HTTPError` to refuse a request, such as 401 if only
-    ///     accounts may log. Called before the body is received, and again afterwards, since a login may have been
-    ///     revoked. The default is described above.
+    ///   - source: Returns the name under which bytes are counted together, such as an account or the client address
+    ///     from a proxy; `nil` if it is unknown. Throw an `HTTPError` to refuse a request, such as 401 if only accounts
+    ///     may log. Called before the body is received and again afterwards, since a login may have been revoked. The
+    ///     default is described above.
     public func add<Context: RequestContext>(
         to router: some RouterMethods<Context>, path: RouterPath = "log",
         source: (@Sendable (Request, Context) throws -> String?)? = nil
@@ -77,15 +76,15 @@ public struct ActionLogRoute<Sink: ActionLogSink>: Sendable {
     }
 
     private func respond(to request: Request, of source: () throws -> String?) async throws -> Response {
-        // A refused client should not send its body; but the body may arrive slowly, and the login may be revoked
-        // meanwhile.
+        // The first check stops a refused client before it sends its body. The second one is needed because the login
+        // may be revoked while a slow body arrives.
         _ = try source()
         var bytes = try await body(of: request, upTo: ActionLogRouteLimits.maximumCompressedByteCount)
         let source = try source()
-        // After the body: clients that stop sending theirs would occupy the slots of all others.
+        // Called after the body was received, so that stalled uploads do not occupy slots.
         try begin()
         defer { running.end() }
-        // Names of codings are the same in any case (RFC 9110 §8.4.1).
+        // Content codings are case-insensitive (RFC 9110 §8.4.1).
         switch request.headers[.contentEncoding]?.lowercased() {
         case nil, "", "identity": break
         case "gzip", "x-gzip":
@@ -123,7 +122,6 @@ public struct ActionLogRoute<Sink: ActionLogSink>: Sendable {
         }
     }
 
-    /// Receives and returns the body of a request.
     func body(of request: Request, upTo byteCount: Int) async throws -> [UInt8] {
         do {
             return Array(try await BodyCollector.shared.collect(request.body, upTo: byteCount).readableBytesView)
@@ -132,15 +130,15 @@ public struct ActionLogRoute<Sink: ActionLogSink>: Sendable {
         }
     }
 
-    /// Counts a request that begins.
+    /// Occupies a slot for a request.
     func begin() throws(ActionLogProblem) {
         guard running.begin(upTo: limits.maximumRunningCount) else { throw busy }
     }
 
-    /// The problem if the limit on running requests or on waiting batches is reached.
+    /// The problem for a reached limit on running requests or pending batches.
     var busy: ActionLogProblem { ActionLogProblem(.busy, retryAfter: ActionLogRouteLimits.retryAfter) }
 
-    /// The problem if the sink failed.
+    /// The problem for a failed sink.
     var failure: ActionLogProblem { ActionLogProblem(.store, retryAfter: ActionLogRouteLimits.retryAfter) }
 
     private func tooLarge(_ byteCount: Int) -> ActionLogProblem {
@@ -165,12 +163,12 @@ public struct ActionLogRoute<Sink: ActionLogSink>: Sendable {
     }
 }
 
-/// The number of batches that are being received and stored.
+/// The number of requests whose batches are being decompressed and stored.
 final class RunningCount: Sendable {
     /// Guards the count.
     private let count = Mutex(0)
 
-    /// Counts a batch that begins; returns `false`, and does not count it, if the limit is reached.
+    /// Increments the count. Returns `false` if the limit is reached.
     func begin(upTo maximumCount: Int) -> Bool {
         count.withLock { count in
             guard count < maximumCount else { return false }
@@ -183,7 +181,7 @@ final class RunningCount: Sendable {
 }
 
 extension RequestContext {
-    /// The name under which the client's bytes are counted together; `nil` if the context does not know the client.
+    /// The name under which the client's bytes are counted together; `nil` if the context does not identify the client.
     fileprivate var logSource: String? {
         if let signer = (self as? any SignedRequestContext)?.signer { return "signer \(signer.owner)" }
         return (self as? any RemoteAddressRequestContext)?.remoteAddress?.networkOfSource

@@ -1,16 +1,17 @@
-/// Limits for the elements that wait for a sink's writer.
+/// Limits for the batches that are pending in a sink.
 public struct ActionLogWriterLimits: Sendable, Hashable {
-    /// The most bytes of batches that wait; further ones are refused with ``ActionLogSinkBusy``, as is a batch for
-    /// which 1,024 others wait. The default is 64 MiB. Lower it for a server with little memory.
+    /// The maximum size of pending batches in bytes. The default is 64 MiB. Lower it for a server with little memory.
+    ///
+    /// Further batches are refused with ``ActionLogSinkBusy``, as are batches beyond 1,024 pending ones.
     public var maximumWaitingByteCount = 64 << 20
-    /// The most batches that wait.
     package var maximumWaitingCount = 1024
-    /// Whether a stored batch survives a power loss, for which each transaction waits for the drive. The default is
-    /// `true`. It survives the end of the process either way. Turn it off if losing the last seconds costs less than a
-    /// slow drive does.
+    /// Whether a stored batch survives a power loss. The default is `true`: each transaction waits for the drive.
+    ///
+    /// A stored batch survives the end of the process either way. Set it to `false` if a slow drive costs more than
+    /// losing the last seconds.
     public var survivesPowerLoss = true
 
-    /// Creates limits with their defaults.
+    /// Creates limits with the default values.
     public init() {}
 
     package var queue: CommitQueueLimits {

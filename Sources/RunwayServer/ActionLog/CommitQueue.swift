@@ -1,22 +1,22 @@
 import Dispatch
 import Synchronization
 
-/// An error of a commit that may concern only one element: the others of its group are then committed without it.
+/// An error of a commit that may concern only one element. The other elements of the group are then committed without
+/// it.
 package protocol CommitError: Error {
-    /// Whether only the element can't be committed, for example because of a value that the database does not accept or
-    /// a damaged row, and not the database as a whole.
+    /// Whether the commit fails only because of one element: a value that the database does not accept, or a damaged
+    /// row.
     var isOfOneElement: Bool { get }
 }
 
-/// Limits for the elements that wait for a ``GroupCommit``, and for those that are committed together.
+/// Limits for the pending elements of a ``GroupCommit``, and for the elements that are committed together.
 package struct CommitQueueLimits: Sendable, Hashable {
-    /// The most elements that wait.
     package var maximumWaitingCount: Int
-    /// The most bytes of elements that wait.
+    /// The maximum size of the pending elements in bytes.
     package var maximumWaitingByteCount: Int
-    /// The most elements of one transaction.
+    /// The maximum number of elements in one transaction.
     package var maximumGroupCount: Int
-    /// The most bytes of one transaction; a larger element is committed by itself.
+    /// The maximum size of one transaction in bytes. A larger element is committed in its own transaction.
     package var maximumGroupByteCount: Int
 
     package init(
@@ -29,17 +29,16 @@ package struct CommitQueueLimits: Sendable, Hashable {
     }
 }
 
-/// Decides which elements are committed together: those that arrive while the previous transaction is being committed.
+/// Groups elements for a commit: the elements that arrive while the previous transaction is being committed.
 struct CommitQueue<Element> {
-    /// The result of adding an element.
     enum Addition: Equatable {
-        /// The element waits, and the owner of the queue must begin to commit.
+        /// The element is enqueued, and the caller must start a commit.
         case begins
-        /// The element waits for the end of the current transaction.
+        /// The element is enqueued until the current transaction ends.
         case waits
-        /// The element is refused: the limit on waiting elements is reached.
+        /// The element is refused because a limit on pending elements is reached.
         case full
-        /// The element is refused: the queue is closed.
+        /// The element is refused because the queue is closed.
         case closed
     }
 
@@ -65,8 +64,8 @@ struct CommitQueue<Element> {
         return .begins
     }
 
-    /// Returns the next group, in the order in which its elements were added; empty if no element waits. No commit
-    /// counts as running after that.
+    /// Returns the next group in the order of addition. If no element is pending, it returns an empty group, and no
+    /// commit counts as running.
     mutating func next() -> [Element] {
         var (count, byteCount) = (0, 0)
         while count < min(waiting.count, limits.maximumGroupCount),
@@ -82,17 +81,17 @@ struct CommitQueue<Element> {
         return group
     }
 
-    /// Refuses further elements. Returns whether a commit is running, which will commit the waiting elements.
+    /// Refuses further elements. Returns whether a commit is running, which will commit the pending elements.
     mutating func close() -> Bool {
         isClosed = true
         return isCommitting
     }
 }
 
-/// Commits elements of many tasks in few transactions, on a thread that may block.
+/// Commits the elements of many tasks in few transactions, on a thread that may block.
 ///
-/// Elements that arrive while one transaction is being committed wait for the next one. A sync of the disk, or a round
-/// trip to a database server, is therefore paid once for all of them, and no element waits for a group to fill.
+/// Elements that arrive while a transaction is being committed are enqueued for the next one. They share the cost of
+/// one disk sync, or of one round trip to a database server. No element waits for a group to fill.
 package final class GroupCommit<Element: Sendable, Value: Sendable>: Sendable {
     private struct Waiter {
         let element: Element
@@ -109,14 +108,14 @@ package final class GroupCommit<Element: Sendable, Value: Sendable>: Sendable {
     private let queue: DispatchQueue
     private let commit: @Sendable ([Element]) throws -> [Value]
 
-    /// Commits groups of elements on a dispatch queue of its own.
+    /// Creates a group commit with its own dispatch queue.
     ///
     /// - Parameters:
     ///   - label: The name of the dispatch queue.
-    ///   - limits: The bounds.
+    ///   - limits: The limits.
     ///   - commit: Commits a group in one transaction, and returns a value for each element, in order. It may block. An
-    ///     error that it throws is thrown to every waiter of the group. A ``CommitError`` of one element is an
-    ///     exception: halves of the group are then committed separately, down to the element that fails.
+    ///     error that it throws is thrown to every waiter of the group. If a ``CommitError`` concerns one element,
+    ///     halves of the group are committed separately instead, down to the failing element.
     package init(
         label: String, limits: CommitQueueLimits,
         commit: @escaping @Sendable ([Element]) throws -> [Value]
@@ -128,8 +127,8 @@ package final class GroupCommit<Element: Sendable, Value: Sendable>: Sendable {
 
     /// Commits an element, and returns when its transaction is committed. Cancelling the task has no effect.
     ///
-    /// - Throws: ``ActionLogSinkBusy`` if too many elements wait, `CancellationError` after ``close()``, or the error
-    ///   of the commit.
+    /// - Throws: ``ActionLogSinkBusy`` if too many elements are pending, `CancellationError` after ``close()``, or the
+    ///   error of the commit.
     package func commit(_ element: Element, byteCount: Int) async throws -> Value {
         try await withCheckedThrowingContinuation { continuation in
             let addition = state.withLock {
@@ -144,7 +143,7 @@ package final class GroupCommit<Element: Sendable, Value: Sendable>: Sendable {
         }
     }
 
-    /// Refuses further elements, and returns when all waiting ones are committed or have failed.
+    /// Refuses further elements, and returns when each pending element is committed or has failed.
     package func close() async {
         await withCheckedContinuation { continuation in
             let isCommitting = state.withLock { state in
@@ -161,7 +160,8 @@ package final class GroupCommit<Element: Sendable, Value: Sendable>: Sendable {
             let (group, closers) = state.withLock { state -> ([Waiter], [CheckedContinuation<Void, Never>]) in
                 let group = state.queue.next()
                 guard group.isEmpty else { return (group, []) }
-                // In the same turn: a later caller of close may wait for another run.
+                // Taken under the same lock as the end of the run: later callers of `close()` may have to wait for
+                // another run.
                 let closers = state.closers
                 state.closers = []
                 return (group, closers)
@@ -180,7 +180,7 @@ package final class GroupCommit<Element: Sendable, Value: Sendable>: Sendable {
             precondition(values.count == group.count, "A commit returns a value for each element")
             for (waiter, value) in zip(group, values) { waiter.continuation.resume(returning: value) }
         case .failure(let error as any CommitError) where group.count > 1 && error.isOfOneElement:
-            // Each half keeps its order. If one of 256 elements fails, that costs 16 more transactions.
+            // The order within each half does not change. One failing element of 256 costs 16 more transactions.
             run(Array(group.prefix(group.count / 2)))
             run(Array(group.dropFirst(group.count / 2)))
         case .failure(let error): for waiter in group { waiter.continuation.resume(throwing: error) }

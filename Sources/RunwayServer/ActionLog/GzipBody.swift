@@ -1,14 +1,14 @@
 import RunwayZlib
 
-/// Undoes the gzip of a request's body.
+/// The result of decompressing a request body with gzip.
 package enum GzipBody {
     case decoded([UInt8])
     case tooLarge
     case malformed
 
-    /// Decompresses a body of one gzip member (RFC 1952), up to `maximumByteCount` bytes.
+    /// Decompresses a body that is one gzip member (RFC 1952), up to `maximumByteCount` bytes.
     package static func decode(_ bytes: [UInt8], upTo maximumByteCount: Int) -> GzipBody {
-        // 15 is the largest window, and 16 more select the gzip format.
+        // 15 is the largest window size; adding 16 selects the gzip format.
         guard let inflater = runway_inflater_create(15 + 16) else { return .tooLarge }
         defer { runway_inflater_destroy(inflater) }
         var decoded: [UInt8] = []

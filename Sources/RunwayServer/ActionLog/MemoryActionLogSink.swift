@@ -2,7 +2,7 @@ public import Foundation
 import RunwaySignatures
 import Synchronization
 
-/// Stores records in memory, for tests and demos: they are lost when the process ends.
+/// Stores records in memory, for tests and demos. They are lost when the process ends.
 public final class MemoryActionLogSink: ActionLogErasing {
     private struct State {
         var records: [ActionLogBatch.Record] = []
@@ -10,12 +10,11 @@ public final class MemoryActionLogSink: ActionLogErasing {
         /// The owner, the installation and the counted bytes of each record.
         var owners: [UUID: (owner: ActionLogOwner, installation: UUID, byteCount: Int)] = [:]
         var highest: [UUID: Int64] = [:]
-        /// The counted bytes of each installation.
         var byteCounts: [UUID: Int] = [:]
         var byteCount = 0
     }
 
-    /// The quotas of a log in memory: 256 MiB.
+    /// The default quotas of a sink in memory: 256 MiB for the log.
     public static var quotas: ActionLogQuotas {
         var quotas = ActionLogQuotas()
         quotas.maximumByteCount = 256 << 20
@@ -27,11 +26,12 @@ public final class MemoryActionLogSink: ActionLogErasing {
     private let gate: ActionLogGate
     private let now: @Sendable () -> Date
 
-    /// Starts without records.
+    /// Creates an empty sink.
     ///
     /// - Parameters:
     ///   - quotas: Limits for the stored bytes. The default is ``quotas``.
-    ///   - now: Returns the date, since sources have a new share every day. The default is the system's.
+    ///   - now: Returns the current date, by which the daily shares of sources are computed. The default is the
+    ///     system's clock.
     public init(
         quotas: ActionLogQuotas = MemoryActionLogSink.quotas, now: @escaping @Sendable () -> Date = { Date() }
     ) {
@@ -39,12 +39,12 @@ public final class MemoryActionLogSink: ActionLogErasing {
         self.now = now
     }
 
-    /// The records, in the order in which they were stored.
+    /// The records in the order of storage.
     public var records: [ActionLogBatch.Record] { state.withLock { $0.records } }
 
-    /// Stores a batch.
+    /// Stores a batch in memory.
     ///
-    /// - Throws: ``ActionLogQuotaExceeded``.
+    /// - Throws: ``ActionLogQuotaExceeded`` if the batch exceeds a quota.
     public func store(_ batch: ActionLogBatch) throws(ActionLogQuotaExceeded) -> ActionLogStorage {
         try state.withLock { state throws(ActionLogQuotaExceeded) in
             let highest = state.highest[batch.stream] ?? 0

@@ -17,33 +17,33 @@ import RunwayFormats
 /// | 413 | `tooLarge` |
 /// | 503 | `store`, with `Retry-After` |
 public struct ChatProblem: HTTPResponseError, CustomStringConvertible {
-    /// The reason of a refusal.
+    /// The reason why a request is refused.
     public struct Reason: Sendable, Hashable, CustomStringConvertible {
-        /// The reason in one word, which is the same in all releases.
+        /// The reason in one word, which never changes between releases.
         public let description: String
         let status: HTTPResponse.Status
         let title: String
 
         /// The body or a parameter is malformed.
         public static let malformed = Self("malformed", .badRequest, "The request is malformed.")
-        /// The conversation's name is not allowed.
+        /// The name of the conversation is invalid.
         public static let conversation = Self("conversation", .badRequest, "A conversation has no such name.")
-        /// The member's name is not allowed.
+        /// The name of the member is invalid.
         public static let member = Self("member", .badRequest, "A member has no such name.")
-        /// The text is empty, or contains the character U+0000.
+        /// The text is empty or contains U+0000.
         public static let text = Self("text", .badRequest, "The text is empty, or has characters that can't be stored.")
-        /// The text is too long.
+        /// The text exceeds ``ChatLimits/maximumTextByteCount``.
         public static let tooLarge = Self("tooLarge", .contentTooLarge, "The text is too long.")
-        /// The app does not know the sender of the request: its closure threw `HTTPError(.unauthorized)`.
+        /// The sender of the request is unknown: the app's closure threw `HTTPError(.unauthorized)`.
         public static let unauthenticated = Self("unauthenticated", .unauthorized, "Nobody is signed in.")
-        /// The app does not allow the member to use the conversation: its closure threw `HTTPError(.forbidden)`.
+        /// The member may not use the conversation: the app's closure threw `HTTPError(.forbidden)`.
         public static let forbidden = Self("forbidden", .forbidden, "The member may not use the conversation.")
-        /// The member has no such conversation, whether it exists or not: the app's closure threw
+        /// The member cannot see the conversation, or it does not exist: the app's closure threw
         /// `HTTPError(.notFound)`.
         public static let notFound = Self("notFound", .notFound, "The member has no such conversation.")
-        /// The sender has used the id for another message.
+        /// The sender has already used the id for another message.
         public static let mismatch = Self("mismatch", .conflict, "The id was used for another message.")
-        /// The limit on members of the conversation is reached.
+        /// The conversation has reached its maximum number of members.
         public static let full = Self("full", .conflict, "The conversation has no room for another member.")
         /// The store failed.
         public static let store = Self("store", .serviceUnavailable, "The conversation can't be read or written now.")
@@ -53,16 +53,16 @@ public struct ChatProblem: HTTPResponseError, CustomStringConvertible {
         }
     }
 
-    /// The reason of the refusal.
+    /// The reason why the request is refused.
     public let reason: Reason
-    /// The invalid part of the request, and the problem with it, in one sentence; `nil` if the reason says enough.
+    /// The invalid part of the request and its problem, in one sentence; `nil` if the reason suffices.
     public let detail: String?
     private let fields: HTTPFields
 
     init(_ reason: Reason, _ detail: String? = nil) { (self.reason, self.detail, fields) = (reason, detail, [:]) }
 
-    /// Creates the problem for an error of the app's closure; `nil` if the error has a text of its own, or another
-    /// status.
+    /// Creates the problem for an error of the app's closure. Returns `nil` if the error has its own text, or a status
+    /// that no reason has.
     init?(refusal: HTTPError) {
         let reasons: [Reason] = [.unauthenticated, .forbidden, .notFound]
         guard refusal.body == nil, let reason = reasons.first(where: { $0.status == refusal.status }) else {
@@ -71,13 +71,13 @@ public struct ChatProblem: HTTPResponseError, CustomStringConvertible {
         (self.reason, detail, fields) = (reason, nil, refusal.headers)
     }
 
-    /// The status of the response.
+    /// The status code of the response.
     public var status: HTTPResponse.Status { reason.status }
 
-    /// The reason in a sentence.
+    /// The details if there are any, otherwise the reason in a sentence.
     public var description: String { detail ?? reason.title }
 
-    /// Returns the response.
+    /// Returns the problem as a response.
     public func response(from request: Request, context: some RequestContext) -> Response {
         var fields = fields
         if reason == .store { fields[.retryAfter] = "5" }

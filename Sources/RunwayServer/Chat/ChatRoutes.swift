@@ -26,20 +26,21 @@ import RunwayJSON
 /// a client may follow. A refusal is a ``ChatProblem``, or the error that the closure throws. An `HTTPError` with
 /// status 401, 403 or 404 and without a message becomes a ``ChatProblem``.
 public struct ChatRoutes<Context: RequestContext>: Sendable {
-    /// Returns the member who sends a request, if that member may use a conversation. Otherwise it throws:
-    /// `HTTPError(.notFound)` both for a conversation that the member may not use and for one that does not exist, so
-    /// that nobody learns which ones exist. Called before the body of a request is read, and again after that: a member
-    /// who was removed meanwhile is refused.
+    /// Returns the member who sends a request, if the member may use the conversation.
+    ///
+    /// It throws `HTTPError(.notFound)` both for a forbidden conversation and for one that does not exist, so that
+    /// nobody learns which conversations exist. It is called before the body of a request is read, and again
+    /// afterwards, since the member may have been removed in between.
     public typealias Authorization = @Sendable (Request, Context, _ conversation: String) async throws -> String
 
     private let service: ChatService
     private let authorize: Authorization
 
-    /// Creates routes.
+    /// Creates routes for a service.
     ///
     /// - Parameters:
-    ///   - service: The conversations.
-    ///   - authorize: Returns the member who sends a request.
+    ///   - service: The service that handles the requests.
+    ///   - authorize: Returns the member who sends a request, or throws.
     public init(_ service: ChatService, authorize: @escaping Authorization) {
         (self.service, self.authorize) = (service, authorize)
     }
@@ -51,7 +52,7 @@ public struct ChatRoutes<Context: RequestContext>: Sendable {
     ///   - path: The path below the group's. The default is `chat`.
     public func add(to router: some RouterMethods<Context>, path: RouterPath = "chat") {
         router.post("\(path)/:conversation/messages") { request, context in
-            // JSON may write a byte of text as an escape of six bytes.
+            // JSON may encode one byte of text as an escape of six bytes.
             let maximumByteCount = 6 * service.limits.maximumTextByteCount + 1024
             return try await respond(request, context, upTo: maximumByteCount) { try await send($0, $1, as: $2) }
         }
@@ -69,7 +70,7 @@ public struct ChatRoutes<Context: RequestContext>: Sendable {
         }
     }
 
-    /// Authorizes a request without a body, and returns its response.
+    /// Authorizes a request without a body, and creates its response.
     private func respond(
         _ request: Request, _ context: Context, _ response: (_ conversation: String) async throws -> Response
     ) async throws -> Response {
@@ -77,15 +78,15 @@ public struct ChatRoutes<Context: RequestContext>: Sendable {
         return try await hidingStoreErrors { try await response(conversation) }
     }
 
-    /// Authorizes a request with a body, and returns its response.
+    /// Authorizes a request with a body, and creates its response.
     private func respond(
         _ request: Request, _ context: Context, upTo maximumByteCount: Int,
         _ response: (_ json: JSONValue, _ conversation: String, _ member: String) async throws -> Response
     ) async throws -> Response {
-        // The body of a refused request is not read.
+        // The first check refuses a request without reading its body.
         _ = try await authorized(request, context)
         let json = try await body(of: request, upTo: maximumByteCount)
-        // The body arrived at the pace of the client: the permission may have changed meanwhile.
+        // The second check is needed because the permission may change while a slow body arrives.
         let (conversation, member) = try await authorized(request, context)
         return try await hidingStoreErrors { try await response(json, conversation, member) }
     }
@@ -102,7 +103,7 @@ public struct ChatRoutes<Context: RequestContext>: Sendable {
         }
     }
 
-    /// Returns a response. An error of the store becomes a 503 that does not show its text.
+    /// Responds with 503 if the store throws an error, without showing the error's text.
     private func hidingStoreErrors(_ response: () async throws -> Response) async throws -> Response {
         do { return try await response() } catch {
             if error is any HTTPResponseError || error is CancellationError { throw error }

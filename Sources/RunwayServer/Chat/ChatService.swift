@@ -23,19 +23,18 @@ import Synchronization
 public final class ChatService: Sendable {
     private static let batchSize = 100
 
-    /// The running publication of a conversation, which continues until no message is left.
+    /// The publication of one conversation. It runs until no message is left.
     private struct Publication {
-        /// Publishes the messages that are stored when the publication begins.
+        /// Publishes the messages that are stored when the publication starts.
         var first: Task<Step, Never>
         /// Publishes the messages that are stored later.
         var rest: Task<Void, Never>
-        /// Whether there may be more messages than the present step finds.
+        /// Whether messages may have been stored after the current step read the store.
         var isWoken = false
     }
 
-    /// The result of one step of a publication.
     private struct Step {
-        /// The number of the last message; 0 if there was none.
+        /// The number of the last message found; 0 if no message was found.
         var last: Int64 = 0
         /// Whether another step follows.
         var continues = false
@@ -45,22 +44,22 @@ public final class ChatService: Sendable {
     private let store: any ChatStore
     private let hub: EventHub
     private let now: @Sendable () -> Date
-    /// Guards which conversations are being published.
+    /// Guards the running publications.
     private let publishing = Mutex<[String: Publication]>([:])
 
-    /// Serves conversations from a store, and publishes their events to a hub.
+    /// Creates a service that stores messages in `store` and publishes events to `hub`.
     ///
     /// - Parameters:
     ///   - store: Stores the conversations.
-    ///   - hub: Passes the events to clients.
-    ///   - limits: The limits; see ``ChatLimits`` for the defaults. The event of the longest text must fit the hub's
+    ///   - hub: Sends the events to clients.
+    ///   - limits: The limits; see ``ChatLimits`` for the defaults. The event of the longest text must fit in the hub's
     ///     largest event, which is 64 bytes less than 1 MiB.
-    ///   - now: Returns the date of a message. The default is the system's.
+    ///   - now: Returns the date that is stored with a message. The default is the system's clock.
     public init(
         store: any ChatStore, hub: EventHub, limits: ChatLimits = ChatLimits(),
         now: @escaping @Sendable () -> Date = { Date() }
     ) {
-        // JSON may write a byte with six bytes.
+        // JSON may encode one byte as six bytes.
         precondition(
             6 * (limits.maximumTextByteCount + ChatLimits.maximumMemberByteCount) + 1024
                 <= hub.options.maximumEventByteCount,
@@ -68,18 +67,18 @@ public final class ChatService: Sendable {
         (self.store, self.hub, self.limits, self.now) = (store, hub, limits, now)
     }
 
-    /// Returns the topic of a conversation, by which clients follow it.
+    /// Returns the topic by which clients follow a conversation.
     public static func topic(of conversation: String) -> String { "chat/\(conversation)" }
 
-    /// Returns whether a text can name a conversation: 1 to 64 letters, digits and `._-`.
+    /// Returns whether a text is a valid conversation name: 1 to 64 letters, digits and `._-`.
     public static func isConversation(_ text: some StringProtocol) -> Bool {
         !text.isEmpty && text.utf8.count <= 64
             && text.allSatisfy { $0.isASCII && ($0.isLetter || $0.isNumber || "._-".contains($0)) }
     }
 
-    /// Stores a message, and publishes it.
+    /// Stores a message and publishes it.
     ///
-    /// - Returns: The message with its number. If the sender has used the id before, the stored message.
+    /// - Returns: The message with its number, or the message that the sender has already stored under the same id.
     /// - Throws: ``ChatProblem``, or the error of the store.
     public func send(_ submission: ChatSubmission) async throws -> (message: ChatMessage, isNew: Bool) {
         guard Self.isConversation(submission.conversation) else { throw ChatProblem(.conversation) }
@@ -108,7 +107,7 @@ public final class ChatService: Sendable {
         guard mark.delivered >= 0, mark.read >= 0 else { throw ChatProblem(.malformed, Self.invalidMark) }
         switch try await store.mark(mark, in: conversation, upToMembers: limits.maximumMemberCount) {
         case .moved(let mark):
-            // A mark that is not announced now arrives with the member's next mark, and with every page.
+            // If this event is lost, clients learn the mark from the member's next mark and from every page.
             let event = PublishedEvent(
                 topic: Self.topic(of: conversation), type: ChatMark.eventType, json: mark.json(in: conversation))
             _ = try? await hub.publish(event)
@@ -120,10 +119,11 @@ public final class ChatService: Sendable {
 
     static let invalidMark = "`delivered` and `read` are not both whole numbers from 0."
 
-    /// Removes a member and the member's mark from a conversation, so that another member has room. The member's
-    /// messages stay, and so do marks that clients have received. Does nothing if `member` is not a member.
+    /// Removes a member and the member's mark from a conversation, which makes space for another member. The member's
+    /// messages stay, and so do the marks that clients have already received. Does nothing if `member` is not a member.
     ///
-    /// Withdraw the member's permission first: a message or a mark that the server accepts later adds the member again.
+    /// Withdraw the member's permission first: if the server accepts a later message or mark, the member is added
+    /// again.
     ///
     /// - Throws: ``ChatProblem``, or the error of the store.
     public func remove(member: String, from conversation: String) async throws {
@@ -132,8 +132,8 @@ public final class ChatService: Sendable {
         try await store.remove(member: member, from: conversation)
     }
 
-    /// Returns messages of a conversation, and the marks of its members, at most ``ChatLimits/maximumMemberCount``. A
-    /// page whose texts reach 256 KiB has fewer messages than `count`.
+    /// Returns messages of a conversation, and the marks of at most ``ChatLimits/maximumMemberCount`` members. If the
+    /// texts would exceed 256 KiB, the page has fewer messages than `count`.
     ///
     /// - Throws: ``ChatProblem``, or the error of the store.
     public func page(of conversation: String, _ range: ChatRange, upTo count: Int) async throws -> ChatPage {
@@ -144,11 +144,10 @@ public final class ChatService: Sendable {
         return page.limited(toTextByteCount: limits.maximumPageByteCount, range)
     }
 
-    /// Returns the store's name for the numbering of its messages (``ChatStore/epoch()``).
     func epoch() async throws -> String? { try await store.epoch() }
 
-    /// Returns the present members of a conversation, and ``EventHub/runID``; `nil` if the hub publishes no presence,
-    /// or its log can't be read within 10 s.
+    /// Returns the present members of a conversation and ``EventHub/runID``. Returns `nil` if the hub publishes no
+    /// presence, or its log cannot be read within 10 s.
     func present(in conversation: String) async -> ChatPage.Presence? {
         let topic = Self.topic(of: conversation)
         guard hub.publishesPresence,
@@ -157,8 +156,8 @@ public final class ChatService: Sendable {
         return ChatPage.Presence(run: hub.runID, members: members)
     }
 
-    /// Reads the present members; returns `nil` if that takes too long, or the task is cancelled, even if the log
-    /// hangs.
+    /// Returns the present members, or `nil` if reading takes too long or the task is cancelled. It returns even if the
+    /// log hangs.
     private func presentMembers(of topic: String) async throws -> [String]? {
         try await withThrowingTaskGroup(of: [String]?.self) { [hub, limits] group in
             defer { group.cancelAll() }
@@ -173,7 +172,7 @@ public final class ChatService: Sendable {
         }
     }
 
-    /// Publishes messages that were not published yet, as far as that is possible now. Returns when no more are stored.
+    /// Publishes unpublished messages. Returns when no more messages are stored or publishing fails.
     public func publishAll() async {
         let publications = await unpublishedConversations().map { beginPublishing($0).publication }
         for publication in publications { await publication.rest.value }
@@ -187,16 +186,16 @@ public final class ChatService: Sendable {
         !text.isEmpty && text.utf8.count <= ChatLimits.maximumMemberByteCount && !text.utf8.contains(0)
     }
 
-    /// Publishes the messages of a conversation in order; one task at a time does that for all senders.
+    /// Publishes the messages of a conversation in order. Only one task at a time does so, for all senders.
     ///
-    /// The sender who begins the publication waits only for its own message. Others may send faster than messages are
-    /// published.
+    /// The sender that starts the publication waits only for its own message, since other senders may send faster than
+    /// messages are published.
     private func publish(_ conversation: String) async {
         let (isNew, publication) = beginPublishing(conversation)
         if isNew { _ = await publication.first.value }
     }
 
-    /// Begins to publish a conversation, or makes the running publication look at the store again.
+    /// Starts the publication of a conversation, or makes the running one read the store again.
     private func beginPublishing(_ conversation: String) -> (isNew: Bool, publication: Publication) {
         publishing.withLock { publishing in
             if var present = publishing[conversation] {
@@ -204,7 +203,7 @@ public final class ChatService: Sendable {
                 publishing[conversation] = present
                 return (false, present)
             }
-            // Separate tasks: cancelling the first sender's request must not stop the messages of others.
+            // Unstructured tasks, since cancelling the first sender's request must not stop the messages of others.
             let first = Task { await publishNext(in: conversation, after: 0) }
             let rest = Task {
                 var step = await first.value
@@ -216,11 +215,12 @@ public final class ChatService: Sendable {
         }
     }
 
-    /// Publishes the next messages of a conversation. If no step follows, the next message begins a new publication.
+    /// Publishes the next messages of a conversation. If this step is the last one, the next message starts a new
+    /// publication.
     private func publishNext(in conversation: String, after number: Int64) async -> Step {
         let last = await publishBatch(of: conversation)
         return publishing.withLock { publishing in
-            // If a store returns the same messages again, the next step is not immediate.
+            // Stops if the store returns the same messages again, to avoid an endless loop.
             var step = Step(last: last ?? number, continues: (last ?? 0) > number)
             if publishing[conversation]?.isWoken == true { step.continues = true }
             if step.continues { publishing[conversation]?.isWoken = false } else { publishing[conversation] = nil }
@@ -228,8 +228,8 @@ public final class ChatService: Sendable {
         }
     }
 
-    /// Publishes the next messages of a conversation. Returns the number of the last one if more may follow, otherwise
-    /// `nil`.
+    /// Publishes the next messages of a conversation. Returns the number of the last message if more may follow;
+    /// otherwise `nil`.
     private func publishBatch(of conversation: String) async -> Int64? {
         do {
             let messages = try await store.unpublished(in: conversation, upTo: Self.batchSize)
@@ -240,15 +240,15 @@ public final class ChatService: Sendable {
                     topic: Self.topic(of: conversation), type: ChatMessage.eventType,
                     json: message.json(epoch: epoch))
                 do { try await hub.publish(event) } catch let error as EventHubError where error == .invalidEvent {
-                    // No later attempt would succeed, and the later messages would wait for ever. Pages contain the
-                    // message.
+                    // A retry would also fail and would block the later messages forever. Clients still get the message
+                    // from pages.
                     continue
                 }
             }
             try await store.setPublished(through: last.number, in: conversation)
             return messages.count == Self.batchSize ? last.number : nil
         } catch {
-            // The messages stay unpublished in the store, where the next message and run() find them.
+            // The messages stay unpublished in the store, where the next message or `run()` finds them.
             return nil
         }
     }
@@ -257,12 +257,12 @@ public final class ChatService: Sendable {
 /// Runs as a service beside the application and the hub: `ServiceGroup(services: [chat, application, hub], logger:
 /// logger)`.
 extension ChatService: Service {
-    /// Publishes messages that were not published yet, now and every few seconds, until the task is cancelled or a
-    /// graceful shutdown begins. Run it beside the server.
+    /// Publishes unpublished messages now and every few seconds, until the task is cancelled or a graceful shutdown
+    /// begins. Run it beside the server.
     public func run() async {
         await cancelWhenGracefulShutdown { [self] in
             while !Task.isCancelled {
-                // A busy conversation does not delay the others, and a log that hangs does not delay this task.
+                // Separate tasks, so that neither a busy conversation nor a hanging log delays the other conversations.
                 for conversation in await unpublishedConversations() {
                     try? await withAbandonment { await self.publish(conversation) }
                 }

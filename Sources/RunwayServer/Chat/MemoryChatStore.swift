@@ -3,10 +3,10 @@ public import RunwayFormats
 import RunwaySignatures
 import Synchronization
 
-/// Stores conversations in memory, for tests and for servers whose conversations may end with the process.
+/// Stores conversations in memory, for tests and for servers whose conversations may be lost when the process ends.
 public final class MemoryChatStore: ChatStore {
     fileprivate struct Conversation {
-        /// The messages, by ascending number and without a gap.
+        /// The messages in ascending order of their numbers, without gaps.
         var messages: [ChatMessage] = []
         var last: Int64 = 0
         var published: Int64 = 0
@@ -27,7 +27,6 @@ public final class MemoryChatStore: ChatStore {
 
     private struct State {
         var conversations: [ExactText: Conversation] = [:]
-        /// The messages by their ids.
         var places: [Key: ChatMessage] = [:]
     }
 
@@ -36,13 +35,13 @@ public final class MemoryChatStore: ChatStore {
     /// Guards the conversations.
     private let state = Mutex(State())
 
-    /// Starts without conversations, and limits how many messages each may have.
+    /// Creates an empty store that limits the messages per conversation.
     ///
-    /// - Parameter maximumCount: The most messages of a conversation, at least 1; of more, the oldest are removed with
-    ///   their ids. The default is 10,000.
+    /// - Parameter maximumCount: The maximum number of messages per conversation, at least 1. Beyond it, the oldest
+    ///   messages and their ids are removed. The default is 10,000.
     public init(maximumCount: Int = 10_000) { self.maximumCount = max(1, maximumCount) }
 
-    /// Names the numbering of this process: the next one begins again with 1.
+    /// Returns an epoch that is new in every process, since the numbers start again at 1.
     public func epoch() async throws -> String? { name }
 
     /// Stores a message with the next number of its conversation.
@@ -55,7 +54,7 @@ public final class MemoryChatStore: ChatStore {
                 return known == ChatMessage(submission, number: known.number, time: known.time)
                     ? .known(known) : .mismatch
             }
-            // The conversation is changed in place: a copy of it would copy all its messages.
+            // Changed in place, since a copy of the conversation would copy all its messages.
             let name = ExactText(submission.conversation)
             guard state.conversations[name, default: Conversation()].admit(submission.sender, upTo: maximumMemberCount)
             else { return .full }
@@ -84,7 +83,7 @@ public final class MemoryChatStore: ChatStore {
         }
     }
 
-    /// Removes a member with its mark.
+    /// Removes a member and the member's mark.
     public func remove(member: String, from conversation: String) {
         state.withLock { $0.conversations[ExactText(conversation)]?.marks[ExactText(member)] = nil }
     }
@@ -109,7 +108,7 @@ public final class MemoryChatStore: ChatStore {
         }
     }
 
-    /// Returns the first messages of a conversation that were not reported as published.
+    /// Returns the first messages of a conversation that were not recorded as published.
     public func unpublished(in conversation: String, upTo maximumCount: Int) -> [ChatMessage] {
         state.withLock { state in
             guard let found = state.conversations[ExactText(conversation)] else { return [] }
@@ -125,7 +124,7 @@ public final class MemoryChatStore: ChatStore {
         }
     }
 
-    /// Returns conversations that have messages to publish.
+    /// Returns conversations that have unpublished messages.
     public func unpublishedConversations(upTo maximumCount: Int) -> [String] {
         state.withLock { state in
             let names = state.conversations.filter { $0.value.published < $0.value.last }.keys.sorted()
@@ -135,7 +134,6 @@ public final class MemoryChatStore: ChatStore {
 }
 
 extension MemoryChatStore.Conversation {
-    /// Adds a message with the next number.
     fileprivate mutating func append(_ submission: ChatSubmission, at time: Int64) -> ChatMessage {
         last += 1
         let message = ChatMessage(submission, number: last, time: time)
@@ -143,7 +141,8 @@ extension MemoryChatStore.Conversation {
         return message
     }
 
-    /// Removes the oldest messages, a tenth at a time since removing moves the others; returns the removed messages.
+    /// Removes and returns the oldest messages. Removes a tenth at a time, since each removal moves the remaining
+    /// messages.
     fileprivate mutating func removeOldest(beyond maximumCount: Int) -> [ChatMessage] {
         guard messages.count > maximumCount + maximumCount / 10 else { return [] }
         let removed = Array(messages.prefix(messages.count - maximumCount))
@@ -151,7 +150,7 @@ extension MemoryChatStore.Conversation {
         return removed
     }
 
-    /// Adds a member; returns `false` if there are as many as allowed, and this member is not one of them.
+    /// Adds a member. Returns `false` if the member is new and the conversation is full.
     fileprivate mutating func admit(_ member: String, upTo maximumCount: Int) -> Bool {
         if marks[ExactText(member)] != nil { return true }
         guard marks.count < maximumCount else { return false }

@@ -8,10 +8,10 @@ import NIOCore
     import Musl
 #endif
 
-/// Lets a listening socket rest while the process has no descriptors for accepted connections.
+/// Pauses a listening socket while the process has no file descriptors for accepted connections.
 ///
-/// SwiftNIO's `AcceptBackoffHandler` delays its own reads after such an error, but the socket stays registered with the
-/// system's poll, which reports it as readable again at once: the event loop spins until a descriptor is free.
+/// After such an error, SwiftNIO's `AcceptBackoffHandler` delays its own reads. But the socket stays registered
+/// with the system's poll, which reports it as readable at once: the event loop spins until a descriptor is free.
 final class AcceptRest: ChannelInboundHandler {
     typealias InboundIn = any Channel
     typealias InboundOut = any Channel
@@ -19,13 +19,13 @@ final class AcceptRest: ChannelInboundHandler {
     private static let name = "accept-rest"
     private static let time = TimeAmount.seconds(1)
 
-    /// Adds the handler to a listening socket, unless it has one.
+    /// Adds the handler to a listening socket, unless the socket already has it.
     static func install(on server: (any Channel)?) {
         guard let server else { return }
         server.eventLoop.execute {
             let pipeline = server.pipeline.syncOperations
             guard server.isActive, (try? pipeline.context(name: name)) == nil else { return }
-            // Before SwiftNIO's own handler, which passes no error on.
+            // Placed before SwiftNIO's handler, which does not pass errors on.
             try? pipeline.addHandler(AcceptRest(), name: name, position: .first)
         }
     }

@@ -17,45 +17,48 @@ import Synchronization
 /// arrive at 64 KiB per second. Bytes count while the body is being received; a handler has to limit its own use of a
 /// whole body.
 public final class BodyCollector: Sendable {
-    /// The collector of the process.
+    /// The collector that all routes of the process share.
     public static let shared = BodyCollector()
 
     private struct State {
         var maximumTotalByteCount: Int
-        /// The bytes of all bodies that are being received.
+        /// The number of bytes in all bodies that are being received.
         var byteCount = 0
     }
 
-    /// Guards how many bytes are being received, and how many may be.
+    /// Guards the number of received bytes and its limit.
     private let state: Mutex<State>
     private let time: ElapsedTime
 
-    /// Creates a collector with a limit of its own.
+    /// Creates a collector with its own limit.
     ///
     /// - Parameters:
-    ///   - maximumTotalByteCount: The most bytes of all bodies that are being received. The default is 128 MiB.
-    ///   - clock: Measures their time. The default is the continuous clock.
+    ///   - maximumTotalByteCount: The maximum number of bytes in all bodies that are being received. The default is 128
+    ///     MiB.
+    ///   - clock: Measures the time that bodies take. The default is the continuous clock.
     public init<C: Clock>(maximumTotalByteCount: Int = 128 << 20, clock: C = ContinuousClock())
     where C.Duration == Duration {
         state = Mutex(State(maximumTotalByteCount: maximumTotalByteCount))
         time = ElapsedTime(clock)
     }
 
-    /// The most bytes of all bodies that are being received. If a body's route allows more, the route's limit counts
-    /// for all bodies together, so that the only body is always received. The default is 128 MiB. Set it if the process
-    /// can use more or less memory; a change applies to every byte that arrives later.
+    /// The maximum number of bytes in all bodies that are being received. The default is 128 MiB. Set it according to
+    /// the memory of the process; a change applies to every byte that arrives later.
+    ///
+    /// If the route of a body allows more, its limit applies instead, so that a body is always received if it is the
+    /// only one.
     public var maximumTotalByteCount: Int {
         get { state.withLock { $0.maximumTotalByteCount } }
         set { state.withLock { $0.maximumTotalByteCount = newValue } }
     }
 
-    /// The bytes of all bodies that are being received.
+    /// The number of bytes in all bodies that are being received.
     var byteCount: Int { state.withLock { $0.byteCount } }
 
-    /// Receives a body to its end.
+    /// Receives a body completely.
     ///
-    /// - Throws: `NIOTooManyBytesError` if it has more than `maximumByteCount` bytes, and an
-    ///   `HTTPResponseError` if it arrives too slowly (408) or too many bytes are being received (503).
+    /// - Throws: `NIOTooManyBytesError` if the body has more than `maximumByteCount` bytes. `HTTPResponseError` if it
+    ///   arrives too slowly (408), or if too many bytes are being received (503).
     public func collect(_ body: RequestBody, upTo maximumByteCount: Int) async throws -> ByteBuffer {
         let collected = Collected()
         defer {
@@ -76,10 +79,10 @@ public final class BodyCollector: Sendable {
         return collected.bytes.withLock { $0 }
     }
 
-    /// Counts bytes; returns `false`, and counts none, if the limit would be exceeded.
+    /// Adds to the number of bytes. Returns `false` and adds nothing if the limit would be exceeded.
     private func take(_ byteCount: Int, ofBodyUpTo maximumByteCount: Int) -> Bool {
         state.withLock { state in
-            // The only body in memory is limited by its route: otherwise it would be refused for ever.
+            // If this body is the only one, only its route limits it; otherwise it would be refused forever.
             let maximumTotalByteCount = max(state.maximumTotalByteCount, maximumByteCount)
             guard state.byteCount + byteCount <= maximumTotalByteCount else { return false }
             state.byteCount += byteCount
@@ -93,20 +96,20 @@ public final class BodyCollector: Sendable {
     }
 }
 
-/// The reason why a body is not received. Hummingbird sends the response of a refusal that no handler catches.
+/// The reason why a body is not received. Hummingbird sends it as a response unless a handler catches it.
 struct BodyRefusal: Error, Hashable, HTTPResponseError {
     /// The body arrived too slowly: 408 (RFC 9110 §15.5.9).
     static let tooSlow = BodyRefusal(status: .requestTimeout)
-    /// Too many bytes are being received: 503, for a short time (RFC 9110 §15.6.4).
+    /// Too many bytes are being received: 503, which is temporary (RFC 9110 §15.6.4).
     static let tooManyBytes = BodyRefusal(status: .serviceUnavailable)
 
     let status: HTTPResponse.Status
 
-    /// Returns the response with a problem (RFC 9457) whose `type` is `urn:runway:body:` and the reason, and with
-    /// `Retry-After`.
+    /// Returns a problem response (RFC 9457) with `Retry-After`. Its `type` is `urn:runway:body:` followed by the
+    /// reason.
     func response(from request: Request, context: some RequestContext) throws -> Response {
-        // Without `Connection`, which HTTP/2 does not allow (RFC 9113 §8.2.2). The rest of the body is read and
-        // dropped.
+        // No `Connection: close`, since HTTP/2 forbids the field (RFC 9113 §8.2.2). The rest of the body is read and
+        // discarded.
         let (reason, title) =
             self == .tooSlow
             ? ("tooSlow", "the body came too slowly") : ("tooManyBytes", "too many bodies are being received")
@@ -114,9 +117,9 @@ struct BodyRefusal: Error, Hashable, HTTPResponseError {
     }
 }
 
-/// The reception of one body, which ends if the body arrives too slowly.
+/// Receives one body, and fails if it arrives too slowly.
 final class BodyReception: Sendable {
-    /// Guards by when more must come.
+    /// Guards the deadline for more bytes.
     private let deadline: Mutex<BodyDeadline>
     private let time: ElapsedTime
 
@@ -125,9 +128,9 @@ final class BodyReception: Sendable {
         self.time = time
     }
 
-    /// Passes on every part as it arrives. The time of `consume` does not count.
+    /// Passes each part to `consume` as it arrives. The time that `consume` takes does not count towards the limits.
     ///
-    /// - Throws: ``BodyRefusal/tooSlow``, or the errors of the body or of `consume`.
+    /// - Throws: ``BodyRefusal/tooSlow``, or the error of the body or of `consume`.
     func receive(
         _ body: RequestBody, _ consume: @escaping @Sendable (ByteBuffer) async throws -> Void
     ) async throws {
@@ -155,10 +158,10 @@ final class BodyReception: Sendable {
     }
 }
 
-/// Reads a clock as the time since this value was created.
+/// A clock whose instants are durations since this value was created.
 struct ElapsedTime: Sendable {
     let now: @Sendable () -> Duration
-    /// Waits until an instant; throws `CancellationError` when the task is cancelled.
+    /// Sleeps until an instant. Throws `CancellationError` if the task is cancelled.
     let sleep: @Sendable (_ instant: Duration) async throws -> Void
 
     init<C: Clock>(_ clock: C) where C.Duration == Duration {

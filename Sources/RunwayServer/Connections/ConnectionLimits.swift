@@ -34,32 +34,36 @@ import NIOCore
 /// it or not; otherwise its connection, or its stream over HTTP/2, is closed. ``BodyCollector/shared`` bounds how many
 /// bytes of bodies are in memory.
 public struct ConnectionLimits: Sendable {
-    /// The most connections at a time; further ones are closed at once. Three quarters of the system's limit of open
-    /// files is another limit for connections. The default is 1,000. Raise it with that limit and the memory.
+    /// The maximum number of simultaneous connections; further ones are closed immediately. The default is 1,000.
+    ///
+    /// Connections also use at most three quarters of the system's limit on open files. Raise both limits together, if
+    /// the memory suffices.
     public var maximumConnectionCount = 1000
-    /// The longest time for which a connection may wait for the head of a request. Over HTTP/2 a client that does not
-    /// respond at its end is closed five seconds later. The default is a minute. Lower it if connections run out.
+    /// The maximum time for which a connection may wait for the head of a request. The default is one minute. Lower it
+    /// if connections run out.
+    ///
+    /// An HTTP/2 client that does not respond by then is disconnected five seconds later.
     public var idleTime = Duration.seconds(60)
-    /// The slowest pace at which the body of any request may arrive, whether a handler receives it or not.
+    /// The slowest rate at which the body of any request may arrive, even if no handler receives the body.
     var bodies: BodyTimeLimits = {
         var limits = BodyTimeLimits()
-        // Longer than the limits of whole bodies, whose clients get a response of status 408.
+        // Longer than the limits for collected bodies, whose clients get a response with status 408 instead.
         limits.maximumSilence = .seconds(30)
         limits.maximumDuration = nil
         return limits
     }()
 
-    /// Creates limits with their defaults.
+    /// Creates limits with the default values.
     public init() {}
 
-    /// The limits of one request, for a channel of Hummingbird: a connection under HTTP/1.1, a stream under HTTP/2.
+    /// The limits of one request, for a Hummingbird channel: a connection in HTTP/1.1, a stream in HTTP/2.
     public var requests: HTTP1Channel.Configuration {
         let bodies = bodies
         return HTTP1Channel.Configuration(
             additionalChannelHandlers: [RequestPaceHandler(bodies)], idleTimeout: TimeAmount(idleTime))
     }
 
-    /// The number of connections that the limit of open files of this process allows.
+    /// The number of connections that this process's limit on open files permits.
     var affordableConnectionCount: Int {
         var limit = rlimit()
         #if canImport(Glibc)
@@ -73,7 +77,7 @@ public struct ConnectionLimits: Sendable {
 }
 
 extension HTTPServerBuilder {
-    /// Returns a server for HTTP/1.1 without TLS with these limits.
+    /// Returns a builder of an HTTP/1.1 server without TLS that has these limits.
     public static func http1(_ limits: ConnectionLimits) -> HTTPServerBuilder {
         HTTPServerBuilder { responder in
             LimitedChannel(base: HTTP1Channel(responder: responder, configuration: limits.requests), limits: limits)

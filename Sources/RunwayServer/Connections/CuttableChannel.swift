@@ -2,8 +2,8 @@ package import HummingbirdCore
 package import Logging
 package import NIOCore
 
-/// Registers every connection of a server, so that it can be cut, and leaves the rest to `base`. The listening socket
-/// rests for a second when the process has no descriptors left.
+/// Registers every connection of a server, so that all can be closed at once, and passes it to `base`. The listening
+/// socket pauses for a second when the process has no file descriptors left.
 package struct CuttableChannel<Base: ServerChildChannel>: ServerChildChannel {
     package let base: Base
     package let connections: OpenConnections
@@ -21,8 +21,8 @@ package struct CuttableChannel<Base: ServerChildChannel>: ServerChildChannel {
         AcceptRest.install(on: channel.parent)
         do {
             try channel.pipeline.syncOperations.addHandler(SocketHandler(), name: SocketHandler.name)
-            // Hummingbird's servers let a client close its half of a connection and continue to listen. Apps do not do that: a
-            // client that closes its half has disconnected, and its requests in progress should stop.
+            // Hummingbird's servers treat a half-closed connection as open. No app half-closes: such a client has
+            // disconnected, and its requests in progress should stop.
             try channel.syncOptions?.setOption(ChannelOptions.allowRemoteHalfClosure, value: false)
         } catch {
             return channel.eventLoop.makeFailedFuture(error)

@@ -19,23 +19,23 @@ where Base.Responder.Context: RequestContext {
     private let base: Base
     private let rules: HostRules
 
-    /// Guards a router.
+    /// Creates a guard in front of a router.
     ///
     /// - Parameters:
     ///   - base: The app's router.
-    ///   - rules: The hosts and web pages whose requests are accepted.
+    ///   - rules: The accepted hosts and web pages.
     public init(_ base: Base, _ rules: HostRules) {
         self.base = base
         self.rules = rules
     }
 
-    /// Builds the responder; called once by the application.
+    /// Creates the responder. The application calls it once.
     public func buildResponder() -> some HTTPResponder<Base.Responder.Context> {
         GuardedResponder(base: base.buildResponder(), rules: rules)
     }
 }
 
-/// Responds like its router to requests that the rules accept.
+/// Passes requests that the rules accept to the router.
 struct GuardedResponder<Base: HTTPResponder>: HTTPResponder where Base.Context: RequestContext {
     let base: Base
     let rules: HostRules
@@ -47,7 +47,7 @@ struct GuardedResponder<Base: HTTPResponder>: HTTPResponder where Base.Context: 
         }
         var response: Response
         if request.method == .options, let method = request.headers[.accessControlRequestMethod] {
-            // A preflight (Fetch §4.8): the page may send the requests that the rules accept.
+            // A CORS preflight (Fetch §4.8): the page may send any request that the rules accept.
             response = Response(status: .noContent, headers: [.accessControlAllowMethods: method])
             response.headers[.accessControlAllowHeaders] = request.headers[.accessControlRequestHeaders]
         } else {
@@ -63,7 +63,6 @@ struct GuardedResponder<Base: HTTPResponder>: HTTPResponder where Base.Context: 
     }
 }
 
-/// The reason why a request does not reach the router.
 enum HostRefusal: Equatable {
     case malformed, host, origin, mediaType
 

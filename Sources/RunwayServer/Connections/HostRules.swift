@@ -19,39 +19,41 @@ import RunwaySignatures
 /// let app = Application(router: GuardedRouter(router, rules))
 /// ```
 public struct HostRules: Sendable {
-    /// The rules of a server for its own machine: loopback names and addresses, no web page, and content of the type
-    /// `application/json`.
+    /// Rules for a server that only its own machine uses: loopback names and addresses, no web pages, and only content
+    /// of type `application/json`.
     public static var loopback: HostRules {
         var rules = HostRules()
         rules.mediaTypes = ["application/json"]
         return rules
     }
 
-    /// The names and addresses by which clients reach the server. Case, a port and a final dot make no difference.
-    /// `localhost`, the names below it (RFC 6761 §6.3) and the addresses of the loopback are the server's, too: no page
-    /// of others has them.
+    /// The names and addresses by which clients reach the server. Case, a port and a trailing dot are ignored.
+    ///
+    /// Loopback addresses, `localhost` and names below it (RFC 6761 §6.3) are also accepted, since no foreign web page
+    /// is served from them.
     public var hosts: Set<String>
-    /// Whether every IP address is the server's, for one that listens at addresses which it does not know. The name of
-    /// a page that rebinds is no address. The default is `false`.
+    /// Whether every IP address is accepted as the server's, for a server that does not know its addresses. DNS
+    /// rebinding stays blocked, since it requires a name. The default is `false`.
     public var acceptsAddresses = false
-    /// The origins of web pages whose requests are accepted, such as `https://shop.example.com`. Responses to their
-    /// browsers allow the pages to read them (Fetch §3.3, CORS). Case makes no difference. The default is empty:
-    /// requests with `Origin` are refused, even those of the server's own pages.
+    /// The origins of web pages whose requests are accepted, such as `https://shop.example.com`. Case is ignored. The
+    /// responses permit these pages to read them (Fetch §3.3, CORS).
+    ///
+    /// The default is empty: all requests with `Origin` are refused, even those of the server's own pages.
     public var origins: Set<String> = []
-    /// The media types that content may have; other content is refused with 415. The default, `nil`, is any.
+    /// The accepted media types of content; other content is refused with 415. `nil`, the default, accepts every type.
     public var mediaTypes: Set<String>?
-    /// Whether `localhost`, the names below it (RFC 6761 §6.3) and the addresses of the loopback are the server's, too.
+    /// Whether loopback addresses, `localhost` and names below it (RFC 6761 §6.3) are also accepted.
     var acceptsLoopback = true
 
-    /// Creates rules; see the properties for the defaults.
+    /// Creates rules for a server with the names and addresses in `hosts`. All other properties have their defaults.
     public init(_ hosts: Set<String> = []) { self.hosts = hosts }
 
-    /// Returns the reason why a request is refused; `nil` if it is accepted.
+    /// Returns why a request is refused; `nil` if it is accepted.
     func refusal(of head: HTTPRequest) -> HostRefusal? {
         guard head.path?.utf8.first == UInt8(ascii: "/") || head.method == .options && head.path == "*" else {
             return .malformed
         }
-        // RFC 9112 §3.2 and RFC 9113 §8.3.1: one authority, however often it is named.
+        // A request may name its authority in several fields, but they must agree (RFC 9112 §3.2, RFC 9113 §8.3.1).
         let named = head.headerFields[values: .host] + [head.authority].compactMap(\.self)
         guard let authority = named.first, let host = Self.host(of: authority),
             named.allSatisfy({ Self.host(of: $0) == host })
@@ -66,7 +68,7 @@ public struct HostRules: Sendable {
         return nil
     }
 
-    /// Whether web pages of an origin may use the server.
+    /// Returns whether web pages of an origin may use the server.
     func allows(_ origin: String) -> Bool {
         origins.contains { Authority.lowercased($0) == Authority.lowercased(origin) }
     }
@@ -77,7 +79,7 @@ public struct HostRules: Sendable {
         return hosts.contains { Self.host(of: $0) == host }
     }
 
-    /// Returns the host of an authority, in lower case; `nil` if the authority is malformed.
+    /// Returns the lowercase host of an authority, or `nil` if the authority is malformed.
     private static func host(of authority: String) -> String? {
         let text = authority[...]
         let isLiteral = text.hasPrefix("[")
@@ -96,7 +98,8 @@ public struct HostRules: Sendable {
         return text.hasSuffix(".") ? String(text.dropLast()) : text
     }
 
-    /// Returns the address in a host that is an IP address; IPv6 in brackets (RFC 3986 §3.2.2).
+    /// Returns the IP address in a host, or `nil` if the host is a name. IPv6 addresses are in brackets (RFC 3986
+    /// §3.2.2).
     private static func address(_ host: String) -> SocketAddress? {
         let text = host.hasPrefix("[") ? String(host.dropFirst().dropLast()) : host
         guard let address = try? SocketAddress(ipAddress: text, port: 0) else { return nil }
@@ -118,7 +121,8 @@ public struct HostRules: Sendable {
     private static func hasContent(_ head: HTTPRequest) -> Bool {
         head.headerFields[.contentLength].map { $0 != "0" }
             ?? (head.headerFields.contains(.transferEncoding)
-                // Over HTTP/2 content needs neither field. Clients also name a type in reads, which have no content.
+                // In HTTP/2, content needs neither Content-Length nor Transfer-Encoding, so a Content-Type also
+                // indicates content. Some clients send it in reads without content, so it does not count there.
                 || head.method != .get && head.method != .head && head.headerFields.contains(.contentType))
     }
 }

@@ -3,27 +3,27 @@ public import Logging
 public import NIOCore
 import Synchronization
 
-/// Bounds the number of a server's connections and the time in which they have no request, and leaves the rest to
+/// Limits the number of a server's connections, and the time for which each may have no request. Otherwise it uses
 /// `base`.
 ///
-/// The listening socket of the server rests for a second when the process has no descriptors left.
+/// The listening socket pauses for a second when the process has no file descriptors left.
 public struct LimitedChannel<Base: ServerChildChannel>: ServerChildChannel {
     private let base: Base
     private let idleTime: TimeAmount
     private let count: ConnectionCount
 
-    /// Bounds the connections of a server.
+    /// Creates a channel that limits the connections of `base`.
     ///
     /// - Parameters:
-    ///   - base: Serves them. Give its requests ``ConnectionLimits/requests``, too.
-    ///   - limits: The bounds.
+    ///   - base: Serves the connections. Configure it with ``ConnectionLimits/requests``, too.
+    ///   - limits: The limits.
     public init(base: Base, limits: ConnectionLimits) {
         self.base = base
         idleTime = TimeAmount(limits.idleTime)
         count = ConnectionCount(upTo: limits.affordableConnectionCount)
     }
 
-    /// Prepares an accepted connection; closes it if there are too many.
+    /// Prepares an accepted connection, or closes it if the maximum number is reached.
     public func setup(channel: any Channel, logger: Logger) -> EventLoopFuture<Base.Value> {
         AcceptRest.install(on: channel.parent)
         guard count.begin() else {
@@ -39,11 +39,10 @@ public struct LimitedChannel<Base: ServerChildChannel>: ServerChildChannel {
         return base.setup(channel: channel, logger: logger)
     }
 
-    /// Serves a connection.
+    /// Serves a connection with the base channel.
     public func handle(value: Base.Value, logger: Logger) async { await base.handle(value: value, logger: logger) }
 }
 
-/// The number of connections of a server.
 final class ConnectionCount: Sendable {
     private let maximumCount: Int
     /// Guards the count.
@@ -51,7 +50,7 @@ final class ConnectionCount: Sendable {
 
     init(upTo maximumCount: Int) { self.maximumCount = maximumCount }
 
-    /// Adds one to the count. Returns `false`, and adds nothing, if the limit is reached.
+    /// Increments the count. Returns `false` if the limit is reached.
     func begin() -> Bool {
         count.withLock { count in
             guard count < maximumCount else { return false }
@@ -63,11 +62,11 @@ final class ConnectionCount: Sendable {
     func end() { count.withLock { $0 -= 1 } }
 }
 
-/// Closes a connection that has no request within a time: also one that never completes its TLS handshake.
+/// Closes a connection that has no request for a time, including one that never completes its TLS handshake.
 ///
-/// The first request of HTTP/1.1 ends the time, since Hummingbird closes such connections later. Over HTTP/2 the time
-/// begins anew with the end of every last stream: at an idle time's end Hummingbird sends GOAWAY and PING, and waits
-/// for the acknowledgement for ever.
+/// In HTTP/1.1, the first request ends the timer, since Hummingbird handles idle connections later. In HTTP/2, the
+/// timer restarts whenever the last open stream ends. Hummingbird sends GOAWAY and PING to an idle connection, but
+/// waits for the acknowledgement forever.
 final class RequestTimer: ChannelInboundHandler, RemovableChannelHandler {
     typealias InboundIn = ByteBuffer
 
@@ -89,15 +88,15 @@ final class RequestTimer: ChannelInboundHandler, RemovableChannelHandler {
         channel = nil
     }
 
-    /// Notes that the first request of a connection, or the request of a stream, has arrived.
+    /// Records the first request of a connection, or the request of a stream.
     ///
-    /// - Returns: The timer of the stream's connection, whose `endStream()` is to be called when the stream ends.
+    /// - Returns: The timer of the stream's connection. Call `endStream()` on it when the stream ends.
     static func begin(for channel: any Channel) -> RequestTimer? {
         if timer(of: channel) != nil {
             channel.pipeline.removeHandler(name: name, promise: nil)
             return nil
         }
-        // The parent of a connection is the listening socket, which may have another event loop.
+        // For an HTTP/1.1 connection, the parent is the listening socket, which may have another event loop.
         guard let connection = channel.parent, connection.eventLoop === channel.eventLoop,
             let timer = timer(of: connection)
         else { return nil }
@@ -108,7 +107,7 @@ final class RequestTimer: ChannelInboundHandler, RemovableChannelHandler {
 
     func endStream() {
         streamCount -= 1
-        // After Hummingbird, which lets a client finish that still responds.
+        // Fires later than Hummingbird's timeout, so that a client that still responds can finish.
         if streamCount == 0 { start(time + min(time, .seconds(5))) }
     }
 

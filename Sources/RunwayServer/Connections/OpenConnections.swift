@@ -2,27 +2,25 @@ package import NIOCore
 import ServiceLifecycle
 import Synchronization
 
-/// The open connections of a server, so that they can be cut when it stops.
+/// The open connections of a server, so that all can be closed at once when the server stops.
 ///
-/// Hummingbird's own shutdown waits for clients to disconnect: under HTTP/1.1 until an idle connection closes, under
-/// HTTP/2 until the client acknowledges a ping, under TLS for its close notification. A server that lives as long as a
-/// command or a test can't wait for that.
+/// Hummingbird's own shutdown waits for clients: in HTTP/1.1 until an idle connection closes, in HTTP/2 until a ping is
+/// acknowledged, in TLS for the close notification. A server that runs for one command or test cannot wait that long.
 package final class OpenConnections: Sendable {
     private struct State {
         var open: [ObjectIdentifier: any Channel] = [:]
         var isClosed = false
     }
 
-    /// Guards which connections are open, and whether new ones are refused.
+    /// Guards the open connections, and whether new ones are refused.
     private let state = Mutex(State())
 
     package init() {}
 
-    /// Runs a server until it ends, and cuts every connection when its task is cancelled or its service group shuts
-    /// down.
+    /// Runs a server until it ends. Closes every connection when its task is cancelled or its service group shuts down.
     ///
-    /// The server's own task is cancelled when every connection is closed, and not before: dropping an accepted
-    /// connection or stream while it is open is a programming error to SwiftNIO, which traps.
+    /// The server's task is cancelled only after every connection is closed: SwiftNIO traps if an accepted connection
+    /// or stream is dropped while it is open.
     package func run(_ server: @escaping @Sendable () async throws -> Void) async throws {
         let serving = Task { try await server() }
         try await withTaskCancellationOrGracefulShutdownHandler {
@@ -32,7 +30,7 @@ package final class OpenConnections: Sendable {
         }
     }
 
-    /// Adds a connection, or the listening socket, until it closes. Closes it at once if the server is stopping.
+    /// Adds a connection or the listening socket until it closes. Closes it immediately if the server is stopping.
     ///
     /// - Returns: Whether the connection may be used.
     @discardableResult
@@ -52,7 +50,7 @@ package final class OpenConnections: Sendable {
         return true
     }
 
-    /// Closes every open connection at once, and every later one as it arrives. `completion` runs when all are closed.
+    /// Closes every open connection now, and every later one when it arrives. Calls `completion` when all are closed.
     private func cutAll(_ completion: @escaping @Sendable () -> Void) {
         let channels = state.withLock { state in
             state.isClosed = true
@@ -61,7 +59,7 @@ package final class OpenConnections: Sendable {
         guard let eventLoop = channels.first?.eventLoop else { return completion() }
         for channel in channels {
             channel.eventLoop.execute {
-                // A close that starts at the pipeline's end would let TLS wait up to five seconds for the peer.
+                // Closing from the end of the pipeline would let TLS wait up to five seconds for the peer.
                 let socket = try? channel.pipeline.syncOperations.context(name: SocketHandler.name)
                 if let socket { socket.close(promise: nil) } else { channel.close(promise: nil) }
             }
@@ -70,7 +68,7 @@ package final class OpenConnections: Sendable {
     }
 }
 
-/// The handler nearest to the socket. It only marks the position at which a close passes no other handler.
+/// Marks the position next to the socket. A close from there passes no other handler.
 final class SocketHandler: ChannelOutboundHandler {
     typealias OutboundIn = ByteBuffer
 

@@ -1,15 +1,15 @@
 import HummingbirdCore
 
 extension RequestBody {
-    /// Whether `consumeWithInboundCloseHandler` can be used, which reports that a client has disconnected.
+    /// Whether `consumeWithInboundCloseHandler`, which reports a disconnected client, can be used.
     ///
-    /// Observing a body stops the process if a middleware has replaced the body, and Hummingbird has no other way to
-    /// find that out. A body whose structure is not known counts as replaced.
+    /// The function traps if a middleware has replaced the body, and Hummingbird has no API to find that out. A body
+    /// with an unknown structure counts as replaced.
     var canObserveDisconnection: Bool {
         let backing = Mirror(reflecting: self).children.first { $0.label == "_backing" }
         guard let backing, let value = Mirror(reflecting: backing.value).children.first else { return false }
         if value.label == "nioAsyncChannelRequestBody" { return true }
-        // A body that was read or changed, and still has the original one.
+        // A body that was read or transformed still contains the original body.
         guard let original = Mirror(reflecting: value.value).children.dropFirst().first else { return false }
         return !Mirror(reflecting: original.value).children.isEmpty
     }

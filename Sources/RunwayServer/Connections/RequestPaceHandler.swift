@@ -2,9 +2,9 @@ import HTTPTypes
 import NIOCore
 import NIOHTTPTypes
 
-/// Closes the connection of a request whose body arrives too slowly, or its stream under HTTP/2.
+/// Closes the connection of a request whose body arrives too slowly, or only its stream in HTTP/2.
 ///
-/// Only time in which the server reads counts: if a handler receives the body slowly, the client is not blamed.
+/// Only the time in which the server reads counts, so a handler that reads slowly does not cause a close.
 final class RequestPaceHandler: ChannelDuplexHandler, RemovableChannelHandler {
     typealias InboundIn = HTTPRequestPart
     typealias InboundOut = HTTPRequestPart
@@ -16,7 +16,7 @@ final class RequestPaceHandler: ChannelDuplexHandler, RemovableChannelHandler {
     private var deadline: BodyDeadline?
     private var timer: Scheduled<Void>?
     private var isFirst = true
-    /// Counts the streams of the connection, under HTTP/2.
+    /// Counts the streams of the connection in HTTP/2; `nil` in HTTP/1.1.
     private var connection: RequestTimer?
 
     init(_ limits: BodyTimeLimits) { self.limits = limits }

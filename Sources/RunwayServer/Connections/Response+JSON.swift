@@ -5,18 +5,18 @@ import RunwayFormats
 import RunwayJSON
 
 extension Response {
-    /// A response with JSON that no cache stores.
+    /// Creates a response with JSON and `Cache-Control: no-store`.
     init(json: [UInt8], status: HTTPResponse.Status = .ok) {
         self.init(
             status: status, headers: [.contentType: "application/json", .cacheControl: "no-store"],
             body: ResponseBody(byteBuffer: ByteBuffer(bytes: json)))
     }
 
-    /// Creates a response that states a problem, and that no cache stores.
+    /// Creates a problem response with `Cache-Control: no-store`.
     ///
     /// - Parameters:
-    ///   - problem: The problem that the response states.
-    ///   - fields: Further header fields. The default is none.
+    ///   - problem: The problem that the response describes.
+    ///   - fields: Additional header fields. The default adds none.
     ///   - addMembers: Adds members to the problem. The default adds none.
     init(
         _ problem: Problem, _ fields: HTTPFields = [:], addMembers: (inout JSONWriter) -> Void = { _ in }

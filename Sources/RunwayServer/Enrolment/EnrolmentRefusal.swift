@@ -2,51 +2,51 @@ public import HTTPTypes
 public import Hummingbird
 import RunwayFormats
 
-/// The reason why ``EnrolmentRoutes`` refused a request, as a response of the type `application/problem+json` (RFC
-/// 9457) whose `type` is `urn:runway:enrolment:` followed by the reason.
+/// The reason why ``EnrolmentRoutes`` refuses a request. It is sent as a problem response (`application/problem+json`,
+/// RFC 9457) whose `type` is `urn:runway:enrolment:` followed by the reason.
 public struct EnrolmentRefusal: HTTPResponseError, Hashable, CustomStringConvertible {
-    /// A reason. Later versions can add some.
+    /// The kind of a refusal. Later versions may add reasons.
     public struct Reason: Sendable, Hashable {
         let name: String
         let status: HTTPResponse.Status
 
-        /// Nobody is logged in: status 401.
+        /// Nobody is signed in: status 401.
         public static let account = Reason(name: "account", status: .unauthorized)
         /// The request is malformed: status 400.
         public static let malformed = Reason(name: "malformed", status: .badRequest)
-        /// The challenge was not issued to this account, was used, or is too old: status 403.
+        /// The challenge was not issued to this account, was already used, or has expired: status 403.
         public static let challenge = Reason(name: "challenge", status: .forbidden)
-        /// The statement is not signed by the new key, or not by the key that it replaces: status 403.
+        /// The signature of the new key, or of the key that it replaces, is absent or invalid: status 403.
         public static let proof = Reason(name: "proof", status: .forbidden)
-        /// The evidence of the device's platform is absent or not valid: status 403.
+        /// The evidence of the device's platform is absent or invalid: status 403.
         public static let attestation = Reason(name: "attestation", status: .forbidden)
-        /// The key is another account's or device's, or was revoked or replaced: status 409.
+        /// The key belongs to another account or device, or was revoked or replaced: status 409.
         public static let keyInUse = Reason(name: "keyInUse", status: .conflict)
-        /// The account has as many keys as it may have: status 403.
+        /// The account has reached its maximum number of keys: status 403.
         public static let tooManyKeys = Reason(name: "tooManyKeys", status: .forbidden)
         /// The account has no such key: status 404.
         public static let unknownKey = Reason(name: "unknownKey", status: .notFound)
         /// Too many enrolments of the account failed: status 429, with `Retry-After`.
         public static let tooManyFailures = Reason(name: "tooManyFailures", status: .tooManyRequests)
-        /// A store has failed, or has no room: status 503.
+        /// A store has failed or is full: status 503.
         public static let store = Reason(name: "store", status: .serviceUnavailable)
     }
 
-    /// The reason.
+    /// The reason why the request is refused.
     public let reason: Reason
 
-    /// A refusal.
+    /// Creates a refusal with a reason.
     public init(_ reason: Reason) { self.reason = reason }
 
-    /// The status of the response.
+    /// The status code of the response.
     public var status: HTTPResponse.Status { reason.status }
-    /// The reason in one word.
+    /// The refusal in one sentence.
     public var description: String { "the enrolment is refused: \(reason.name)" }
 
-    /// Returns the response.
+    /// Returns the refusal as a problem response.
     public func response(from request: Request, context: some RequestContext) -> Response {
         var fields = HTTPFields()
-        // RFC 9110 §15.5.2 requires a challenge. How an account logs in is the app's affair: a token is the usual way.
+        // RFC 9110 §15.5.2 requires a challenge. The app decides how an account signs in; a bearer token is usual.
         if status == .unauthorized { fields[.wwwAuthenticate] = "Bearer" }
         if status == .tooManyRequests { fields[.retryAfter] = "1" }
         let type = Problem.Family.enrolment.type(reason.name)

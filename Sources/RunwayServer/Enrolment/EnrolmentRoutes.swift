@@ -32,15 +32,15 @@ public struct EnrolmentRoutes<Context: RequestContext>: Sendable {
     private let now: @Sendable () -> UnixTime
     private let account: @Sendable (Request, Context) async throws -> String?
 
-    /// Enrols keys in a directory for signed-in accounts.
+    /// Creates routes that enrol keys in a directory for signed-in accounts.
     ///
     /// - Parameters:
-    ///   - rules: The requirements for a device.
-    ///   - keys: The directory for enrolled keys, which ``SignatureMiddleware`` must use, too.
-    ///   - claims: Remembers used challenges. The default is a `NonceMemory` of at most 100,000, 100 for each account,
-    ///     for one server.
-    ///   - now: Returns the time. The default is the wall clock's.
-    ///   - account: Returns the account that is signed in; `nil` if none is.
+    ///   - rules: The requirements for enrolments.
+    ///   - keys: The directory of enrolled keys. Pass the same directory to ``SignatureMiddleware``.
+    ///   - claims: Records used challenges. The default is a `NonceMemory` for one server, with at most 100,000
+    ///     challenges and 100 per account.
+    ///   - now: Returns the time. The default is the system's clock.
+    ///   - account: Returns the signed-in account, or `nil` if nobody is signed in.
     public init(
         _ rules: EnrolmentRules, keys: any EnrolledKeyDirectory, claims: (any NonceStore)? = nil,
         now: (@Sendable () -> UnixTime)? = nil,
@@ -77,13 +77,12 @@ public struct EnrolmentRoutes<Context: RequestContext>: Sendable {
         }
     }
 
-    /// Enrols a key, unless too many enrolments of the account have failed.
     private func enrol(_ request: Request, _ context: Context) async throws -> Response {
         let account = try await owner(request, context)
         if let limiter, limiter.isExceeded(by: account, at: now()) { throw EnrolmentRefusal(.tooManyFailures) }
         do {
             let body = try await body(of: request)
-            // The body arrived at the pace of the client: the login may have ended meanwhile.
+            // Checked again, since the login may have ended while the body arrived.
             guard try await owner(request, context).isExactly(account) else { throw EnrolmentRefusal(.account) }
             return try await enrol(request, body, of: account, at: now())
         } catch let refusal as EnrolmentRefusal {
@@ -106,7 +105,7 @@ public struct EnrolmentRoutes<Context: RequestContext>: Sendable {
         let sent = try EnrolmentRequest(body, account: account, authority: authority ?? "")
         try await claim(sent.statement.challenge, of: account, at: time)
         guard sent.statement.key.isValid(sent.proof, of: sent.statement.bytes) else { throw EnrolmentRefusal(.proof) }
-        // A device whose response was lost sends the same key again, even if the replaced key has ended meanwhile.
+        // A device retries with the same key if it lost the response, even if the replaced key has expired since.
         let present = try await stored { try await keys.record(forKeyID: sent.statement.keyID) }
         if let present, present.isSame(owner: account, device: sent.statement.device), present.isActive(at: time) {
             return enrolled(present.id)
@@ -120,7 +119,7 @@ public struct EnrolmentRoutes<Context: RequestContext>: Sendable {
         record.device = sent.statement.device
         if let attestation = rules.attestation {
             guard let evidence = sent.evidence else { throw EnrolmentRefusal(.attestation) }
-            // Verifying evidence uses it up: the room for another key is checked before.
+            // The limit on keys is checked first, since verifying the evidence uses it up.
             let own = try await stored { try await keys.records(of: account) }
             let plan = KeyEnrolmentPlan(
                 record, present: present, own: own, replacing: sent.statement.replacedKeyID, overlap: rules.overlap,
@@ -177,7 +176,7 @@ public struct EnrolmentRoutes<Context: RequestContext>: Sendable {
         guard let account = try await account(request, context), !account.isEmpty else {
             throw EnrolmentRefusal(.account)
         }
-        // Databases would truncate the name there, and mistake it for another account's.
+        // Databases would truncate the name there and take it for another account.
         if account.utf8.contains(0) { throw EnrolmentRefusal(.malformed) }
         return account
     }
@@ -191,7 +190,7 @@ public struct EnrolmentRoutes<Context: RequestContext>: Sendable {
         }
     }
 
-    /// Uses up a challenge, whether the enrolment succeeds or not: a challenge allows one attempt.
+    /// Marks a challenge as used, even if the enrolment fails: each challenge allows one attempt.
     private func claim(_ challenge: String, of account: String, at time: UnixTime) async throws(EnrolmentRefusal) {
         let purpose = Self.purpose(account)
         guard let issued = rules.challenges.time(of: challenge, for: purpose), issued <= time,
@@ -220,8 +219,8 @@ public struct EnrolmentRoutes<Context: RequestContext>: Sendable {
         do { return try await work() } catch { throw EnrolmentRefusal(.store) }
     }
 
-    /// Returns the purpose of an account's challenges, so that they can't be used as nonces of signatures, or by
-    /// another account.
+    /// Returns the purpose of an account's challenges. It prevents their use as signature nonces, and by other
+    /// accounts.
     private static func purpose(_ account: String) -> String { "enrolment of \(account)" }
 
     private func response(

@@ -1,9 +1,9 @@
 import Synchronization
 
-/// Waits for an operation that may not notice a cancellation.
+/// Runs an operation that may ignore cancellation.
 ///
-/// If the task is cancelled, `CancellationError` is thrown at once. The operation is cancelled, too, and its later
-/// result is discarded.
+/// If the task is cancelled, the function throws `CancellationError` immediately. The operation is cancelled too, and
+/// its later result is discarded.
 func withAbandonment<Value: Sendable>(_ operation: @escaping @Sendable () async throws -> Value) async throws -> Value {
     let wait = AbandonableWait<Value>()
     let task = Task {
@@ -17,14 +17,14 @@ func withAbandonment<Value: Sendable>(_ operation: @escaping @Sendable () async 
     }
 }
 
-/// A result that one task waits for; the first one counts.
+/// A result that one task awaits. Only the first result counts.
 private final class AbandonableWait<Value: Sendable>: Sendable {
     private enum State {
         case running(CheckedContinuation<Value, any Error>?)
         case ended(Result<Value, any Error>)
     }
 
-    /// Guards the result, and the task that waits for it.
+    /// Guards the result and the waiting task.
     private let state = Mutex(State.running(nil))
 
     func result() async throws -> Value {

@@ -3,13 +3,13 @@ import NIOCore
 import RunwayFormats
 import ServiceLifecycle
 
-/// The body of one stream: its opening, then the events that the client missed, and then new events.
+/// The body of one event stream: its opening, the missed events, and then new events.
 struct EventBody: Sendable {
-    /// The most bytes that are joined for one write; a larger frame is written by itself.
+    /// The maximum number of bytes that are combined in one write. A larger frame has its own write.
     private static let maximumWriteByteCount = 256 << 10
 
     let registration: EventRegistration
-    /// The body of the request, after whose end the connection of the client is observed.
+    /// The body of the request. After its end, the connection is observed for a disconnection.
     let request: RequestBody
     let lastEventID: String?
     let padding: Int
@@ -25,7 +25,7 @@ struct EventBody: Sendable {
         }
         guard request.canObserveDisconnection else { return try await writeUntilEnd(to: &writer) }
         try await request.consumeWithInboundCloseHandler { body in
-            // Parts that are never read would stop the observation at the fifth one.
+            // Unread parts would stop the observation after the fifth one.
             async let _: Void = Self.discard(body)
             try await writeUntilEnd(to: &writer)
         } onInboundClosed: { [connection] in
@@ -38,16 +38,17 @@ struct EventBody: Sendable {
     }
 
     @concurrent private func writeUntilEnd(to writer: inout any ResponseBodyWriter) async throws {
-        // Only the child task uses the writer, and this one waits for it.
+        // Only the child task uses the writer, and the parent waits for the child.
         nonisolated(unsafe) var writing = writer
         try await withGracefulShutdownHandler {
             try await withThrowingTaskGroup(of: Void.self) { group in
                 group.addTask { try await run(&writing) }
-                // A write that waits for a slow client ends when the connection does.
+                // Ends a write that waits for a slow client when the connection ends.
                 group.addTask { await waitForEnd() }
                 _ = try await group.next()
                 if connection.end == .lifetime || connection.end == .draining {
-                    // A write in progress may end within its time; a client that reads nothing is disconnected.
+                    // A write in progress may still finish for a short time; then a client that reads nothing is
+                    // disconnected.
                     group.addTask { try? await hub.clock.sleep(min(hub.options.writeTimeout, .seconds(5))) }
                     _ = try await group.next()
                 }
@@ -70,7 +71,7 @@ struct EventBody: Sendable {
     @concurrent private func run(_ writer: inout any ResponseBodyWriter) async throws {
         defer { connection.finish(.disconnected) }
         try await write([opening()], &writer)
-        // Only this task moves the place until the connection is live.
+        // Only this task changes the offset until the connection is live.
         var place = connection.offset
         while !hub.goLive(connection) {
             guard connection.end == nil else { return }
@@ -101,7 +102,7 @@ struct EventBody: Sendable {
         connection.endWrite(at: hub.clock.now)
     }
 
-    /// Returns the first bytes: padding, the reconnection time, and how the connection continues the last.
+    /// Returns the first bytes: padding, the reconnection time, and whether the last connection is resumed.
     private func opening() -> ByteBuffer {
         var buffer = ByteBuffer()
         if padding > 0 { buffer.writeString(":" + String(repeating: " ", count: padding) + "\n\n") }
@@ -125,8 +126,8 @@ struct EventBody: Sendable {
         return buffer
     }
 
-    /// Returns the offset that an id of this numbering names; `nil` for every other text, and for events that the log
-    /// never had.
+    /// Returns the offset in an event id. Returns `nil` if the id is of another epoch, malformed, or of an event that
+    /// the log never had.
     private func offset(_ id: String, in range: EventLogRange) -> Int64? {
         guard let place = EventID(id), place.epoch == range.epoch, place.offset <= range.last else { return nil }
         return place.offset
@@ -142,18 +143,18 @@ struct EventBody: Sendable {
         return EventFrame.control(control, at: EventID(of: hub.epoch, first - 1))
     }
 
-    /// Writes a page of the stored events after the connection's place. For a page without any event for the client it
-    /// writes a heartbeat with the place after it: the client does not drop a long replay as silent, and continues
-    /// there after a loss.
+    /// Writes a page of the stored events after the connection's offset. If a page has no event for the client, it
+    /// writes a heartbeat with the offset after the page. During a long replay, the client thus stays connected, and a
+    /// resumed replay continues there.
     @concurrent private func replay(_ writer: inout any ResponseBodyWriter) async throws {
         let (offset, last) = (connection.offset, hub.range.last)
         let page = try await hub.events(after: offset, for: connection)
-        // The log may have removed events since the connection began. If it has none of the connection's events, they
-        // are lost.
+        // The log may have removed events since the connection began. If the page has no events, those of the
+        // connection are lost.
         let first = page.events.isEmpty ? max(page.first, last + 1) : page.first
         var frames: [ByteBuffer] = []
         let topics = connection.topics
-        // A connection that has ended since may have lost topics: its position stays before their events.
+        // An ended connection may have lost topics, so its offset must stay before their events.
         guard connection.end == nil else { return }
         if first > offset + 1 { frames.append(gap(after: offset, before: first)) }
         for (index, event) in page.events.enumerated() where topics?.contains(event.topic) ?? true {

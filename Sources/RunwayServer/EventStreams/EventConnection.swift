@@ -1,37 +1,37 @@
 import NIOCore
 import Synchronization
 
-/// One open stream of a client: the bytes that wait to be written to it, within a limit, and the position up to which
-/// it has received events.
+/// One open stream of a client: the bytes to be written to it, within a limit, and the offset of the last received
+/// event.
 final class EventConnection: Sendable {
     /// The reason why a connection ends.
     enum End: String, Sendable {
         /// The client reads too slowly.
         case slow
-        /// The permission has ended, such as with the client's token, or allows fewer topics than before.
+        /// The permission has expired, for example with the client's token, or now covers fewer topics.
         case lifetime
         /// The server shuts down.
         case draining
         /// The client disconnected.
         case disconnected
-        /// The log of events does not respond.
+        /// The event log does not respond.
         case log
     }
 
     fileprivate struct State {
         var topics: Set<String>?
-        /// The topics that the client asked for, and that it may not follow (any longer).
+        /// The requested topics that the client may not, or no longer, follow.
         var refused: Set<String>
-        /// Whether the replay has ended. Before that nothing is queued.
+        /// Whether the replay has ended. Before its end, no event is queued.
         var isLive = false
         var frames: [ByteBuffer] = []
         var byteCount = 0
         var reader: CheckedContinuation<Void, Never>?
-        /// The offset of the last event that was queued, or left out because its topic is not wanted.
+        /// The offset of the last event that was queued or skipped because the client does not follow its topic.
         var offset: Int64 = 0
         var lastFrame: Duration
         var writeStart: Duration?
-        /// The time at which the log was asked for events that the client needs; `nil` while no read is in progress.
+        /// The time when the current read of the log started; `nil` while no read is in progress.
         var readStart: Duration?
         var endTime: Duration?
         var end: End?
@@ -45,7 +45,7 @@ final class EventConnection: Sendable {
     private let epoch: String
     private let maximumByteCount: Int
     /// Guards the topics, the queued frames, and the end of the connection. No continuation or closure is called while
-    /// it is held.
+    /// the lock is held.
     private let state: Mutex<State>
 
     init(
@@ -58,7 +58,7 @@ final class EventConnection: Sendable {
     }
 
     var topics: Set<String>? { state.withLock { $0.topics } }
-    /// The topics that the client asked for, and that it may not follow (any longer).
+    /// The requested topics that the client may not, or no longer, follow.
     var refusedTopics: Set<String> { state.withLock { $0.refused } }
     var end: End? { state.withLock { $0.end } }
     var offset: Int64 {
@@ -66,11 +66,11 @@ final class EventConnection: Sendable {
         set { state.withLock { $0.offset = newValue } }
     }
 
-    /// Changes the topics, and returns the place from which the change holds; `nil`, without a change, if there would
-    /// be more topics than a number, and more than before.
+    /// Changes the topics, and returns the offset from which the change applies. Returns `nil` and changes nothing if
+    /// the connection would have more than `maximumCount` topics, and more than before.
     func change(adding added: Set<String>, removing removed: Set<String>, upTo maximumCount: Int) -> Int64? {
         state.withLock { state in
-            // A connection of all topics keeps them all.
+            // A connection that follows all topics continues to follow all.
             if let topics = state.topics {
                 let changed = topics.union(added).subtracting(removed)
                 guard changed.count <= max(maximumCount, topics.count) else { return nil }
@@ -81,11 +81,11 @@ final class EventConnection: Sendable {
         }
     }
 
-    /// Ends the connection if it has topics that are not allowed; they count as refused, up to a number of all that
-    /// are.
+    /// Ends the connection if it follows topics that are no longer allowed. These are recorded as refused, up to
+    /// `maximumCount` refused topics.
     ///
-    /// The client may never receive the response that names them. Places behind their events would then let it resume
-    /// without these events.
+    /// The client may never receive the response that names the refused topics. With an offset behind their events, it
+    /// could later resume without them; ending the connection prevents this.
     func narrow(to allowed: Set<String>, upTo maximumCount: Int) {
         let (reader, onEnd) = state.withLock { state -> (CheckedContinuation<Void, Never>?, (@Sendable () -> Void)?) in
             let lost = state.topics?.subtracting(allowed)
@@ -102,16 +102,16 @@ final class EventConnection: Sendable {
     /// Ends the replay: new events are queued from now on.
     func beginLive() { state.withLock { $0.isLive = true } }
 
-    /// Queues an event; a connection whose queue would exceed the bound, or that has not received the event before,
-    /// ends.
+    /// Queues an event. The connection ends if its queue would exceed the limit, or if it has not received the previous
+    /// event.
     ///
-    /// - Returns: Whether the event is on its way to the client.
+    /// - Returns: Whether the event was queued.
     func offer(_ frame: ByteBuffer, topic: String, _ offset: Int64) -> Bool {
         let (isQueued, reader, onEnd) = state.withLock {
             state -> (Bool, CheckedContinuation<Void, Never>?, (@Sendable () -> Void)?) in
-            // A replay may have been ahead of the delivery.
+            // A replay may already have sent the event.
             guard state.end == nil, offset > state.offset else { return (false, nil, nil) }
-            // The log removed events that this connection has not received: its next connection says which.
+            // The log removed events that this connection has not received. The client learns which when it reconnects.
             guard offset == state.offset + 1 else { return (false, state.finish(.slow), state.onEnd) }
             state.offset = offset
             guard state.topics?.contains(topic) ?? true else { return (false, nil, nil) }
@@ -128,8 +128,8 @@ final class EventConnection: Sendable {
         return isQueued
     }
 
-    /// Queues a heartbeat if nothing is queued. Does nothing during a replay, since each of its pages sends the client
-    /// something.
+    /// Queues a heartbeat if nothing is queued. Does nothing during a replay, since each page sends bytes to the
+    /// client.
     func queueHeartbeat() {
         let reader = state.withLock { state -> CheckedContinuation<Void, Never>? in
             guard state.isLive, state.end == nil, state.frames.isEmpty else { return nil }
@@ -145,8 +145,8 @@ final class EventConnection: Sendable {
     /// The time between two calls of ``tick(at:_:)``.
     static let tickTime = Duration.seconds(1)
 
-    /// Performs the work that is due before the next call: a heartbeat, the end of a lifetime, and the end of a write
-    /// or read that takes too long.
+    /// Performs the work that is due before the next call: sends a heartbeat, and ends the connection if its lifetime,
+    /// a write or a read has timed out.
     func tick(at now: Duration, _ options: EventHubOptions) {
         let (isQuiet, end) = state.withLock { state -> (Bool, End?) in
             if let start = state.writeStart, now - start >= options.writeTimeout { return (false, .slow) }
@@ -160,14 +160,14 @@ final class EventConnection: Sendable {
     /// Ends the connection no later than at an instant.
     func endBy(_ instant: Duration) { state.withLock { $0.endTime = min($0.endTime ?? instant, instant) } }
 
-    /// Ends the connection. Only the first end counts.
+    /// Ends the connection. Only the first call has an effect.
     func finish(_ end: End) {
         let (reader, onEnd) = state.withLock { state in (state.finish(end), state.onEnd) }
         reader?.resume()
         onEnd?()
     }
 
-    /// Sets the action for the end of the connection. It runs at once if the connection has ended.
+    /// Sets an action that runs when the connection ends; immediately if it has ended.
     func onEnd(_ action: @escaping @Sendable () -> Void) {
         let hasEnded = state.withLock { state in
             state.onEnd = action
@@ -189,7 +189,7 @@ final class EventConnection: Sendable {
 
     func endRead() { state.withLock { $0.readStart = nil } }
 
-    /// Waits for queued frames and returns them; `nil` at the end, and when the task is cancelled.
+    /// Waits for queued frames and returns them. Returns `nil` when the connection ends or the task is cancelled.
     func next() async -> [ByteBuffer]? {
         await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in

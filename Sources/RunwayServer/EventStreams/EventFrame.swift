@@ -1,9 +1,8 @@
 import NIOCore
 import RunwayFormats
 
-/// The bytes of events as they are sent (WHATWG HTML §9.2.6).
+/// Encodes events as bytes of an event stream (WHATWG HTML §9.2.6).
 enum EventFrame {
-    /// Returns an event of a topic.
     static func event(_ event: PublishedEvent, _ epoch: String, _ offset: Int64) -> ByteBuffer {
         var text = "id: \(epoch)-\(offset)\n"
         if event.type != "message" { text += "event: \(event.type)\n" }
@@ -11,7 +10,8 @@ enum EventFrame {
         var buffer = ByteBuffer()
         buffer.reserveCapacity(text.utf8.count + event.data.utf8.count + 16)
         buffer.writeString(text)
-        // A line end within the data begins another line, whichever kind it is: the client joins them by LF.
+        // A line end in the data begins another `data` line. Clients join these lines with LF, so CR and CRLF become
+        // LF.
         let lines = event.data.utf8.contains { $0 == 10 || $0 == 13 } ? lines(of: event.data) : [event.data[...]]
         for line in lines {
             buffer.writeString("data: ")
@@ -22,19 +22,19 @@ enum EventFrame {
         return buffer
     }
 
-    /// Returns a heartbeat. It moves the last id of a client whose topics are quiet, so that nothing looks missing to
-    /// it later.
+    /// Returns a heartbeat. It advances the last event id of a client whose topics are quiet, so that the client does
+    /// not miss the other topics' events on resumption.
     static func heartbeat(_ epoch: String, _ offset: Int64) -> ByteBuffer {
         ByteBuffer(string: "id: \(epoch)-\(offset)\n\n")
     }
 
-    /// Returns an event of the stream itself.
+    /// Returns a control event of the stream itself.
     static func control(_ control: StreamControl, at place: EventID) -> ByteBuffer {
         ByteBuffer(string: "id: \(place)\nevent: \(control.kind.rawValue)\ndata: \(control.data)\n\n")
     }
 
     private static func lines(of text: String) -> [Substring] {
-        // "\r\n" is one character.
+        // "\r\n" is a single `Character`.
         text.split(omittingEmptySubsequences: false) { $0 == "\n" || $0 == "\r" || $0 == "\r\n" }
     }
 }

@@ -2,10 +2,10 @@ public import ServiceLifecycle
 import Synchronization
 
 extension EventHub {
-    /// Ends all connections, each at a random moment of the draining time, and refuses new ones with `Retry-After`.
+    /// Ends all connections, each at a random time within the draining time, and refuses new ones with `Retry-After`.
     ///
-    /// The function returns at once. A server's graceful shutdown calls it for every open stream, and ``run()`` before
-    /// that. Call it yourself if a proxy must be emptied first.
+    /// The function returns immediately. A graceful shutdown of the server calls it for every open stream; ``run()``
+    /// calls it earlier. Call it yourself to move clients off this process first, for example behind a proxy.
     public func drain() {
         let connections = state.withLock { state in
             defer { state.isDraining = true }
@@ -21,16 +21,16 @@ extension EventHub {
     }
 }
 
-/// A hub that runs as a service after the application in the same `ServiceGroup`, whose services shut down in reverse
-/// order, ends its streams before the server shuts down: `ServiceGroup(services: [application, hub], logger: logger)`.
+/// Runs as a service after the application in the same `ServiceGroup`: `ServiceGroup(services: [application, hub],
+/// logger: logger)`. Services shut down in reverse order, so the hub ends its streams before the server shuts down.
 ///
-/// Otherwise the end of the last stream of an HTTP/2 connection may not reach the client: once a shutdown has begun,
-/// Hummingbird closes the connection when that end is written, and before it is flushed. The client then resumes after
-/// the last event that it received, as after a loss.
+/// Otherwise, the end of the last stream of an HTTP/2 connection may not reach the client: during a shutdown,
+/// Hummingbird closes the connection when the end is written, before it is flushed. The client then resumes after the
+/// last received event, as after a lost connection.
 extension EventHub: Service {
-    /// Waits for the graceful shutdown of the service, calls ``drain()``, and returns when all connections have ended,
-    /// which takes at most 5 s longer than ``EventHubOptions/drainingTime`` if the log responds. Until then the server
-    /// accepts other requests.
+    /// Waits for the graceful shutdown of the service, calls ``drain()``, and returns when all connections have ended.
+    /// If the log responds, this takes at most 5 s longer than ``EventHubOptions/drainingTime``. The server accepts
+    /// other requests until then.
     ///
     /// - Throws: `CancellationError` if the task is cancelled before the shutdown.
     public func run() async throws {

@@ -2,20 +2,21 @@ import Crypto
 import Foundation
 import Synchronization
 
-// A client probes its connection by a request that may reach another process than the one with the connection. The processes pass the probe on:
+// A client probes its connection with a request that may reach a process other than the one that has the connection.
+// The processes forward the probe with these signals:
 //
 //     probe <connection> <digest of the owner> <probe>     to all processes
-//     alive <probe> <offset of the connection>             from the one that has the connection of this owner
+//     alive <probe> <offset of the connection>             from the process that has the owner's connection
 extension EventHub {
-    /// The most probes that wait for other processes; further ones fail at once.
+    /// The maximum number of probes that wait for other processes; further ones fail immediately.
     private static let maximumProbeCount = 1000
-    /// The most probes of one owner at a time; see ``maximumProbeCount``.
+    /// The maximum number of simultaneous probes per owner.
     private static let maximumProbeCountPerOwner = 16
 
-    /// Makes the process with a connection send a heartbeat on it, if the connection belongs to `owner`.
+    /// Asks the other processes to send a heartbeat on a connection, if the connection belongs to `owner`.
     ///
-    /// - Returns: The offset of the connection; `nil` if no process responds within 5 s. The result is the same for a
-    ///   connection of another owner and for one that does not exist.
+    /// - Returns: The offset of the connection, or `nil` if no process responds within 5 s. A connection of another
+    ///   owner and an unknown connection are not distinguished.
     func probeOtherProcesses(for connection: String, owner: String) async -> Int64? {
         guard let shared = log as? any SharedEventLog, UUID(uuidString: connection) != nil else { return nil }
         let probe = UUID().uuidString.lowercased()
@@ -34,7 +35,7 @@ extension EventHub {
                     return true
                 }
                 guard isAdded else { return continuation.resume(returning: nil) }
-                // A log may take for ever to send it.
+                // Not awaited, since the log may hang.
                 Task {
                     do { try await shared.signal("probe \(connection) \(Self.digest(of: owner)) \(probe)") } catch {
                         endProbe(probe, nil)
@@ -46,7 +47,7 @@ extension EventHub {
         }
     }
 
-    /// Processes a signal that another process, or this one, has sent.
+    /// Handles a signal from any process, including this one.
     func take(_ signal: String) {
         let words = signal.split(separator: " ").map(String.init)
         switch (words.first, words.count) {
@@ -61,7 +62,7 @@ extension EventHub {
             connection.end == nil, Self.digest(of: connection.owner) == owner
         else { return }
         connection.queueHeartbeat()
-        // If it is lost, the client connects again.
+        // If the signal is lost, the client reconnects.
         Task { try? await shared.signal("alive \(probe) \(connection.offset)") }
     }
 
@@ -69,7 +70,7 @@ extension EventHub {
         state.withLock { $0.probes.removeValue(forKey: probe) }?.continuation.resume(returning: offset)
     }
 
-    /// Returns a digest of the name of an owner: a signal has a limited length, and the name does not.
+    /// Returns a digest of an owner's name. A signal has a limited length, while names do not.
     private static func digest(of owner: String) -> String {
         Data(SHA256.hash(data: Data(owner.utf8))).base64EncodedString()
     }

@@ -22,66 +22,62 @@ import Synchronization
 public final class EventHub: Sendable {
     struct Pending {
         let event: PublishedEvent
-        /// The publisher of the event; `nil` if the hub itself publishes it.
+        /// Resumes the publisher of the event; `nil` if the hub itself publishes it.
         let continuation: CheckedContinuation<Int64, any Error>?
     }
 
     struct State {
         var range: EventLogRange
         var connections: [String: EventConnection] = [:]
-        /// The connections that have received all earlier events, and receive new ones at once.
+        /// The connections that have received all earlier events and receive new ones immediately.
         var live: [String: EventConnection] = [:]
         var sources: [String: Int] = [:]
-        /// The events of the app that wait to be stored. Events about present members wait in ``presence``, and do not
-        /// count here.
+        /// The app's events that are not stored yet. Presence events are in ``presence`` and are not counted here.
         var pending: [Pending] = []
-        /// The bytes of the waiting events' data.
         var pendingByteCount = 0
         var isWriting = false
         var isTicking = false
         var isDraining = false
-        /// A stream that is finished when the hub drains and the last connection has ended; `nil` unless the service of
-        /// the hub waits for that.
+        /// Finished when the hub is draining and the last connection has ended; `nil` unless the hub's service waits
+        /// for it.
         var onEmpty: AsyncStream<Void>.Continuation?
         /// The present members by topic; `nil` if the hub publishes no presence.
         var presence: Presence?
-        /// The presence that is recorded in a shared log; `nil` if the log is not shared, or the hub publishes no
+        /// The presence that is recorded in a shared log; `nil` if the log is not shared or the hub publishes no
         /// presence.
         var sharedPresence: SharedPresence?
-        /// Whether the events of other processes are being read; `isWoken` says whether there may be more of them.
+        /// Whether events of other processes are being read. `isWoken` says whether more may have been stored since.
         var isReading = false
         var isWoken = false
-        /// Connections that wait until the events of other processes have been read, by their ids. They receive whether
-        /// that succeeded.
+        /// The waiters, by connection id, until the events of other processes have been read. They receive whether the
+        /// read succeeded.
         var readers: [String: CheckedContinuation<Bool, Never>] = [:]
-        /// Clients' probes of connections that other processes may have. They receive the offset of the connection.
+        /// Pending probes of connections in other processes. They receive the offset of the connection.
         var probes: [String: (owner: String, continuation: CheckedContinuation<Int64?, Never>)] = [:]
-        /// The number of reads of the log that have not returned, including reads that no connection awaits any longer.
+        /// The number of reads of the log in progress, including those that no connection awaits any longer.
         var readCount = 0
     }
 
-    /// The most reads of the log that may continue although no connection waits for them; further connections are
-    /// refused.
+    /// The maximum number of reads in progress that no connection awaits. Beyond it, new connections are refused.
     private static let maximumAbandonedReadCount = 64
 
-    /// The most events that are stored, and the most changes of present members that are recorded, in one step.
+    /// The maximum number of events stored, and of presence changes recorded, in one step.
     static let maximumBatchCount = 256
-    /// The limit of the data of one step: 4 MiB. The event that reaches the limit is the last one, and the only one
-    /// that may exceed it.
+    /// The size limit of the data of one step: 4 MiB. Only the last event of a step may exceed it.
     static let maximumBatchByteCount = 4 << 20
 
-    /// The name of the stream, which clients receive.
+    /// The name of the stream, which is also sent to clients.
     public let name: String
     let log: any EventLog
     let options: EventHubOptions
     let clock: HubClock
-    /// Names the numbering of the events.
+    /// The epoch of the event offsets. It changes when the log restarts its offsets.
     public let epoch: String
     let metrics: HubMetrics
-    /// The id under which presence is published: of this run of the process, or the epoch of a shared log. Clients
-    /// discard members that were published under another id.
+    /// The id under which presence is published: random for each process, or the epoch of a shared log. Clients discard
+    /// members that were published under another id.
     let runID: String
-    /// Guards the range, the connections, the present members, and the events that wait to be stored.
+    /// Guards the range, the connections, the present members and the pending events.
     let state: Mutex<State>
     private let listening: StreamListening
 
@@ -91,8 +87,8 @@ public final class EventHub: Sendable {
     ///   - name: The name of the stream: letters, digits and `._-`.
     ///   - log: Stores the last events. The default stores 10,000 in memory.
     ///   - options: The limits; see ``EventHubOptions`` for the defaults.
-    ///   - clock: Times heartbeats and lifetimes. The default is the system's; a test passes a manual one.
-    ///   - metrics: Creates the metrics. The default is the factory of the process.
+    ///   - clock: Times heartbeats and lifetimes. The default is the system's clock; tests pass a manual clock.
+    ///   - metrics: Creates the metrics. The default is the process-wide factory.
     /// - Throws: The error of the log.
     public init(
         name: String, log: any EventLog = MemoryEventLog(), options: EventHubOptions = EventHubOptions(),
@@ -122,12 +118,12 @@ public final class EventHub: Sendable {
     /// The number of open connections.
     public var connectionCount: Int { state.withLock { $0.connections.count } }
 
-    /// Stores an event and passes it to the clients that follow its topic.
+    /// Stores an event and sends it to the clients that follow its topic.
     ///
     /// - Returns: The offset of the event.
     /// - Throws: ``EventHubError/invalidEvent`` or ``EventHubError/tooManyPending``: no client receives the event. Or
-    ///   the error of the log: the event may nevertheless be stored, for example if the connection to a database was
-    ///   lost during the commit, and clients may receive it.
+    ///   the error of the log: the event may nevertheless be stored and sent, for example if the connection to a
+    ///   database was lost during the commit.
     @discardableResult
     public func publish(_ event: PublishedEvent) async throws -> Int64 {
         let byteCount = event.data.utf8.count
@@ -149,7 +145,7 @@ public final class EventHub: Sendable {
         }
     }
 
-    /// Stores the waiting events, many in one step, until none waits.
+    /// Stores all pending events, many in one step.
     func write() async {
         while true {
             let (changes, batch) = state.withLock { state in
@@ -163,7 +159,7 @@ public final class EventHub: Sendable {
             do {
                 let range = try await log.append(batch.map(\.event))
                 metrics.published.increment(by: batch.count)
-                // Events of other processes may be in between: all are delivered from the log, in its order.
+                // Events of other processes may be in between, so all are delivered from the log in its order.
                 if log is any SharedEventLog { wake() } else { deliver(batch.map(\.event), range) }
                 let first = range.last - Int64(batch.count) + 1
                 for (index, pending) in batch.enumerated() {
@@ -191,7 +187,6 @@ public final class EventHub: Sendable {
     }
 }
 
-// The connections.
 extension EventHub {
     /// The range of events that can be replayed.
     var range: EventLogRange { state.withLock { $0.range } }
@@ -200,11 +195,11 @@ extension EventHub {
 
     /// Registers a connection.
     ///
-    /// - Throws: ``EventHubError`` if there are too many connections, or the server shuts down.
+    /// - Throws: ``EventHubError`` if there are too many connections or the server is shutting down.
     func open(_ connection: EventConnection) throws(EventHubError) {
         let (refusal, starts) = state.withLock { state -> (EventHubError?, Bool) in
             if state.isDraining { return (.draining, false) }
-            // Each of these reads occupies the log until it returns, even if its connection has ended.
+            // Each abandoned read occupies the log until it returns, even if its connection has ended.
             if state.readCount > state.connections.count + Self.maximumAbandonedReadCount { return (.log, false) }
             if state.connections.count >= options.maximumConnections { return (.tooManyConnections, false) }
             let count = state.sources[connection.source] ?? 0
@@ -222,7 +217,7 @@ extension EventHub {
         if starts { Task { await tick() } }
     }
 
-    /// Lets a connection receive new events at once, if it has received all earlier ones. Returns whether it has.
+    /// Makes a connection live if it has received all earlier events. Returns whether it is live.
     func goLive(_ connection: EventConnection) -> Bool {
         let (isLive, starts) = state.withLock { state in
             guard connection.offset >= state.range.last else { return (false, false) }
@@ -249,7 +244,7 @@ extension EventHub {
         metrics.ended((connection.end ?? .disconnected).rawValue)
     }
 
-    /// Checks the connections once a second, for as long as there are connections, or a member that has to leave.
+    /// Checks the connections every second, as long as there are connections or members that have yet to leave.
     private func tick() async {
         while true {
             try? await clock.sleep(EventConnection.tickTime)
@@ -270,7 +265,7 @@ extension EventHub {
 }
 
 extension EventHub.State {
-    /// Removes and returns those events of the app that are stored next.
+    /// Removes and returns the app's events for the next step.
     fileprivate mutating func takePending(upTo maximumCount: Int) -> [EventHub.Pending] {
         var (count, byteCount) = (0, 0)
         while count < min(maximumCount, pending.count), byteCount < EventHub.maximumBatchByteCount {
@@ -284,7 +279,7 @@ extension EventHub.State {
     }
 }
 
-/// A monotonic clock of any type.
+/// A type-erased monotonic clock.
 struct HubClock: Sendable {
     private let read: @Sendable () -> Duration
     private let wait: @Sendable (Duration) async throws -> Void

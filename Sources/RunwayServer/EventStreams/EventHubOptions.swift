@@ -1,84 +1,88 @@
 import RunwayFormats
 
-/// The bounds of an ``EventHub``.
+/// The limits of an ``EventHub``.
 ///
-/// These are the same for every hub:
+/// The following limits are the same for every hub:
 ///
-/// - A client asks for at most 1,000 topics on one connection; more are refused with 400. Fewer may fit into the head
-///   of its request: over HTTP/2 Hummingbird takes 16 KiB by default.
-/// - An event has at most 1 MiB less 64 bytes of data, which with its field name is the longest line that clients take.
-/// - At most 10,000 events with 64 MiB of data wait to be stored; ``EventHub/publish(_:)`` throws for more. One event
-///   with more data may wait if no other does.
-/// - A write to a client takes at most 60 s before the client is cut, a read of the log at most 10 s before the
+/// - A connection may follow at most 1,000 topics; more are refused with 400. Fewer may fit in the head of the request:
+///   Hummingbird accepts 16 KiB over HTTP/2 by default.
+/// - An event has at most 1 MiB less 64 bytes of data. With its field name, this is the longest line that clients
+///   accept.
+/// - At most 10,000 events with 64 MiB of data may be pending; ``EventHub/publish(_:)`` throws for more. A single
+///   larger event is accepted if no other is pending.
+/// - A write to a client may take 60 s before the client is disconnected. A read of the log may take 10 s before the
 ///   connection that needs it ends.
-/// - At most 100,000 members are present by connections to this process, counted once for each topic, and one owner in
-///   at most 1,000 topics; further members are not published.
-/// - A refusal has a `Retry-After` of at least 5 s; as much again is added at random.
+/// - At most 100,000 members may be present through this process, counted once per topic, and one owner in at most
+///   1,000 topics. Further members are not published.
+/// - A refusal has a `Retry-After` of at least 5 s, plus a random time of up to 5 s.
 public struct EventHubOptions: Sendable, Hashable {
-    /// The time after which a read of the log ends the connection that needs it. A connection that is being opened is
-    /// refused with 503 and `Retry-After`.
+    /// The maximum time for a read of the log. After it, the waiting connection ends; a new connection is refused with
+    /// 503 and `Retry-After`.
     static let logTimeout = Duration.seconds(10)
-    /// The time for which a hub over a ``SharedEventLog`` waits for another process to report that it has the
-    /// connection that a client probes. After that the client receives 404, and reconnects.
+    /// The time for which a hub with a ``SharedEventLog`` waits for another process to report a probed connection.
+    /// After it, the client receives 404 and reconnects.
     static let probeTimeout = Duration.seconds(5)
-    /// The least `Retry-After` of a refusal; as much again is added at random.
+    /// The minimum `Retry-After` of a refusal. A random time up to the same length is added.
     static let retryAfter = Duration.seconds(5)
-    /// The most members that are present by connections to this process, counted once for each topic.
+    /// The maximum number of members present through this process, counted once per topic.
     static let maximumPresentCount = 100_000
-    /// The most topics in which one owner is present; the owner does not join further topics.
+    /// The maximum number of topics in which one owner is present. The owner does not join further topics.
     static let maximumPresentTopicsPerOwner = 1000
 
-    /// The longest time between two heartbeats on a connection. The default is 25 s, which proxies allow by default.
+    /// The maximum time between two heartbeats on a connection. The default is 25 s, which common proxies allow.
     ///
-    /// A client may ask for less, of at least 1 s, or for more, up to ``maximumHeartbeat``.
+    /// A client may request a shorter interval, down to 1 s, or a longer one, up to ``maximumHeartbeat``.
     public var heartbeat = Duration.seconds(25)
-    /// The longest interval that a client may ask for. The default is 25 s. Raise it if the proxies before the server
-    /// allow more: phones then wake up less often.
+    /// The longest heartbeat interval that a client may request. The default is 25 s. Raise it if the proxies in front
+    /// of the server allow more: phones then wake up less often.
     public var maximumHeartbeat = Duration.seconds(25)
-    /// The most bytes that wait for one client. A slower client is disconnected, and reconnects with its last id. The
-    /// default is 1 MiB. Lower it for many connections and little memory.
+    /// The maximum number of bytes queued for one client. A slower client is disconnected and reconnects with its last
+    /// event id. The default is 1 MiB. Lower it for many connections and little memory.
     public var maximumQueuedByteCount = 1 << 20
-    /// The most open connections. More are refused with 503 and `Retry-After`. The default is 20,000. Raise it with the
-    /// system's limit of open files.
+    /// The maximum number of open connections. More are refused with 503 and `Retry-After`. The default is 20,000.
+    /// Raise it together with the system's limit on open files.
     public var maximumConnections = 20_000
-    /// The most open connections of one source. More are refused with 429 and `Retry-After`. The default is 64. All
-    /// connections without a known source and owner count as one source. Raise it if many clients come through one
+    /// The maximum number of open connections per source. More are refused with 429 and `Retry-After`. The default is
+    /// 64.
+    ///
+    /// All connections with neither source nor owner count as one source. Raise it if many clients come through one
     /// proxy.
     public var maximumConnectionsPerSource = 64
-    /// The time in which the connections of a server that shuts down are ended, each at a random moment. The default is
-    /// 5 s. Raise it, with the time that the server has to stop, if many clients reconnect at once.
+    /// The time within which a server that is shutting down ends its connections, each at a random time. The default is
+    /// 5 s. Raise it, together with the time that the server has to stop, if many clients reconnect at once.
     public var drainingTime = Duration.seconds(5)
-    /// The time for which a client waits before it reconnects, in addition to its own jitter. The default, `nil`,
-    /// states none.
+    /// The time for which a client waits before it reconnects, in addition to its own jitter. It is sent to clients;
+    /// the default, `nil`, sends no time.
     public var reconnectionTime: Duration?
-    /// The time after its last connection at which a member leaves a topic; see ``EventHub/present(in:upTo:)``. The
-    /// default, `nil`, publishes no presence. All processes of a ``SharedEventLog`` need the same value.
+    /// The time after the end of its last connection at which a member leaves a topic; see
+    /// ``EventHub/present(in:upTo:)``. The default, `nil`, publishes no presence. All processes of a ``SharedEventLog``
+    /// need the same value.
     public var presenceGrace: Duration?
-    /// The most events about present members that this process publishes in a second; further ones wait. At least 1;
-    /// the default is 100. With a ``SharedEventLog`` it is the average of several seconds. Raise it with the length of
-    /// the log.
+    /// The maximum number of presence events that this process publishes in a second, at least 1; further ones wait.
+    /// The default is 100. With a ``SharedEventLog``, it is the average of several seconds. Raise it together with the
+    /// length of the log.
     ///
-    /// These events take room in the log. Where all connections are lost for longer than ``presenceGrace``, every
-    /// member leaves every topic. At the default rate, it takes at least 100 s to fill a log of 10,000 events. A member
-    /// that returns before the event was stored has not left, and causes none.
+    /// These events take space in the log. If all connections are lost for longer than ``presenceGrace``, every member
+    /// leaves every topic. At the default rate, filling a log of 10,000 events takes at least 100 s. A member that
+    /// returns before its leave event is stored has not left, and causes no event.
     public var maximumPresenceEventsPerSecond = 100
 
     /// The time after which a write to a client ends the connection.
     package var writeTimeout = Duration.seconds(60)
-    /// The most topics that a client may ask for on one connection.
+    /// The maximum number of topics that a client may request for one connection.
     package var maximumTopicsPerConnection = 1000
-    /// The most events that wait to be stored.
+    /// The maximum number of events that are not stored yet.
     package var maximumPendingEvents = 10_000
-    /// The most bytes of the data of events that wait to be stored, unless only one waits.
+    /// The maximum size of the data of events that are not stored yet, in bytes. A single larger event is accepted.
     package var maximumPendingByteCount = 64 << 20
-    /// The largest event, in bytes of its data.
+    /// The maximum size of an event's data in bytes.
     package var maximumEventByteCount = (1 << 20) - 64
 
-    /// Creates options with their defaults.
+    /// Creates options with the default values.
     public init() {}
 }
 
-/// The reason why an ``EventHub`` does not publish an event, or refuses a connection.
+/// The reason why an ``EventHub`` did not publish an event or refused a connection.
 public struct EventHubError: Error, Hashable, CustomStringConvertible {
     private enum Code: String { case invalidEvent, tooManyPending, tooManyConnections, tooManyOfSource, draining, log }
 
@@ -86,19 +90,19 @@ public struct EventHubError: Error, Hashable, CustomStringConvertible {
 
     private init(_ code: Code) { self.code = code }
 
-    /// The topic, the type or the size of the event is not allowed.
+    /// The topic, type or size of the event is invalid.
     public static let invalidEvent = EventHubError(.invalidEvent)
-    /// Too many events, or too many bytes of them, wait to be stored.
+    /// Too many events, or too many bytes, are pending.
     public static let tooManyPending = EventHubError(.tooManyPending)
     /// Too many connections are open.
     public static let tooManyConnections = EventHubError(.tooManyConnections)
     /// Too many connections of one source are open.
     public static let tooManyOfSource = EventHubError(.tooManyOfSource)
-    /// The server shuts down.
+    /// The server is shutting down.
     public static let draining = EventHubError(.draining)
-    /// The log of events can't be read now.
+    /// The event log cannot be read.
     public static let log = EventHubError(.log)
 
-    /// The error in one word, which stays the same from release to release.
+    /// The error in one word, which never changes between releases.
     public var description: String { code.rawValue }
 }

@@ -1,34 +1,34 @@
 import Foundation
 import RunwayFormats
 
-/// An event as a server publishes it.
+/// An event to publish to the clients that follow its topic.
 public struct PublishedEvent: Sendable, Hashable {
-    /// The topic, which clients follow: at most 128 letters, digits and `._:/-`.
+    /// The topic that clients follow: at most 128 letters, digits and `._:/-`.
     public var topic: String
-    /// The type, by which clients tell events apart. It does not begin with `runway.`, and has no line end and no
-    /// character of the value 0.
+    /// The type by which clients distinguish events. It must not begin with `runway.` and must contain no line end and
+    /// no U+0000.
     public var type: String
-    /// The text; by convention JSON. It has no character of the value 0, which PostgreSQL can't store.
+    /// The text; by convention JSON. It must not contain U+0000, which PostgreSQL cannot store.
     public var data: String
 
-    /// Describes an event for ``EventHub`` to publish.
+    /// Creates an event for ``EventHub`` to publish.
     ///
     /// - Parameters:
-    ///   - topic: The topic.
-    ///   - type: The type. The default is `message`.
-    ///   - data: The text.
+    ///   - topic: The topic that clients follow.
+    ///   - type: The type by which clients distinguish events. The default is `message`.
+    ///   - data: The text; by convention JSON.
     public init(topic: String, type: String = "message", data: String) {
         self.topic = topic
         self.type = type
         self.data = data
     }
 
-    /// An event whose data is JSON.
+    /// Creates an event with JSON as its data.
     init(topic: String, type: String, json: [UInt8]) {
         self.init(topic: topic, type: type, data: String(decoding: json, as: UTF8.self))
     }
 
-    /// Returns whether a text can be a topic.
+    /// Returns whether a text is a valid topic.
     static func isTopic(_ text: some StringProtocol) -> Bool {
         !text.isEmpty && text.utf8.count <= 128
             && text.allSatisfy { $0.isASCII && ($0.isLetter || $0.isNumber || "._:/-".contains($0)) }
@@ -40,46 +40,47 @@ public struct PublishedEvent: Sendable, Hashable {
     }
 }
 
-/// The events that a log still has.
+/// The range of events that a log contains.
 public struct EventLogRange: Sendable, Hashable {
-    /// Names the numbering: letters and digits, at most 64. A log that lost events it had begins another.
+    /// The epoch of the offsets: at most 64 letters and digits. A log that has lost events, other than by removing the
+    /// oldest ones, begins a new epoch.
     public var epoch: String
-    /// The offset of the last event; 0 if there was none.
+    /// The offset of the last event that was appended; 0 if no event was ever appended.
     public var last: Int64
-    /// The offset of the first event that the log still has; one more than ``last`` if it has none.
+    /// The offset of the first event that the log contains; ``last`` + 1 if the log is empty.
     public var first: Int64
 
-    /// Lets a log of your own report which events it has.
+    /// Creates a range, for a custom log.
     public init(epoch: String, first: Int64, last: Int64) {
         (self.epoch, self.first, self.last) = (epoch, first, last)
     }
 
-    /// Returns a name for a new numbering.
+    /// Returns a random epoch.
     public static func newEpoch() -> String { UUID().uuidString.replacing("-", with: "").prefix(16).lowercased() }
 }
 
 /// Stores the last events of a hub, so that clients that reconnect receive the events that they missed.
 ///
-/// ``MemoryEventLog`` forgets them when the process ends; `SQLiteEventLog` of `RunwayServerStorage` does not. The hub
-/// calls ``append(_:)`` one call at a time.
+/// ``MemoryEventLog`` loses its events when the process ends; `SQLiteEventLog` of `RunwayServerStorage` does not. The
+/// hub never makes two calls of ``append(_:)`` at the same time.
 public protocol EventLog: Sendable {
-    /// Returns which events the log has.
+    /// Returns the range of events in the log.
     func range() async throws -> EventLogRange
-    /// Stores events with the next offsets, and returns when they are as durable as the log makes them. It may remove
-    /// the oldest ones.
+    /// Stores events with the next offsets. A durable log returns when they are durable. It may remove the oldest
+    /// events.
     ///
-    /// - Returns: The range afterwards; its last offset is that of the last event.
+    /// - Returns: The new range of the log. Its last offset is that of the last stored event.
     func append(_ events: [PublishedEvent]) async throws -> EventLogRange
-    /// Returns events after an offset, in order and without a gap: a log that has lost events ends the result before
-    /// them, or begins it after them.
+    /// Returns events after an offset, in order and without gaps. If the log has lost events, the page ends before the
+    /// gap or begins after it.
     ///
-    /// The memory of a page is bounded: when its data reach ``EventHub/maximumReadByteCount``, the page ends with that
-    /// event, even if it has fewer than `maximumCount` events. Otherwise it has fewer only if no event follows.
+    /// The size of a page is limited: it ends with the event at which its data reach ``EventHub/maximumReadByteCount``,
+    /// even if it has fewer than `maximumCount` events. Otherwise, a page has fewer events only if no event follows.
     ///
     /// - Parameters:
-    ///   - offset: The offset after which they begin.
-    ///   - maximumCount: The most events that are returned.
-    /// - Returns: The events and the offset of the first one. The offset is greater than `offset + 1` if earlier events
-    ///   are gone.
+    ///   - offset: The offset after which the page begins.
+    ///   - maximumCount: The maximum number of returned events.
+    /// - Returns: The events, and the offset of the first one, which is greater than `offset + 1` if the events before
+    ///   it were removed.
     func events(after offset: Int64, upTo maximumCount: Int) async throws -> (first: Int64, events: [PublishedEvent])
 }

@@ -7,22 +7,22 @@ import RunwayJSON
 import RunwaySignatures
 import ServiceLifecycle
 
-/// The topics that a client may follow, and for how long.
+/// The topics that a client may follow, and the time for which the permission is valid.
 public struct EventPermission: Sendable, Hashable {
     /// The topics that the client may follow; `nil` allows all.
     public var topics: Set<String>?
-    /// The name of the client. Only a client of the same owner may change the topics of a connection.
+    /// The name of the client. Only a client with the same owner may change the topics of a connection.
     public var owner: String
-    /// The time for which the permission is valid, such as until the token expires; `nil` if it does not end. The
-    /// connection ends with it. A time of zero or less is refused with 401.
+    /// The time for which the permission is valid, such as until the token expires; `nil` if it does not expire. The
+    /// connection ends when the permission expires. A time of zero or less is refused with 401.
     public var lifetime: Duration?
 
-    /// Allows a client to follow topics for a time. By default it may follow all topics, without a time limit.
+    /// Creates a permission. By default, it allows all topics and does not expire.
     ///
     /// - Parameters:
     ///   - topics: The topics that the client may follow. The default, `nil`, allows all.
-    ///   - owner: The name of the client. The default, an empty text, names no client.
-    ///   - lifetime: The time for which the permission is valid. The default, `nil`, has no end.
+    ///   - owner: The name of the client. The default is an empty text, which names no client.
+    ///   - lifetime: The time for which the permission is valid. The default, `nil`, sets no limit.
     public init(topics: Set<String>? = nil, owner: String = "", lifetime: Duration? = nil) {
         (self.topics, self.owner, self.lifetime) = (topics, owner, lifetime)
     }
@@ -54,13 +54,13 @@ public struct EventStreamRoute<Context: RequestContext>: Sendable {
     private let source: @Sendable (Request, Context) -> String
     private let authorize: Authorization
 
-    /// Serves the events of a hub to the clients that `authorize` admits.
+    /// Creates a route that sends the events of a hub to clients that `authorize` permits.
     ///
     /// - Parameters:
-    ///   - hub: The events.
+    ///   - hub: Publishes the events.
     ///   - source: Returns the name under which connections are counted and limited, such as an address or an account.
-    ///     The default is the owner of the permission. Without either all clients are one source: the 65th connection
-    ///     is refused with 429, unless ``EventHubOptions/maximumConnectionsPerSource`` is raised.
+    ///     The default is the owner of the permission. With neither, all clients are one source: the 65th connection is
+    ///     refused with 429, unless ``EventHubOptions/maximumConnectionsPerSource`` is raised.
     ///   - authorize: Returns the permission of a request.
     public init(
         _ hub: EventHub, source: @escaping @Sendable (Request, Context) -> String = { _, _ in "" },
@@ -84,7 +84,7 @@ public struct EventStreamRoute<Context: RequestContext>: Sendable {
         let asked = try topics(request.uri.queryParameters["topics"].map { $0.split(separator: ",").map(String.init) })
         let followed = permission.topics.map { allowed in asked?.intersection(allowed) ?? allowed } ?? asked
         let refused = asked?.subtracting(followed ?? []) ?? []
-        // A client that may no longer follow one topic still has the others.
+        // A client that may no longer follow one topic can still follow the others.
         if let asked, !asked.isEmpty, refused == asked { throw HTTPError(.forbidden) }
         let heartbeat = heartbeat(request)
         let source = source(request, context)
@@ -99,13 +99,14 @@ public struct EventStreamRoute<Context: RequestContext>: Sendable {
             return refusal(error)
         }
         let registration = EventRegistration(connection, in: hub)
-        // Without the events of other processes, a client that moves here from another process would receive a reset.
+        // The offset of a client that comes from another process may be ahead of this hub; without this read, the
+        // client would receive a reset.
         guard await hub.catchUp(for: connection) else {
             connection.finish(.log)
             hub.metrics.refused(EventHubError.log.description)
             return refusal(.log)
         }
-        // Asks proxies to forward bytes at once and unchanged.
+        // These fields ask proxies to forward bytes immediately and unchanged.
         var fields: HTTPFields = [
             .contentType: "text/event-stream", .cacheControl: "no-store, no-transform",
             HTTPField.Name("X-Accel-Buffering", known: ()): "no", .runwayStream: hub.name,
@@ -120,8 +121,7 @@ public struct EventStreamRoute<Context: RequestContext>: Sendable {
             status: .ok, headers: fields, body: ResponseBody { writer in try await body.write(to: &writer) })
     }
 
-    /// Authorizes a request. Throws `unauthorized` if the lifetime of the permission has ended, so that the client
-    /// renews its token.
+    /// Authorizes a request. Throws `unauthorized` if the permission has expired, so that the client renews its token.
     private func permission(_ request: Request, _ context: Context) async throws -> EventPermission {
         let permission = try await authorize(request, context)
         if let lifetime = permission.lifetime, lifetime <= .zero { throw HTTPError(.unauthorized) }
@@ -129,25 +129,25 @@ public struct EventStreamRoute<Context: RequestContext>: Sendable {
     }
 
     private func change(_ request: Request, _ context: Context) async throws -> Response {
-        // First the body, at the pace of the client: the permission may change meanwhile.
+        // The body is read before the permission, which may change while a slow body arrives.
         let body = try await BodyCollector.shared.collect(request.body, upTo: 1 << 16)
         let permission = try await permission(request, context)
         guard let json = (try? JSONDocument(Array(body.readableBytesView)))?.root, let id = json["connection"].string,
             let added = try topics(json["add"].elements.compactMap(\.string)),
             let removed = try topics(json["remove"].elements.compactMap(\.string))
         else { throw HTTPError(.badRequest) }
-        // The existence of another client's connection is not disclosed, not even by the response time.
+        // Neither the response nor its timing reveals whether a connection of another client exists.
         guard let connection = hub.connection(id), connection.owner.isExactly(permission.owner), connection.end == nil
         else {
-            // Another process may have the connection. Topics are not changed there: the client reconnects with its new
-            // topics.
+            // The connection may be in another process. Topics are not changed there: the client reconnects with its
+            // new topics.
             guard added.isEmpty, removed.isEmpty,
                 let offset = await hub.probeOtherProcesses(for: id, owner: permission.owner)
             else { throw HTTPError(.notFound) }
             return changed(at: offset)
         }
         defer { hub.topicsDidChange(connection) }
-        // The permission may have become smaller since the connection was opened.
+        // The permission may have been narrowed since the connection was opened.
         if let lifetime = permission.lifetime { connection.endBy(hub.clock.now + lifetime) }
         let maximumCount = hub.options.maximumTopicsPerConnection
         if let allowed = permission.topics {
@@ -161,8 +161,8 @@ public struct EventStreamRoute<Context: RequestContext>: Sendable {
         return changed(at: offset, refused: connection.refusedTopics)
     }
 
-    /// Returns the response to a change of topics: the offset from which the change holds, and the topics that the
-    /// client may not follow. They are named even if the change is refused, since the permission limits the connection
+    /// Returns the response to a change of topics: the offset from which the change applies, and the topics that the
+    /// client may not follow. These are named even if the change is refused, since the permission limits the connection
     /// in any case.
     private func changed(
         _ status: HTTPResponse.Status = .ok, at offset: Int64? = nil, refused: Set<String> = []
@@ -182,22 +182,22 @@ public struct EventStreamRoute<Context: RequestContext>: Sendable {
         return Set(names)
     }
 
-    /// Returns the heartbeat interval that the client asks for, within the limits of the hub.
+    /// Returns the heartbeat interval that the client requests, clamped to the limits of the hub.
     private func heartbeat(_ request: Request) -> Duration {
         let asked = request.headers[.runwayHeartbeat].flatMap { Int32($0) }
         guard let asked else { return hub.options.heartbeat }
         return max(.seconds(1), min(.seconds(asked), hub.options.maximumHeartbeat))
     }
 
-    /// Returns the number of bytes that the client wants at the start. Browsers can't send the header field, and state
-    /// it in the query.
+    /// Returns the number of padding bytes that the client requests. Browsers cannot send the header field, so they use
+    /// the query.
     private func padding(_ request: Request) -> Int {
         let asked = request.headers[.runwayPadding] ?? request.uri.queryParameters["padding"].map(String.init)
         return min(max(0, asked.flatMap { Int($0) } ?? 0), 8192)
     }
 
-    /// Returns a response without a body that states a time for the next attempt. The time differs from client to
-    /// client.
+    /// Returns a response without a body and with a random `Retry-After`, so that clients do not retry at the same
+    /// time.
     private func refusal(_ error: EventHubError) -> Response {
         let wait = EventHubOptions.retryAfter * Double.random(in: 1...2)
         let status: HTTPResponse.Status = error == .tooManyOfSource ? .tooManyRequests : .serviceUnavailable

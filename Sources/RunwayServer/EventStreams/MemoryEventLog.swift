@@ -1,17 +1,15 @@
 import Synchronization
 
-/// Stores the last events in memory. After a restart of the process a new numbering begins, and clients receive a
-/// reset.
+/// Stores the last events in memory. After a restart of the process, a new epoch begins and clients receive a reset.
 public final class MemoryEventLog: EventLog {
     private struct State {
         var events: [PublishedEvent] = []
-        /// The offset of the first event.
         var first: Int64 = 1
         var byteCount = 0
     }
 
     private let epoch = EventLogRange.newEpoch()
-    /// The bytes that an event counts in addition to its texts.
+    /// The fixed cost of an event in bytes, in addition to its texts.
     private static let costOfEvent = 64
 
     private let maximumCount: Int
@@ -19,12 +17,12 @@ public final class MemoryEventLog: EventLog {
     /// Guards the events.
     private let state = Mutex(State())
 
-    /// Stores events up to a number and a size, and removes the oldest first.
+    /// Creates an empty log, limited in number and size; the oldest events are removed first.
     ///
     /// - Parameters:
-    ///   - maximumCount: The most events that are stored, at least 1. The default is 10,000.
-    ///   - maximumByteCount: The most bytes of the events' texts. Beyond that the oldest events are removed, but never
-    ///     the last one. The default is 64 MiB.
+    ///   - maximumCount: The maximum number of events, at least 1. The default is 10,000.
+    ///   - maximumByteCount: The maximum size of the events' texts in bytes. The last event is never removed. The
+    ///     default is 64 MiB.
     public init(maximumCount: Int = 10_000, maximumByteCount: Int = 64 << 20) {
         self.maximumCount = max(1, maximumCount)
         self.maximumByteCount = maximumByteCount
@@ -38,7 +36,7 @@ public final class MemoryEventLog: EventLog {
         state.withLock { state in
             state.events += events
             state.byteCount += events.reduce(0) { $0 + Self.cost(of: $1) }
-            // The oldest tenth is removed at once, since removing events moves the others.
+            // The oldest tenth is removed at once, since each removal moves the remaining events.
             if state.events.count > maximumCount + maximumCount / 10 {
                 remove(state.events.count - maximumCount, &state)
             }
@@ -59,7 +57,7 @@ public final class MemoryEventLog: EventLog {
         event.topic.utf8.count + event.type.utf8.count + event.data.utf8.count + costOfEvent
     }
 
-    /// Returns events after an offset, until their data reach ``EventHub/maximumReadByteCount``.
+    /// Returns the events after an offset, up to the event at which their data reach ``EventHub/maximumReadByteCount``.
     public func events(
         after offset: Int64, upTo maximumCount: Int
     ) -> (first: Int64, events: [PublishedEvent]) {

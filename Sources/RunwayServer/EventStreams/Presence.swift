@@ -1,45 +1,45 @@
 import RunwayFormats
 
-/// A member has joined a topic, or left it.
+/// A change of presence: a member joins or leaves a topic.
 public struct PresenceChange: Sendable, Hashable {
-    /// The topic.
+    /// The topic that the member joins or leaves.
     public var topic: String
-    /// The member: the owner of a connection.
+    /// The member, which is the owner of a connection.
     public var member: String
-    /// Whether the member has joined.
+    /// Whether the member joins; `false` if it leaves.
     public var isPresent: Bool
 
-    /// Reports that a member has joined a topic or left it.
+    /// Creates a change of presence.
     public init(topic: String, member: String, isPresent: Bool) {
         (self.topic, self.member, self.isPresent) = (topic, member, isPresent)
     }
 
-    /// Returns the event from which clients learn the change.
+    /// Returns the event that announces the change to clients.
     ///
-    /// - Parameter runID: The id under which presence is published: of the run of a process, or the epoch of a
-    ///   ``SharedEventLog``. Clients discard members of another id.
+    /// - Parameter runID: The id under which presence is published: random for each process, or the epoch of a
+    ///   ``SharedEventLog``. Clients discard members that were published under another id.
     public func event(of runID: String) -> PublishedEvent {
         let event = PresenceEvent(member: member, isPresent: isPresent, run: runID)
         return PublishedEvent(topic: topic, type: PresenceEvent.eventType, json: event.json)
     }
 
-    /// The change that undoes this one.
     var opposite: PresenceChange { PresenceChange(topic: topic, member: member, isPresent: !isPresent) }
 }
 
-/// Decides which members are present in which topics, and when that is published. Pure: times are passed to it.
+/// Decides which members are present in which topics, and when changes are published. It reads no clock: times are
+/// parameters.
 ///
-/// A member joins a topic with the first live connection that follows it, and leaves when the grace period has passed
-/// after the last one has ended: a member that reconnects within the period does not leave.
+/// A member joins a topic with the first live connection that follows it. It leaves when the grace period after the end
+/// of the last such connection has passed; a member that reconnects within the period does not leave.
 ///
-/// Changes are published at a limited rate. A member that waits to leave stays present, and does not leave if it
-/// reconnects; a member that waits to join is not present yet. The number of waiting changes is therefore limited by
-/// the number of members, however long publishing is impossible.
+/// Changes are published at a limited rate. A member with a pending leave stays present, and does not leave if it
+/// reconnects; a member with a pending join is not present yet. The number of members therefore limits the number of
+/// pending changes, even if publishing is impossible for a long time.
 struct Presence: Sendable {
     private struct Entry {
-        /// The live connections of the member that follow the topic.
+        /// The ids of the member's live connections that follow the topic.
         var connections: Set<String> = []
-        /// The time at which the member leaves; `nil` while it has a connection.
+        /// The time when the member leaves; `nil` while it has a connection.
         var leaveTime: Duration?
     }
 
@@ -48,25 +48,26 @@ struct Presence: Sendable {
     private let maximumTopicCount: Int
     private let maximumRate: Int
     private var topics: [String: [String: Entry]] = [:]
-    /// The member of a live connection, and the topics that it follows.
+    /// The member and the followed topics of each live connection.
     private var connections: [String: (member: String, topics: Set<String>)] = [:]
-    /// The number of topics that each member is in.
+    /// The number of topics in which each member is present.
     private var topicCounts: [String: Int] = [:]
-    /// The number of members in all topics.
+    /// The number of members, counted once per topic.
     private(set) var count = 0
-    /// The members without a connection. The grace period is the same for all, so that this is the order in which they
+    /// The members without a connection. Since all have the same grace period, they are in the order in which they
     /// leave.
     private var leaving = PresenceQueue()
-    /// The members that have joined, which is not published yet.
+    /// The members whose join is not published yet.
     private var joining = PresenceQueue()
-    /// The number of changes that may still be published in this second; negative after a second with too many.
+    /// The number of changes that may still be published in this second. Negative if an earlier second had too many.
     private(set) var allowance: Int
 
     /// - Parameters:
-    ///   - grace: The time after the end of the last connection at which a member leaves.
-    ///   - maximumCount: The most members in all topics; others do not join.
-    ///   - maximumTopicCount: The most topics of one member; it does not join others. The default is 1,000.
-    ///   - maximumRate: The most changes that are published in a second, at least 1. The default is 100.
+    ///   - grace: The time after the end of its last connection at which a member leaves.
+    ///   - maximumCount: The maximum number of members, counted once per topic; others do not join.
+    ///   - maximumTopicCount: The maximum number of topics of one member; it does not join others. The default is
+    ///     1,000.
+    ///   - maximumRate: The maximum number of changes that are published in a second, at least 1. The default is 100.
     init(grace: Duration, maximumCount: Int, maximumTopicCount: Int = 1000, maximumRate: Int = 100) {
         (self.grace, self.maximumCount, self.maximumTopicCount) = (grace, maximumCount, maximumTopicCount)
         self.maximumRate = max(1, maximumRate)
@@ -80,19 +81,18 @@ struct Presence: Sendable {
             maximumRate: options.maximumPresenceEventsPerSecond)
     }
 
-    /// Returns the present members of a topic, in no particular order: members whose join was published, and whose
-    /// leave was not.
+    /// Returns the present members of a topic in no particular order: those whose join was published and whose leave
+    /// was not.
     func members(of topic: String) -> [String] {
         (topics[topic] ?? [:]).keys.filter {
             !joining.contains(PresenceChange(topic: topic, member: $0, isPresent: true))
         }
     }
 
-    /// The time at which the next member leaves; `nil` if all have connections.
+    /// The time when the next member leaves; `nil` if all members have connections.
     var deadline: Duration? { leaving.first.flatMap { topics[$0.topic]?[$0.member]?.leaveTime } }
 
-    /// Notes that a connection follows topics from now on, and has received all missed events. It may have followed
-    /// other topics before.
+    /// Records the topics of a connection that has received all missed events. They replace its previous topics.
     mutating func follow(_ topics: Set<String>, by connection: String, of member: String, at now: Duration) {
         let former = connections[connection]?.topics ?? []
         connections[connection] = (member, topics)
@@ -100,13 +100,12 @@ struct Presence: Sendable {
         for topic in topics.subtracting(former).sorted() { join(topic, connection, member) }
     }
 
-    /// Notes that a connection has ended.
     mutating func end(_ connection: String, at now: Duration) {
         guard let (member, topics) = connections.removeValue(forKey: connection) else { return }
         for topic in topics { leave(topic, connection, member, at: now) }
     }
 
-    /// Publishes the join of every present member again: nothing is recorded under the new lease.
+    /// Publishes the join of every present member again, since nothing is recorded under the new lease.
     mutating func rejoin() {
         joining = PresenceQueue()
         for (topic, members) in topics {
@@ -116,17 +115,17 @@ struct Presence: Sendable {
         }
     }
 
-    /// Whether there are changes to publish, and may be published now.
+    /// Whether there are pending changes and the rate limit permits publishing one.
     func hasChanges(at now: Duration) -> Bool { allowance > 0 && (joining.first != nil || isLeaveDue(at: now)) }
 
-    /// Removes and returns the next changes to publish, at most one for each member in a topic: first members that have
-    /// left, then members that have joined.
+    /// Removes and returns the next changes to publish: leaves first, then joins; at most one change for each member
+    /// and topic.
     mutating func nextChanges(at now: Duration, upTo maximumCount: Int) -> [PresenceChange] {
         var changes: [PresenceChange] = []
         while changes.count < maximumCount {
             if isLeaveDue(at: now), let leave = leaving.first {
                 remove(leave)
-                // A member that leaves before its join is published is not published at all.
+                // If a member leaves before its join is published, neither change is published.
                 if !joining.remove(leave.opposite) { changes.append(leave) }
             } else if let join = joining.first {
                 joining.remove(join)
@@ -138,8 +137,8 @@ struct Presence: Sendable {
         return changes
     }
 
-    /// Restores the next changes, which could not be published: members that have joined wait again, and members that
-    /// have left and not returned leave after another grace period.
+    /// Restores changes that could not be published. Joins become pending again. A member that left and has not
+    /// returned leaves after another grace period.
     mutating func restore(_ changes: [PresenceChange], at now: Duration) {
         for change in changes {
             if change.isPresent {
@@ -151,10 +150,10 @@ struct Presence: Sendable {
         }
     }
 
-    /// Subtracts `count` published changes from the allowance. If it becomes negative, the next seconds publish fewer.
+    /// Subtracts `count` published changes from the allowance. If it becomes negative, fewer changes are published in
+    /// the next seconds.
     mutating func didPublish(_ count: Int) { allowance -= count }
 
-    /// Begins another second.
     mutating func beginSecond() { allowance = allowance > 0 ? maximumRate : allowance + maximumRate }
 
     private func isLeaveDue(at now: Duration) -> Bool { deadline.map { now >= $0 } ?? false }
@@ -173,7 +172,7 @@ struct Presence: Sendable {
     }
 
     private mutating func leave(_ topic: String, _ connection: String, _ member: String, at now: Duration) {
-        // A connection that found no room does not count.
+        // A connection that exceeded the limit on members is not counted.
         guard var entry = topics[topic]?[member], entry.connections.remove(connection) != nil else { return }
         if entry.connections.isEmpty {
             entry.leaveTime = now + grace
@@ -198,8 +197,7 @@ struct Presence: Sendable {
     }
 }
 
-/// Different changes in the order in which they were added. Each can be removed; all functions take constant time on
-/// average.
+/// A queue of distinct changes. Any change can be removed; all functions take constant time on average.
 private struct PresenceQueue: Sendable {
     private var changes: [Int: PresenceChange] = [:]
     private var numbers: [PresenceChange: Int] = [:]
@@ -216,7 +214,7 @@ private struct PresenceQueue: Sendable {
         nextNumber += 1
     }
 
-    /// Returns whether the queue had the change.
+    /// Returns whether the queue contained the change.
     @discardableResult
     mutating func remove(_ change: PresenceChange) -> Bool {
         guard let number = numbers.removeValue(forKey: change) else { return false }

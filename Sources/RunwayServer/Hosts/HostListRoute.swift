@@ -17,14 +17,14 @@ public struct HostListRoute: Sendable {
     private let lifetime: Duration
     private let hosts: @Sendable () async throws -> [String: [String]]
 
-    /// Serves the addresses that `hosts` returns.
+    /// Creates a route that returns a list of host addresses.
     ///
     /// - Parameters:
-    ///   - lifetime: The time for which apps may use the list before they fetch it again. The default is a day; at
-    ///     least a minute.
-    ///   - hosts: Returns the addresses of every host, in order of preference; called for every request. If it throws,
-    ///     or returns no host or a host without an address, the response is 503: apps continue with the list that they
-    ///     have.
+    ///   - lifetime: The time for which apps may use the list before they fetch it again, at least one minute. The
+    ///     default is one day.
+    ///   - hosts: Returns the addresses of every host, in order of preference. Called for every request. The response
+    ///     is 503 if it throws, or returns no host or a host without an address; apps then continue with their current
+    ///     list.
     public init(
         lifetime: Duration = .seconds(86_400), hosts: @escaping @Sendable () async throws -> [String: [String]]
     ) {
@@ -32,7 +32,7 @@ public struct HostListRoute: Sendable {
         self.hosts = hosts
     }
 
-    /// Adds the route to a router or a group of one.
+    /// Adds the route to a router or a router group.
     ///
     /// - Parameters:
     ///   - router: The router or group.

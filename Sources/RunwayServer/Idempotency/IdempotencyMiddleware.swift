@@ -49,22 +49,22 @@ public struct IdempotencyMiddleware<Context: RequestContext>: RouterMiddleware {
     private let rules: IdempotencyRules
     private let store: any IdempotencyStore
     private let principal: @Sendable (Request, Context) async throws -> String?
-    /// The challenge for a request without a principal.
+    /// The `WWW-Authenticate` challenge for a request without a principal.
     private let challenge: String
     private let now: @Sendable () -> Date
 
-    /// Replays the responses in a store to requests that a principal repeats.
+    /// Creates middleware that replays stored responses to repeated requests of a principal.
     ///
     /// - Parameters:
     ///   - rules: The requirements for requests, and for the responses that are stored.
     ///   - store: Stores the responses. Use `SQLiteIdempotencyStore` of `RunwayServerStorage` if they must survive a
     ///     restart.
-    ///   - now: Returns the date. The default is the system's.
-    ///   - principal: Returns the verified sender of a request; `nil` if it is not known, for example because the
-    ///     access token is missing or has expired. A request with a key is then refused, with 401 and the challenge
-    ///     `Bearer`, so that its client renews the token and sends the same request again. Throw an `HTTPError` for
-    ///     another challenge. A principal with the character U+0000 is refused with 400. The closure is called before
-    ///     the body is received, and again afterwards: a request whose principal has changed is refused, too.
+    ///   - now: Returns the date. The default is the system's clock.
+    ///   - principal: Returns the verified sender of a request, or `nil` if it is unknown, for example because the
+    ///     access token is missing or has expired. A request with a key and without a sender is refused with 401 and
+    ///     the challenge `Bearer`, so that the client renews its token and retries. Throw an `HTTPError` for another
+    ///     challenge. A principal that contains U+0000 is refused with 400. The closure is called before the body is
+    ///     received, and again afterwards: a request whose principal has changed is refused, too.
     public init(
         _ rules: IdempotencyRules = IdempotencyRules(), store: any IdempotencyStore,
         now: @escaping @Sendable () -> Date = { Date() },
@@ -81,7 +81,7 @@ public struct IdempotencyMiddleware<Context: RequestContext>: RouterMiddleware {
         (self.challenge, self.principal) = (challenge, principal)
     }
 
-    /// Passes a request on, or responds with the stored response to the first request with its key.
+    /// Executes the request, or returns the stored response if a request with the same key was executed before.
     public func handle(
         _ request: Request, context: Context, next: @concurrent (Request, Context) async throws -> Response
     ) async throws -> Response {
@@ -95,8 +95,7 @@ public struct IdempotencyMiddleware<Context: RequestContext>: RouterMiddleware {
             (1...rules.maximumKeyByteCount).contains(text.utf8.count)
         else { throw problem(.malformed) }
         guard let sender = try await principal(request, context) else { throw problem(.principal) }
-        // SQLite would truncate the name at the character U+0000: the responses of one principal would count for
-        // another.
+        // SQLite would truncate the name at U+0000, and mix up the responses of two principals.
         guard !sender.utf8.contains(0) else { throw problem(.unusablePrincipal) }
         let body: ByteBuffer
         do {
@@ -106,7 +105,7 @@ public struct IdempotencyMiddleware<Context: RequestContext>: RouterMiddleware {
         }
         var request = request
         request.body = RequestBody(buffer: body)
-        // The body may have arrived slowly: a login that was revoked meanwhile is no longer valid.
+        // Checked again, since a login may be revoked while a slow body arrives.
         guard try await sender.isExactly(principal(request, context)) else { throw problem(.principal) }
         let execution = IdempotentExecution(
             key: IdempotencyKey(principal: sender, text: text), token: UUID(), rules: rules, store: store, now: now)
@@ -114,7 +113,7 @@ public struct IdempotencyMiddleware<Context: RequestContext>: RouterMiddleware {
         return try await execution.run(request, context, next)
     }
 
-    /// Claims the key; returns a response if the request is not to be executed.
+    /// Claims the key. Returns a response if the request must not be executed.
     private func claim(
         _ execution: IdempotentExecution, _ fingerprint: [UInt8], _ context: Context
     ) async throws -> Response? {
@@ -132,7 +131,7 @@ public struct IdempotencyMiddleware<Context: RequestContext>: RouterMiddleware {
         case .claimed: return nil
         case .mismatch: throw problem(.mismatch)
         case .inFlight(let end):
-            // A response usually arrives long before the lease ends.
+            // The response of the running request usually arrives long before its lease ends.
             throw problem(.inFlight, retryAfter: min(5, Int(max(1, end.timeIntervalSince(now())))))
         case .completed(let response):
             guard let body = response.body else { throw problem(.notStored) }
@@ -148,7 +147,7 @@ public struct IdempotencyMiddleware<Context: RequestContext>: RouterMiddleware {
         IdempotencyProblem(reason: reason, lifetime: rules.lifetime, retryAfter: retryAfter, challenge: challenge)
     }
 
-    /// Returns the key in a field's value: the text of a string (RFC 8941 §3.3.3), or a value without quotation marks,
+    /// Returns the key in a field value: the text of a string (RFC 8941 §3.3.3), or a value without quotation marks,
     /// spaces and commas.
     private static func key(_ value: String) -> String? {
         guard value.utf8.allSatisfy({ (0x20...0x7E).contains($0) }) else { return nil }
@@ -167,8 +166,8 @@ public struct IdempotencyMiddleware<Context: RequestContext>: RouterMiddleware {
         return nil
     }
 
-    /// Returns a hash that distinguishes the request from others. Header fields that differ between attempts, such as a
-    /// signature, are not part of it.
+    /// Returns a hash that identifies the request. Header fields that differ between attempts, such as a signature, are
+    /// not included.
     private static func fingerprint(_ head: HTTPRequest, _ body: ByteBuffer) -> [UInt8] {
         var digest = SHA256()
         for part in [head.method.rawValue, head.path ?? "", head.headerFields[.contentType] ?? ""] {
@@ -187,7 +186,7 @@ extension IdempotencyMiddleware where Context: SignedRequestContext {
     /// - Parameters:
     ///   - rules: The requirements for requests, and for the responses that are stored.
     ///   - store: Stores the responses.
-    ///   - now: Returns the date. The default is the system's.
+    ///   - now: Returns the date. The default is the system's clock.
     public init(
         _ rules: IdempotencyRules = IdempotencyRules(), store: any IdempotencyStore,
         now: @escaping @Sendable () -> Date = { Date() }
@@ -196,7 +195,7 @@ extension IdempotencyMiddleware where Context: SignedRequestContext {
     }
 }
 
-/// The execution of one request whose key is claimed.
+/// The execution of one request with a claimed key.
 private struct IdempotentExecution: Sendable {
     let key: IdempotencyKey
     let token: UUID
@@ -213,7 +212,7 @@ private struct IdempotentExecution: Sendable {
         } catch let error as any HTTPResponseError {
             return try await finish(try error.response(from: request, context: context), context)
         } catch {
-            // The request may have had its effect: it is not executed again.
+            // The request may have had an effect, so it must not be executed again.
             _ = try? await finish(Response(status: .internalServerError), context)
             throw error
         }
@@ -239,8 +238,8 @@ private struct IdempotentExecution: Sendable {
             stored.body = body.bytes
             sent.body = ResponseBody(byteBuffer: ByteBuffer(bytes: body.bytes))
         }
-        // If the response can't be stored, it is still sent: the request is executed, and its client should know. A
-        // repeated request gets 409 until the lease ends.
+        // The response is sent even if it cannot be stored, since the request was executed. A repeated request gets 409
+        // until the lease ends.
         let isStored = await complete(with: stored, context) ?? true
         return isStored
             ? sent : IdempotencyProblem(reason: .notStored, lifetime: rules.lifetime, retryAfter: 1).response
@@ -257,7 +256,7 @@ private struct IdempotentExecution: Sendable {
             } catch {
                 context.logger.error("idempotent response not stored", metadata: ["error": "\(type(of: error))"])
                 guard let wait = waits.next() else { return nil }
-                // A cancelled task does not wait: its request is executed, whether its client is still there or not.
+                // A cancelled task skips the wait: its request was executed, even if the client has disconnected.
                 try? await Task.sleep(for: wait)
             }
         }

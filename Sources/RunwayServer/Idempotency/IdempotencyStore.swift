@@ -5,49 +5,48 @@ import RunwaySignatures
 /// Stores the responses to requests with idempotency keys.
 ///
 /// The implementation must be atomic: only one of several simultaneous claims of a key is ``IdempotencyClaim/claimed``.
-/// It must keep a record until the date that the caller passes, and remove it later.
+/// It must store a record until the date that the caller passes, and remove it later.
 public protocol IdempotencyStore: Sendable {
     /// Claims a key for the execution of a request.
     ///
     /// The implementation follows these rules:
     ///
-    /// - If there is no record of the key, or only an expired one, it inserts a record with the token.
-    /// - If the lease of a record has ended without a response, it replaces the record's token: the former owner is
-    ///   fenced out.
-    /// - A lease that ends more than a day later than a lease that begins now is from before the clock was set back: it
+    /// - If the key has no record, or only an expired one, it inserts a record with the token.
+    /// - If the lease of a record has ended without a response, it replaces the record's token, so that the former
+    ///   owner can no longer complete or release the record.
+    /// - If a lease ends more than one day after `now` plus `lease`, it is from before the clock was set back, and
     ///   counts as ended. The implementation removes such claims before it throws ``IdempotencyStoreFull``, since their
     ///   end is far away.
     ///
     /// - Parameters:
     ///   - key: The key of a principal.
-    ///   - fingerprint: Distinguishes the request from others.
+    ///   - fingerprint: Identifies the request that uses the key.
     ///   - token: Identifies the claim.
-    ///   - now: The date.
-    ///   - lease: The time for which no other request can claim the key, unless this one completes or is released
-    ///     before.
-    /// - Throws: ``IdempotencyStoreFull``, or any other error; the request is not executed.
+    ///   - now: The current date.
+    ///   - lease: The time for which no other request can claim the key, unless the claim is completed or released
+    ///     earlier.
+    /// - Throws: ``IdempotencyStoreFull``, or any other error; the request is then not executed.
     func claim(
         _ key: IdempotencyKey, fingerprint: [UInt8], token: UUID, at now: Date, lease: Duration
     ) async throws -> IdempotencyClaim
 
     /// Stores the response of an execution until a date.
     ///
-    /// After an error the function is called again with the same token, although the response may be stored: it must
-    /// then return `true`, too. After `false` the client of an executed request would receive 409.
+    /// After an error, the function is called again with the same token, although the response may already be stored:
+    /// it must then also return `true`. After `false`, the client of an executed request would receive 409.
     ///
-    /// - Returns: Whether the response is stored. `false` if the record has another token by now; nothing is changed
-    ///   then.
+    /// - Returns: Whether the response is stored. `false`, without a change, if the record now has another token.
     func complete(
         _ key: IdempotencyKey, token: UUID, with response: IdempotentResponse, until expiry: Date
     ) async throws -> Bool
 
-    /// Removes a record whose request was not executed. Does nothing if the record has another token by now.
+    /// Removes the record of a request that was not executed. Does nothing if the record now has another token.
     ///
-    /// - Throws: Any error; the record stays claimed until its lease ends.
+    /// - Throws: Any error; the key stays claimed until the lease ends.
     func release(_ key: IdempotencyKey, token: UUID) async throws
 }
 
-/// An idempotency key of one principal. Keys of different principals differ, even if their texts are equal. Both parts
+/// An idempotency key of one principal. Keys of different principals differ even if their texts are equal. Both parts
 /// are compared byte by byte.
 public struct IdempotencyKey: Sendable, Hashable {
     /// The sender of the request.
@@ -55,53 +54,53 @@ public struct IdempotencyKey: Sendable, Hashable {
     /// The key that the client chose.
     public var text: String
 
-    /// Combines the text of a key with the principal that it belongs to.
+    /// Creates a key from its principal and its text.
     public init(principal: String, text: String) {
         self.principal = principal
         self.text = text
     }
 
-    /// Whether both parts of both keys have the same bytes.
+    /// Returns whether the principals and the texts of two keys have the same bytes.
     public static func == (left: IdempotencyKey, right: IdempotencyKey) -> Bool {
         left.principal.isExactly(right.principal) && left.text.isExactly(right.text)
     }
 
-    /// Hashes the bytes of both parts.
+    /// Hashes the bytes of the principal and the text.
     public func hash(into hasher: inout Hasher) {
         hasher.combine(ExactText(principal))
         hasher.combine(ExactText(text))
     }
 }
 
-/// The result of a claim in an ``IdempotencyStore``.
+/// The result of ``IdempotencyStore/claim(_:fingerprint:token:at:lease:)``.
 public enum IdempotencyClaim: Sendable, Hashable {
     /// The caller must execute the request now.
     case claimed
-    /// A request with the key is being executed; its lease ends at the date.
+    /// Another request with the key is being executed; its lease ends at the date.
     case inFlight(until: Date)
     /// The request was executed, with this response.
     case completed(IdempotentResponse)
-    /// The key belongs to another request.
+    /// The key was used with a different request.
     case mismatch
 }
 
-/// A response in an ``IdempotencyStore``.
+/// A stored response in an ``IdempotencyStore``.
 public struct IdempotentResponse: Sendable, Hashable, Codable {
-    /// The status.
+    /// The status code.
     public var status: Int
-    /// The header fields that are stored.
+    /// The stored header fields.
     public var headerFields: HTTPFields
     /// The body; `nil` if it was too large to be stored.
     public var body: [UInt8]?
 
-    /// Creates a stored response, for a store of your own.
+    /// Creates a stored response, for a custom store.
     public init(status: Int, headerFields: HTTPFields, body: [UInt8]?) {
         self.status = status
         self.headerFields = headerFields
         self.body = body
     }
 
-    /// The approximate number of bytes of the response.
+    /// The approximate size of the response in bytes.
     package var byteCount: Int {
         headerFields.reduce((body?.count ?? 0) + 64) { $0 + $1.name.rawName.utf8.count + $1.value.utf8.count }
     }
@@ -109,37 +108,37 @@ public struct IdempotentResponse: Sendable, Hashable, Codable {
 
 /// Decides whether a claim without a response still excludes other claims.
 package enum IdempotencyLease {
-    /// The largest difference between the clocks of servers, and between the leases of servers that share a store.
+    /// The maximum difference between the clocks of servers, and between the leases of servers that share a store.
     private static let tolerance = Duration.seconds(86_400)
 
-    /// Returns the whole milliseconds of a lease, limited to some 30,000 years, so that a sum with a date does not
+    /// Returns a lease in whole milliseconds, limited to about 30,000 years, so that adding it to a date does not
     /// overflow.
     package static func milliseconds(_ lease: Duration) -> Int64 {
         Int64(max(-1e15, min(lease / .milliseconds(1), 1e15)))
     }
 
-    /// Returns the latest end of a lease that any server has begun. A lease that ends later is from before the clock
+    /// Returns the latest time at which a lease of any server can end. A lease that ends later is from before the clock
     /// was set back.
     ///
     /// - Parameters:
-    ///   - now: The date.
+    ///   - now: The current date.
     ///   - lease: The length of a lease that begins now.
     package static func latestEnd(at now: Date, _ lease: Duration) -> Date {
         now.addingTimeInterval((lease + tolerance) / .seconds(1))
     }
 
-    /// Returns whether a lease has not ended.
+    /// Returns whether a lease still excludes other claims.
     ///
     /// - Parameters:
     ///   - end: The end of the lease.
-    ///   - now: The date, which may have been set back since the lease began.
+    ///   - now: The current date. The clock may have been set back since the lease began.
     ///   - lease: The length of a lease that begins now.
     package static func isHeld(until end: Date, at now: Date, _ lease: Duration) -> Bool {
         end > now && end <= latestEnd(at: now, lease)
     }
 }
 
-/// Limits for the contents of a store, of all principals together and of each.
+/// Limits for the contents of a store, in total and per principal.
 package struct IdempotencyBounds: Sendable {
     private let count: Int
     private let byteCount: Int
@@ -152,8 +151,8 @@ package struct IdempotencyBounds: Sendable {
     }
 
     /// Returns whether a principal may claim another key. It may use its share of the space that the others leave, and
-    /// at least one key: a few principals never fill a store (with a share of a tenth, ten use at most two thirds of
-    /// it). The numbers may come from a damaged file and have any value.
+    /// at least one key. A few principals therefore never fill a store: with a share of a tenth, ten principals use at
+    /// most two thirds of it. The numbers may come from a damaged file and have any value.
     ///
     /// - Parameters:
     ///   - all: The contents of the store, of all principals.
@@ -166,9 +165,10 @@ package struct IdempotencyBounds: Sendable {
     }
 }
 
-/// The store, or the principal, has no room for another key. ``IdempotencyMiddleware`` responds with 429.
+/// The error of a store that has no space for another key, in total or for the principal. ``IdempotencyMiddleware``
+/// responds with 429.
 public struct IdempotencyStoreFull: Error, CustomStringConvertible {
-    /// Refuses a key because of the lack of room, in a store of your own.
+    /// Creates an error with which a custom store refuses a key.
     public init() {}
 
     /// The error in one sentence.

@@ -2,21 +2,20 @@ public import Foundation
 import RunwaySignatures
 import Synchronization
 
-/// Stores responses in memory, for one process: after a restart, a request that is sent again is executed again.
+/// Stores responses in memory, for one process. After a restart, a repeated request is executed again.
 ///
-/// Expired records, and claims from before the clock was set back, make room for others within a second. No other
-/// record is removed: a full store refuses every claim. A principal that has used up its share of the space that the
-/// others leave is refused, while others are not.
+/// Expired records, and claims from before the clock was set back, are removed within a second of being needed. No
+/// other record is removed: a full store refuses every claim. A principal that has used up its share of the space that
+/// the others leave is refused, while others are not.
 public final class MemoryIdempotencyStore: IdempotencyStore {
     fileprivate struct Record {
         var fingerprint: [UInt8]
         var token: UUID
         var response: IdempotentResponse?
-        /// The end of the lease, or of the lifetime of the response.
+        /// The end of the lease, or of the response's lifetime.
         var expiry: Date
     }
 
-    /// The amount that is stored.
     private struct Tally {
         var count = 0
         var byteCount = 0
@@ -31,10 +30,10 @@ public final class MemoryIdempotencyStore: IdempotencyStore {
         var records: [IdempotencyKey: Record] = [:]
         var all = Tally()
         var principals: [ExactText: Tally] = [:]
-        /// The time of the last search for records that have ended.
+        /// The time of the last search for expired records.
         var lastSearch: Date?
 
-        /// Replaces the record of a key, and counts its bytes.
+        /// Replaces the record of a key, and updates the byte counts.
         mutating func set(_ key: IdempotencyKey, _ record: Record?) {
             let (principal, old) = (ExactText(key.principal), records[key])
             all.replace(old, by: record)
@@ -44,8 +43,8 @@ public final class MemoryIdempotencyStore: IdempotencyStore {
             records[key] = record
         }
 
-        /// Removes the records that have ended, at most once a second: a search reads all records, and refused requests
-        /// may come often.
+        /// Removes expired records, at most once a second: a search reads all records, and refused requests may be
+        /// frequent.
         mutating func removeEnded(at now: Date, _ lease: Duration) {
             if let lastSearch, abs(now.timeIntervalSince(lastSearch)) < 1 { return }
             lastSearch = now
@@ -62,19 +61,19 @@ public final class MemoryIdempotencyStore: IdempotencyStore {
     /// Guards the records.
     private let state = Mutex(State())
 
-    /// Starts without responses, and limits how much all principals and each of them may store.
+    /// Creates an empty store with limits in total and per principal.
     ///
     /// - Parameters:
-    ///   - maximumCount: The most keys. The default is 100,000.
-    ///   - maximumByteCount: The most bytes of responses. While the store has as many, every claim is refused. The
-    ///     default is 64 MiB.
-    ///   - share: The share of both limits that one principal may use, as a fraction, from 0 to 1, of what the others
-    ///     leave. The default is a tenth.
+    ///   - maximumCount: The maximum number of keys. The default is 100,000.
+    ///   - maximumByteCount: The maximum size of the responses in bytes. Every claim is refused while it is reached.
+    ///     The default is 64 MiB.
+    ///   - share: The share of both limits that one principal may use: a fraction, from 0 to 1, of the space that the
+    ///     others leave. The default is a tenth.
     public init(maximumCount: Int = 100_000, maximumByteCount: Int = 64 << 20, shareOfPrincipal share: Double = 0.1) {
         bounds = IdempotencyBounds(count: maximumCount, byteCount: maximumByteCount, shareOfPrincipal: share)
     }
 
-    /// Claims a key.
+    /// Claims a key for a request. Returns whether to execute the request, or the stored response.
     public func claim(
         _ key: IdempotencyKey, fingerprint: [UInt8], token: UUID, at now: Date, lease: Duration
     ) throws -> IdempotencyClaim {
@@ -97,7 +96,7 @@ public final class MemoryIdempotencyStore: IdempotencyStore {
         }
     }
 
-    /// Stores a response.
+    /// Stores the response of a claimed request.
     public func complete(
         _ key: IdempotencyKey, token: UUID, with response: IdempotentResponse, until expiry: Date
     ) -> Bool {
@@ -109,7 +108,7 @@ public final class MemoryIdempotencyStore: IdempotencyStore {
         }
     }
 
-    /// Removes a record whose request was not executed.
+    /// Removes the claim of a request that was not executed.
     public func release(_ key: IdempotencyKey, token: UUID) {
         state.withLock { state in
             guard let record = state.records[key], record.token == token, record.response == nil else { return }
@@ -121,12 +120,12 @@ public final class MemoryIdempotencyStore: IdempotencyStore {
 extension MemoryIdempotencyStore.Record {
     fileprivate var byteCount: Int { fingerprint.count + (response?.byteCount ?? 0) }
 
-    /// Whether the response has expired or, before there is a response, the lease has ended.
+    /// Returns whether the response has expired or, without a response, whether the lease has ended.
     fileprivate func isOver(at now: Date, _ lease: Duration) -> Bool {
         response == nil ? !IdempotencyLease.isHeld(until: expiry, at: now, lease) : expiry <= now
     }
 
-    /// Returns the result of a claim for a record that has a response.
+    /// Returns the result of claiming a key whose record has a response.
     fileprivate func claim(_ fingerprint: [UInt8]) -> IdempotencyClaim {
         guard self.fingerprint == fingerprint, let response else { return .mismatch }
         return .completed(response)

@@ -2,31 +2,29 @@ import HTTPTypes
 import RunwayFormats
 import RunwayJSON
 
-/// Merged requests, read and checked: `{"requests":[{"id","method","path","headers","body"}]}`.
+/// An envelope of merged requests, parsed and validated: `{"requests":[{"id","method","path","headers","body"}]}`.
 ///
-/// An invalid envelope is refused before any of its requests runs. An invalid request in it is refused without the
-/// others.
+/// An invalid envelope is refused before any of its requests runs. An invalid request in a valid envelope does not
+/// affect the others.
 struct EnvelopeRequest {
-    /// The reason why an envelope is refused.
     struct Refusal: Error {
         let status: HTTPResponse.Status
         let message: String
     }
 
-    /// A request to run, or the response that it gets without being run.
+    /// A request to run, or the response that refuses it.
     enum Item {
         case run(MergedItem)
         case refuse(id: String, MergedResponse)
     }
 
-    /// The requests in their order.
     let items: [Item]
 
     private static let maximumIDByteCount = 128
 
-    /// Reads an envelope.
+    /// Parses an envelope.
     ///
-    /// - Throws: ``Refusal``, of status 400 for an invalid envelope and 413 for one of too many requests.
+    /// - Throws: ``Refusal``, with status 400 for an invalid envelope and 413 for too many requests.
     init(_ bytes: [UInt8], in outer: HTTPRequest, checking rules: ItemRules) throws(Refusal) {
         let root: JSONValue
         do {
@@ -50,7 +48,7 @@ struct EnvelopeRequest {
             guard let id = element["id"].string, !id.isEmpty, id.utf8.count <= Self.maximumIDByteCount else {
                 throw Refusal(status: .badRequest, message: "A request has no \"id\" that is a string.")
             }
-            // Two requests of one name can't be distinguished in the response.
+            // Requests with the same id could not be distinguished in the response.
             guard ids.insert(id).inserted else {
                 throw Refusal(status: .badRequest, message: "Two requests have the same \"id\".")
             }

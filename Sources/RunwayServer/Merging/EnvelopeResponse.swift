@@ -2,7 +2,7 @@ import HTTPTypes
 import RunwayFormats
 import RunwayJSON
 
-/// The responses as they are sent: `{"responses":[{"id","status","headers","body"}]}`, in the order of the requests.
+/// Encodes the responses as `{"responses":[{"id","status","headers","body"}]}`, in the order of the requests.
 enum EnvelopeResponse {
     static func body(of responses: [(id: String, response: MergedResponse)]) -> [UInt8] {
         EnvelopeItem.envelope("responses", of: responses) { writer, item in
@@ -13,7 +13,7 @@ enum EnvelopeResponse {
         }
     }
 
-    /// Returns `{"error":{"message":…}}`, the form of the framework's own errors.
+    /// Returns `{"error":{"message":…}}`, the format of Hummingbird's own errors.
     static func errorBody(_ message: String) -> [UInt8] {
         JSONWriter.object { writer in
             writer.name("error")

@@ -4,7 +4,7 @@ import Logging
 import NIOCore
 import Synchronization
 
-/// Runs the requests of an envelope through the app's own router, in this process.
+/// Runs the requests of an envelope through the app's router, in the same process.
 struct EnvelopeRunner<Context: RequestContext>: Sendable {
     let rules: ItemRules
     let clock: any Clock<Duration>
@@ -12,7 +12,6 @@ struct EnvelopeRunner<Context: RequestContext>: Sendable {
 
     private var limits: MergingLimits { rules.limits }
 
-    /// Responds to an envelope.
     func respond(_ request: Request, _ context: Context, with responder: RouterResponder<Context>) async -> Response {
         do {
             guard Self.isJSON(request.headers[.contentType]) else {
@@ -45,7 +44,7 @@ struct EnvelopeRunner<Context: RequestContext>: Sendable {
         }
     }
 
-    /// Runs a few requests at once, until all have a response or the total time has passed.
+    /// Runs a limited number of requests concurrently, until all have a response or the total time has passed.
     private func run(
         _ items: [EnvelopeRequest.Item], _ context: Context, with responder: RouterResponder<Context>
     ) async -> [(id: String, response: MergedResponse)] {
@@ -73,19 +72,19 @@ struct EnvelopeRunner<Context: RequestContext>: Sendable {
             }
             for _ in 0..<max(1, limits.maximumConcurrentItems) { startNext() }
             while runningCount > 0, let result = await group.next() {
-                // The total time has passed, or the client has disconnected.
+                // `nil` means that the total time has passed or the client has disconnected.
                 guard let (index, response) = result else { break }
                 responses[index].response = response
                 runningCount -= 1
                 startNext()
             }
-            // Requests that still run are cancelled, and not waited for.
+            // Cancels the running requests without waiting for them.
             group.cancelAll()
         }
         return responses
     }
 
-    /// Returns the response to one request, in time: a handler that does not listen to its cancellation is left behind.
+    /// Returns the response to one request within the time limit. A handler that ignores cancellation is abandoned.
     private func timedResponse(
         to item: MergedItem, _ context: Context, with responder: RouterResponder<Context>, within budget: ByteBudget
     ) async -> MergedResponse {
@@ -110,7 +109,7 @@ struct EnvelopeRunner<Context: RequestContext>: Sendable {
     private func respond(
         to item: MergedItem, _ outer: Context, with responder: RouterResponder<Context>, within budget: ByteBudget
     ) async -> MergedResponse {
-        // A copy has the values that middleware stored for the envelope, such as its user, but must not share the
+        // The copy has the values that middleware stored for the envelope, such as its user, but must not share the
         // router's state.
         var context = outer
         context.coreContext = CoreRequestContextStorage(source: outer)
@@ -138,7 +137,7 @@ struct EnvelopeRunner<Context: RequestContext>: Sendable {
     private func respond(
         _ response: Response, to item: MergedItem, within budget: ByteBudget
     ) async throws -> MergedResponse {
-        // A response that only prepares for another has no meaning in an envelope.
+        // A 1xx response makes no sense in an envelope.
         guard response.status.code >= 200 else {
             return MergedResponse(refusal: .internalServerError, "The response can't be put into an envelope.")
         }
@@ -169,14 +168,14 @@ extension MergedResponse {
     }
 }
 
-/// Stores the first of several responses.
+/// Holds the first of several responses.
 private final class FirstResponse: Sendable {
     private struct State {
         var response: MergedResponse?
         var continuation: CheckedContinuation<MergedResponse, Never>?
     }
 
-    /// Guards the response and the continuation that waits for it.
+    /// Guards the response and the waiting continuation.
     private let state = Mutex(State())
 
     func value() async -> MergedResponse {

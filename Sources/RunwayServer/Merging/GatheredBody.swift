@@ -3,14 +3,14 @@ import Hummingbird
 import NIOCore
 import Synchronization
 
-/// The number of bytes of responses that an envelope may still have.
+/// The number of response bytes that an envelope may still have.
 final class ByteBudget: Sendable {
-    /// Guards the rest of the budget.
+    /// Guards the remaining bytes.
     private let remaining: Mutex<Int>
 
     init(_ byteCount: Int) { remaining = Mutex(byteCount) }
 
-    /// Takes bytes from the budget; returns `false`, and takes none, if fewer are left.
+    /// Takes bytes from the budget. Returns `false` and takes none if too few remain.
     func take(_ byteCount: Int) -> Bool {
         remaining.withLock { remaining in
             guard byteCount <= remaining else { return false }
@@ -22,14 +22,14 @@ final class ByteBudget: Sendable {
     func giveBack(_ byteCount: Int) { remaining.withLock { $0 += byteCount } }
 }
 
-/// Collects the body of one response, within its own limit and the limit of its envelope.
+/// Collects the body of one response, limited by its own limit and by that of its envelope.
 final class GatheredBody: Sendable {
-    /// The body is larger than may be merged.
+    /// The body exceeds a limit.
     struct TooLarge: Error {}
 
     private let maximumByteCount: Int
     private let budget: ByteBudget
-    /// Guards the bytes written so far.
+    /// Guards the collected bytes.
     private let written = Mutex<[UInt8]>([])
 
     init(upTo maximumByteCount: Int, within budget: ByteBudget) {
@@ -39,9 +39,9 @@ final class GatheredBody: Sendable {
 
     var bytes: [UInt8] { written.withLock { $0 } }
 
-    /// Writes the body to its end.
+    /// Collects the whole body.
     ///
-    /// - Throws: ``TooLarge``, or the errors of the body.
+    /// - Throws: ``TooLarge``, or the error of the body.
     func gather(_ body: ResponseBody) async throws {
         do {
             try await body.write(Writer(body: self))
@@ -64,7 +64,7 @@ final class GatheredBody: Sendable {
 
         mutating func write(_ buffer: ByteBuffer) async throws { try body.append(buffer) }
 
-        // Trailers have no place in an envelope.
+        // Trailers are discarded: an envelope cannot contain them.
         consuming func finish(_ trailingHeaders: HTTPFields?) async throws {}
     }
 }

@@ -3,22 +3,21 @@ import HTTPTypes
 import RunwayFormats
 import RunwayJSON
 
-/// The rules for a request in an envelope: it has to be one that could have been sent by itself to the same base.
+/// The rules for a request in an envelope: it must be one that the client could have sent separately to the same base.
 struct ItemRules: Sendable {
-    /// The reason why a request is not run.
     struct Violation: Error {
         let message: String
     }
 
-    /// The path below which requests may be; empty, or with a slash before and none after it.
+    /// The path below which requests must be: empty, or with a leading slash and no trailing slash.
     let base: String
-    /// The path of the route that takes envelopes.
+    /// The path of the route for envelopes.
     let route: String
     let limits: MergingLimits
 
     private static let methods: Set<HTTPRequest.Method> = [.get, .head, .post, .put, .patch, .delete, .options]
 
-    /// Validates a request and prepares it to run.
+    /// Validates a request and prepares it for execution.
     ///
     /// - Throws: ``Violation``.
     func item(
@@ -41,10 +40,10 @@ struct ItemRules: Sendable {
         return MergedItem(id: id, position: position, head: head, body: body)
     }
 
-    /// Lets pass a path in origin-form (RFC 9112 §3.2.1) that stays below the base and is not the route of envelopes
-    /// itself.
+    /// Requires a path in origin-form (RFC 9112 §3.2.1) below the base that is not the route for envelopes.
     private func check(_ path: String) throws(Violation) {
-        // Only visible ASCII: a line break would forge header fields in whatever writes the path down.
+        // Only visible ASCII is accepted: a line break could forge header fields or log lines wherever the path is
+        // written.
         guard path.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7F && $0 != UInt8(ascii: "\\") && $0 != UInt8(ascii: "#") }),
             path.hasPrefix("/"), !path.hasPrefix("//"), path.utf8.count <= 8192
         else { throw Violation(message: "The path is not in origin-form.") }
@@ -55,7 +54,8 @@ struct ItemRules: Sendable {
         guard let segments = Self.segments(resource) else {
             throw Violation(message: "The path has a percent sign that encodes nothing.")
         }
-        // An encoded slash is part of a segment, except for code that decodes it a second time: neither may lead upwards.
+        // Code that decodes the path twice takes an encoded slash for a separator. The path must stay below the base in
+        // both readings.
         let steps = segments.flatMap { $0.split { $0 == "/" || $0 == "\\" } }
         guard !steps.contains(where: { $0 == "." || $0 == ".." }) else {
             throw Violation(message: "The path has a segment that refers to another directory.")
@@ -64,7 +64,7 @@ struct ItemRules: Sendable {
         if isRoute { throw Violation(message: "Merged requests can't be merged again.") }
     }
 
-    /// Returns the segments that are not empty, percent-decoded.
+    /// Returns the non-empty segments, percent-decoded; `nil` if the encoding is malformed.
     private static func segments(_ path: Substring) -> [String]? {
         var segments: [String] = []
         for segment in path.split(separator: "/") {
@@ -90,7 +90,7 @@ struct ItemRules: Sendable {
             else {
                 throw Violation(message: "The header field \"\(field.name.rawName)\" belongs to the envelope.")
             }
-            // The length is counted here, and a coding is for the envelope as a whole.
+            // The length is computed here, and content coding applies to the envelope as a whole.
             if [.contentLength, .acceptEncoding, .expect].contains(field.name) { continue }
             fields.append(field)
         }

@@ -1,18 +1,17 @@
 public import HTTPTypes
 
-/// One request of an envelope, in the form in which the server runs it.
+/// One request of an envelope, as the server runs it.
 public struct MergedItem: Sendable {
-    /// The name that the client chose for it, unique in its envelope.
+    /// The id that the client chose, unique in its envelope.
     public let id: String
     /// The position of the request in the envelope, counted from 1.
     public let position: Int
-    /// Method, path and header fields; scheme and authority are the envelope's.
+    /// Method, path and header fields of the request; scheme and authority of the envelope.
     public let head: HTTPRequest
 
     let body: [UInt8]
 }
 
-/// The response to one request of an envelope.
 struct MergedResponse: Sendable {
     var status: HTTPResponse.Status
     var headers: HTTPFields = [:]
@@ -24,7 +23,7 @@ struct MergedResponse: Sendable {
         self.body = body
     }
 
-    /// A response that reports why the request was refused.
+    /// Creates a response that says why the request was refused.
     init(refusal status: HTTPResponse.Status, _ message: String) {
         self.init(
             status: status, headers: [.contentType: "application/json; charset=utf-8"],

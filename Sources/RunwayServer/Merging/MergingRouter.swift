@@ -24,19 +24,18 @@ public struct MergingRouter<Context: RequestContext>: HTTPResponderBuilder {
     private let router: Router<Context>
     private let items: ItemResponder<Context>
 
-    /// Adds the route to a router. Middleware that was added to the router before sees envelopes, too.
+    /// Adds the route for envelopes to a router. Middleware that was added to the router before also handles envelopes.
     ///
     /// - Parameters:
     ///   - router: The app's router.
-    ///   - base: The path below which requests may be merged, and below which the route is. The default is the root.
+    ///   - base: The path of the route, below which requests may be merged. The default is the root.
     ///   - path: The path of the route below the base. The default is `_batch`.
-    ///   - limits: The bounds of envelopes.
+    ///   - limits: The limits of envelopes.
     ///   - clock: The clock of the time limits. The default is the continuous clock.
-    ///   - itemContext: Creates the context in which a request runs, from a copy of the envelope's context with new
-    ///     router state. By default it returns that copy, with all values that middleware stored in it, such as the
-    ///     envelope's verified identity. It can mark the context as that of a merged request, for middleware that
-    ///     depends on it. An error that it throws is the response to only that request: an `HTTPError` with its status,
-    ///     any other as 500.
+    ///   - itemContext: Creates the context in which a merged request runs, from a copy of the envelope's context with
+    ///     new router state. The default returns the copy, with all values that middleware stored in it, such as the
+    ///     envelope's verified identity. A custom closure can mark the context for middleware that treats merged
+    ///     requests differently. If it throws, only this request fails: with the status of an `HTTPError`, or 500.
     public init(
         _ router: Router<Context>, base: String = "", path: String = "_batch", limits: MergingLimits = .standard,
         clock: any Clock<Duration> = ContinuousClock(),
@@ -51,14 +50,14 @@ public struct MergingRouter<Context: RequestContext>: HTTPResponderBuilder {
             rules: ItemRules(base: base, route: route, limits: limits), clock: clock, itemContext: itemContext)
         let items = ItemResponder<Context>()
         self.items = items
-        // Weak, or the router's responder and this route would retain each other.
+        // Weak, since the router's responder and this route would otherwise retain each other.
         router.post(RouterPath(route)) { [weak items] request, context in
             guard let responder = items?.responder else { throw HTTPError(.serviceUnavailable) }
             return await runner.respond(request, context, with: responder)
         }
     }
 
-    /// Builds the responder; called once by the application.
+    /// Creates the responder. The application calls it once.
     public func buildResponder() -> some HTTPResponder<Context> {
         let responder = router.buildResponder()
         items.set(responder)
@@ -66,10 +65,10 @@ public struct MergingRouter<Context: RequestContext>: HTTPResponderBuilder {
     }
 }
 
-/// Responds to requests like its router, and to merged ones.
+/// Handles envelopes, and passes all other requests to the router.
 struct MergingResponder<Context: RequestContext>: HTTPResponder {
     let base: RouterResponder<Context>
-    /// The only strong reference, since the route holds it weakly.
+    /// The only strong reference: the route holds a weak one.
     let items: ItemResponder<Context>
 
     func respond(to request: Request, context: Context) async throws -> Response {
@@ -77,7 +76,7 @@ struct MergingResponder<Context: RequestContext>: HTTPResponder {
     }
 }
 
-/// Responds to the requests of envelopes; set after the routes are known.
+/// Runs merged requests. Its responder is set when all routes are known.
 final class ItemResponder<Context: RequestContext>: Sendable {
     /// Guards the responder.
     private let state = Mutex<RouterResponder<Context>?>(nil)

@@ -2,15 +2,16 @@ import Crypto
 import HTTPTypes
 import RunwaySignatures
 
-/// Verifies salted digests and sealed keys by rules.
+/// Verifies salted digests and sealed keys by ``DigestRules``.
 struct DigestVerifier: Sendable {
     let rules: DigestRules
     let policy: VerificationPolicy
     let keys: any KeyDirectory
     let nonces: any NonceStore
-    /// Keys for digests of unknown callers, so that the time does not show whether a caller is known.
+    /// Keys to verify digests of unknown callers with, so that the response time does not reveal whether a caller is
+    /// known.
     let decoys: DecoyKeys
-    /// Whether a digest whose time is refused is still verified, so that the refusal says whether it is authentic.
+    /// Whether a digest with an invalid time is still verified, so that the refusal states whether it is authentic.
     let judgesTimeLast: Bool
 
     init(
@@ -23,7 +24,7 @@ struct DigestVerifier: Sendable {
         self.judgesTimeLast = judgesTimeLast
     }
 
-    /// Returns the digest that a request carries, if it may be accepted as far as is known before the body is read.
+    /// Returns the digest of a request, after the checks that need no body.
     func digest(of head: HTTPRequest, at now: UnixTime) throws(SignatureRefusal) -> SaltedDigest {
         let digest: SaltedDigest
         do {
@@ -73,7 +74,7 @@ struct DigestVerifier: Sendable {
         }
     }
 
-    /// Verifies everything except the time and the nonce.
+    /// Verifies the digest, except for its time and nonce.
     private func verifyValue(
         of digest: SaltedDigest, of head: HTTPRequest, _ lines: CanonicalRequest, at now: UnixTime
     ) async throws(SignatureRefusal) -> (record: KeyRecord, way: VerifiedSigner.Way) {
@@ -107,15 +108,15 @@ struct DigestVerifier: Sendable {
         return (record, isSealed ? .sealedKey : .saltedDigest)
     }
 
-    /// Returns the components that a policy and a key require, and that a digest does not cover. The policy's authority
-    /// is excepted: no digest covers it.
+    /// Returns the components that a policy and a key require and that a digest cannot cover. The policy's authority is
+    /// exempt, since no digest covers it.
     static func missing(_ policy: VerificationPolicy, _ record: KeyRecord) -> [ComponentIdentifier] {
         (policy.requiredComponents.filter { $0 != .authority } + record.requiredComponents).filter {
             !covered.contains($0)
         }
     }
 
-    /// Verifies that the sealed secret is the registered one, and that it belongs to the caller that the digest names.
+    /// Verifies that the sealed secret is the registered one and belongs to the caller that the digest names.
     private func verifySealedKey(
         of digest: SaltedDigest, _ lines: CanonicalRequest, _ head: HTTPRequest, by key: VerificationKey,
         at now: UnixTime

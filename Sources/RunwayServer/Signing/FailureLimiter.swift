@@ -3,8 +3,8 @@ import Synchronization
 
 /// Counts the failures of sources in a table of fixed size.
 ///
-/// Each source has one slot, chosen by its hash. If two sources have the same slot, it belongs to the one that failed
-/// last: a flood from many addresses can make the table forget others, but the failures of one source never count for
+/// Each source has one slot, chosen by its hash. If two sources share a slot, it belongs to the one that failed last. A
+/// flood from many addresses can therefore replace the counts of others, but the failures of one source never count for
 /// another.
 final class FailureLimiter: Sendable {
     private struct Slot {
@@ -22,7 +22,7 @@ final class FailureLimiter: Sendable {
         slots = Mutex(Array(repeating: Slot(), count: limits.maximumSources))
     }
 
-    /// Whether a source has failed too often to be examined.
+    /// Returns whether a source has reached its limit, so that its request is refused unverified.
     func isExceeded(by source: String, at now: UnixTime) -> Bool {
         let hash = ExactText(source).hashValue
         return slots.withLock { slots in
@@ -31,7 +31,6 @@ final class FailureLimiter: Sendable {
         }
     }
 
-    /// Counts a failure.
     func record(_ source: String, at now: UnixTime) {
         let hash = ExactText(source).hashValue
         slots.withLock { slots in
@@ -43,8 +42,7 @@ final class FailureLimiter: Sendable {
 
     private func index(of hash: Int) -> Int { Int(UInt(bitPattern: hash) % UInt(limits.maximumSources)) }
 
-    /// Returns the failures that the time since the last one has not made good. A clock that was set back makes all
-    /// good.
+    /// Returns the failures of a slot that have not yet expired. If the clock was set back, none remain.
     private func remaining(_ slot: Slot, _ now: UnixTime) -> Int {
         guard slot.time != .min, now.seconds >= slot.time else { return 0 }
         let (recovered, overflows) = Int(clamping: now.seconds - slot.time)

@@ -17,21 +17,24 @@ import RunwaySignatures
 /// A request that names two servers is refused with 400: by a `Host` that differs from `:authority` in HTTP/2 (RFC 9113
 /// §8.3.1), or by several that differ (RFC 9112 §3.2). Case and the default port make no difference.
 public struct PublicOrigin: Sendable, Hashable {
-    /// The scheme. The default is `https`.
+    /// The scheme that clients use. The default is `https`.
     public let scheme: String
     /// The authorities, in lower case and without the default port.
     public let authorities: [String]
-    /// The field in which the proxy in front of this server states the authority that the client used, such as
-    /// `X-Forwarded-Host`. It is read if there are several authorities, and must be one of them. The proxy must replace
-    /// a client's own value of it. The default is `nil`: the authority is the request's.
+    /// The header field in which the proxy in front of this server sends the authority that the client used, such as
+    /// `X-Forwarded-Host`. The default, `nil`, uses the authority of the request.
+    ///
+    /// The field is read if there are several authorities, and must name one of them. The proxy must replace a value
+    /// that the client sends.
     public var proxyField: HTTPField.Name?
-    /// The field in which the proxy in front of this server states the address of its client, such as
-    /// `X-Forwarded-For`. The failures of that address are limited (``SignatureRules/failureLimits``), and
-    /// ``source(of:from:)`` returns it. The last value counts, which is the proxy's own; values that a client sends
-    /// precede it. The default is `nil`.
+    /// The header field in which the proxy in front of this server sends the address of its client, such as
+    /// `X-Forwarded-For`. The default is `nil`.
+    ///
+    /// The failures of the address are limited (``SignatureRules/failureLimits``), and ``source(of:from:)`` returns it.
+    /// The last value counts, since the proxy appends its own value to those of the client.
     public var proxySourceField: HTTPField.Name?
 
-    /// An origin with one or more authorities: hosts with a port unless it is the default.
+    /// Creates an origin with one or more authorities: hosts, with a port unless it is the default.
     public init(_ authority: String, _ others: String..., scheme: String = "https") {
         let scheme = Authority.lowercased(scheme)
         self.scheme = scheme
@@ -39,15 +42,16 @@ public struct PublicOrigin: Sendable, Hashable {
         precondition(authorities.count == others.count + 1, "A public authority has a host and no user")
     }
 
-    /// Returns the request as the client sent it, with the public scheme and authority.
+    /// Returns the request with the scheme and authority that the client used.
     func head(of request: HTTPRequest, at now: UnixTime) throws(SignatureRefusal) -> HTTPRequest {
-        // HTTP/2 may have Host in addition to :authority, and HTTP/1.1 a second Host (RFC 9113 §8.3.1, RFC 9112 §3.2).
+        // In HTTP/2, Host may accompany :authority, and an HTTP/1.1 request may have two Host fields (RFC 9113 §8.3.1,
+        // RFC 9112 §3.2).
         let hosts = request.headerFields[values: Self.host].map(normalized)
         let named = request.authority.map(normalized) ?? hosts.first
         guard hosts.allSatisfy({ $0 == named }) else {
             throw SignatureRefusal(.malformed, "Host differs from the authority of the request", at: now)
         }
-        // An absolute target would decide over the authority (RFC 9112 §3.2.2), and with it over the configuration.
+        // An absolute target would override Host (RFC 9112 §3.2.2), and thereby the configured authority.
         guard let path = request.path, path.utf8.first == UInt8(ascii: "/") else {
             throw SignatureRefusal(.malformed, "the target of the request is not in origin-form", at: now)
         }
@@ -68,26 +72,26 @@ public struct PublicOrigin: Sendable, Hashable {
         return head
     }
 
-    /// Whether a request that other rules verified was sent to this origin.
+    /// Returns whether a request that other rules verified was sent to this origin.
     func has(_ verified: HTTPRequest) -> Bool {
         verified.scheme == scheme && verified.authority.map { authorities.contains($0) } ?? false
     }
 
-    /// Returns the source of a request, for example for the `source` of an ``UploadRouter``: the address that the proxy
-    /// states for its client, or else the remote IP address; for IPv6 the first 56 bits. `nil` behind a proxy that
-    /// states the authority but no address.
+    /// Returns the source of a request, for example for the `source` of an ``UploadRouter``: the client address that
+    /// the proxy sends, or otherwise the remote IP address. An IPv6 address is truncated to its first 56 bits. Returns
+    /// `nil` if the proxy sends an authority but no address.
     public func source(of request: HTTPRequest, from address: SocketAddress?) -> String? {
         if let stated = statedSource(of: request) { return stated }
         return proxyField == nil ? address?.networkOfSource : nil
     }
 
-    /// Returns the address that the proxy states of its client. `nil` if it states none.
+    /// Returns the client address that the proxy sends, or `nil` if it sends none.
     func statedSource(of request: HTTPRequest) -> String? {
         guard let name = proxySourceField, let line = request.headerFields[values: name].last,
             let value = line.split(separator: ",", omittingEmptySubsequences: false).last
         else { return nil }
         var text = value.filter { $0 != " " && $0 != "\t" }
-        // Some proxies state the port, too, which is another one for each connection.
+        // Some proxies include the port, which differs for each connection.
         if text.first == "[" {
             text = String(text.dropFirst().prefix { $0 != "]" })
         } else if text.count(where: { $0 == ":" }) == 1 {
@@ -97,8 +101,8 @@ public struct PublicOrigin: Sendable, Hashable {
         return (try? SocketAddress(ipAddress: text, port: 0))?.networkOfSource ?? text
     }
 
-    /// Returns the authority as signatures have it; unchanged if they can't have it, so that it matches no authority of
-    /// this server.
+    /// Returns the authority normalized as signatures require. Returns it unchanged if it is malformed, so that it
+    /// matches no authority of this server.
     private func normalized(_ authority: String) -> String {
         Authority.normalized(authority, scheme: scheme) ?? authority
     }

@@ -33,25 +33,25 @@ public import RunwaySignatures
 /// `tooOld` and `inFuture` need the status 401: `SigningStage` of `RunwaySigning` corrects its clock after no other
 /// status.
 public struct RefusedRequest: HTTPResponseError, CustomStringConvertible {
-    /// The reason, and the server's time.
+    /// The reason for the refusal, and the server's time.
     public let refusal: SignatureRefusal
-    /// An acceptable signature. `nil` if none would be accepted.
+    /// Describes a signature that would be accepted; `nil` if none would be.
     public let accepted: SignatureRequest?
     let isExplained: Bool
-    /// The seconds after which the same caller is accepted, if it can only wait. `nil` if it can sign anew, or must not
-    /// try again.
+    /// The number of seconds after which the same caller is accepted; `nil` if it can sign again now, or must not
+    /// retry.
     var retryAfter: Int?
 
-    /// The status of the response.
+    /// The status code of the response.
     public var status: HTTPResponse.Status {
         refusal.reason == .nonceUnknown && retryAfter != nil
             ? .serviceUnavailable : Self.status(refusal.disclosedReason)
     }
 
-    /// The reason that may be disclosed to others.
+    /// The reason in one sentence, safe to disclose to clients.
     public var description: String { "the request is refused: \(refusal.disclosedReason)" }
 
-    /// Returns the response.
+    /// Returns the refusal as a problem response.
     public func response(from request: Request, context: some RequestContext) -> Response {
         var fields = HTTPFields()
         if let accepted {
@@ -61,7 +61,7 @@ public struct RefusedRequest: HTTPResponseError, CustomStringConvertible {
                 context.logger.error("Accept-Signature cannot be made", metadata: ["error": "\(error)"])
             }
         }
-        // RFC 9110 §15.5.2 requires a challenge. RFC 9421 registers no scheme: the requirements are in
+        // RFC 9110 §15.5.2 requires a challenge. RFC 9421 registers no scheme; the requirements are in
         // Accept-Signature.
         if status == .unauthorized { fields[.wwwAuthenticate] = "Signature" }
         if let seconds = retryAfter { fields[.retryAfter] = "\(seconds)" }
@@ -101,20 +101,21 @@ public struct RefusedRequest: HTTPResponseError, CustomStringConvertible {
 }
 
 extension SignatureRefusal.Reason {
-    /// The body is larger than the limit for verification (``SignatureRules/maximumBodyByteCount``).
+    /// The body exceeds the size limit for verification (``SignatureRules/maximumBodyByteCount``).
     public static let bodyTooLarge = Self(name: "bodyTooLarge")
-    /// The request is for an authority that the server does not have (``PublicOrigin``).
+    /// The request has an authority that is not one of this server's (``PublicOrigin``).
     public static let authority = Self(name: "authority")
     /// Too many requests of the same source were refused (``FailureLimits``).
     public static let tooManyFailures = Self(name: "tooManyFailures")
 
-    /// Returns whether the failure may be an attack, and not caused by a wrong clock or the server itself. A request
-    /// without any signature costs nothing, and comes from clients that do not know the requirements yet.
+    /// Returns whether the failure may be an attack, rather than caused by a wrong clock or the server. A request
+    /// without a signature is not counted: it costs nothing, and comes from clients that do not know the requirements
+    /// yet.
     func countsAgainstSource(of request: HTTPRequest) -> Bool {
-        // A body that does not state its length was received up to the limit.
+        // A body of undeclared length counts, since it was received up to the limit.
         if self == .bodyTooLarge { return request.headerFields[.contentLength] == nil }
-        // A replay follows a valid signature: a stranger with a copy of a request could lock out its sender, if they
-        // share an address.
+        // A replay has a valid signature. If it counted, a stranger with a copy of a request could lock out its sender
+        // when both share an address.
         return ![.unsigned, .store, .tooOld, .inFuture, .nonceUnknown, .replayed, .tooManyFailures].contains(self)
     }
 }

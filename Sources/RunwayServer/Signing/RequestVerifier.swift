@@ -3,14 +3,14 @@ import Hummingbird
 import NIOCore
 package import RunwaySignatures
 
-/// Verifies requests by rules.
+/// Verifies requests by ``SignatureRules``.
 struct RequestVerifier: Sendable {
     let rules: SignatureRules
     let keys: any KeyDirectory
     let signatures: SignatureVerifier
     let digests: DigestVerifier?
     let now: @Sendable () -> UnixTime
-    /// The signatures that the policy asks for, for requests with a body and without.
+    /// The signatures that the policy requests, for requests with a body and without.
     private let wanted: (withBody: SignatureRequest?, without: SignatureRequest?)
 
     init(
@@ -18,7 +18,7 @@ struct RequestVerifier: Sendable {
     ) {
         (self.rules, self.keys, self.now) = (rules, keys, now)
         var signatures = SignatureVerifier(policy: rules.policy, keys: keys, nonces: nonces)
-        // A refusal of the time is signed only if the signature is authentic.
+        // Only refusals of authentic requests are signed, so the time is judged after the signature.
         let judgesTimeLast = rules.responses != nil
         signatures.judgesTimeLast = judgesTimeLast
         self.signatures = signatures
@@ -34,7 +34,7 @@ struct RequestVerifier: Sendable {
 
     /// Returns the signer of a request, and the request with its verified body.
     ///
-    /// - Parameter onStreamFailure: Makes the error that a streamed body throws at its end if its digest differs from
+    /// - Parameter onStreamFailure: Creates the error that a streamed body throws at its end if its digest differs from
     ///   the signed one.
     /// - Throws: ``SignatureRefusal``, or the error of reading the body.
     func verify(
@@ -48,7 +48,7 @@ struct RequestVerifier: Sendable {
         if let digests {
             let digest = try digests.digest(of: head, at: now())
             let body = try await wholeBody(of: request)
-            // The time at which the nonce is claimed: the body may have arrived slowly.
+            // Uses the current time, since the body may have arrived slowly.
             let signer = try await digests.verify(digest, of: head, body: Array(body.readableBytesView), at: now())
             return (signer, request.with(RequestBody(buffer: body)))
         }
@@ -69,8 +69,8 @@ struct RequestVerifier: Sendable {
 
     /// Returns the request with a body that matches its signature.
     ///
-    /// The body may arrive slowly: a refusal contains the time at which it is made, by which the client corrects its
-    /// clock, and the signer is judged again at that time.
+    /// The body may arrive slowly, so the signer is judged again afterwards. A refusal contains the time at which it is
+    /// made, by which the client corrects its clock.
     private func request(
         _ request: Request, of signer: VerifiedSigner, _ signature: VerifiedSignature, streams: Bool,
         _ onStreamFailure: @escaping @Sendable (SignatureRefusal) async -> RefusedRequest
@@ -104,9 +104,9 @@ struct RequestVerifier: Sendable {
         return request.with(RequestBody(buffer: body))
     }
 
-    /// Verifies a request that reaches the middleware with a signer: the same request once more, or a request that this
-    /// process made from a verified one, such as the items of an envelope. Middleware with other rules may have
-    /// verified it, and may pass its body on unverified.
+    /// Verifies a request that reaches the middleware with a verified signer. It is either the same request again, or
+    /// one that this process derived from it, such as a request of an envelope. Middleware with other rules may have
+    /// verified it without its body.
     func verify(_ request: Request, lent signer: VerifiedSigner) async throws -> Request {
         let isStreamed = rules.streamsBody(request.head) || !rules.policy.coversBody
         let received = isStreamed ? request : request.with(RequestBody(buffer: try await wholeBody(of: request)))
@@ -114,12 +114,12 @@ struct RequestVerifier: Sendable {
         return received
     }
 
-    /// Judges a signer that was verified before, by other rules or by the same rules at an earlier time.
+    /// Judges a signer that was verified earlier, by the same or by other rules.
     ///
     /// - Parameters:
     ///   - request: The request that the signer is to be accepted for.
-    ///   - ignoringTimes: Whether the signature may have become too old since, for example while a long body is
-    ///     streamed.
+    ///   - ignoringTimes: Whether the signature may have become too old in the meantime, for example while a long body
+    ///     is streamed.
     private func judge(
         _ signer: VerifiedSigner, as request: HTTPRequest, ignoringTimes: Bool = false
     ) async throws(SignatureRefusal) {
@@ -148,7 +148,7 @@ struct RequestVerifier: Sendable {
         var head = request
         (head.scheme, head.authority) = (signer.head.scheme, signer.head.authority)
         let isSame = head == signer.head
-        // The signature covers an item only through the digest of the envelope.
+        // The signature covers a merged request only through the digest of the envelope.
         guard signer.coversBody || isSame && !rules.policy.coversBody else {
             throw SignatureRefusal(.coverage, "the signature does not cover the body that was received", at: time)
                 .authentic()
@@ -178,7 +178,7 @@ struct RequestVerifier: Sendable {
         }
     }
 
-    /// Returns whether these rules accept the way in which other rules with the same tag verified a request.
+    /// Returns whether these rules accept the verification that other rules with the same tag performed.
     private func accepts(_ way: VerifiedSigner.Way, by key: VerificationKey) -> Bool {
         switch way {
         case .signature: rules.policy.algorithms.contains(key.algorithm)
@@ -188,7 +188,7 @@ struct RequestVerifier: Sendable {
         }
     }
 
-    /// Returns whether these rules accept the nonce as other rules with the same tag have checked it.
+    /// Returns whether these rules accept the check of the nonce that other rules with the same tag performed.
     private func accepts(_ claimed: Nonce?, of way: VerifiedSigner.Way) -> Bool {
         switch (rules.policy.nonces, way) {
         case (.unchecked, _): true
@@ -198,14 +198,14 @@ struct RequestVerifier: Sendable {
         }
     }
 
-    /// Returns a request for an acceptable signature after a refusal. `nil` if none would be accepted now.
+    /// Returns the description of an acceptable signature after a refusal, or `nil` if none would be accepted now.
     func accepted(after refusal: SignatureRefusal, of request: HTTPRequest) async -> SignatureRequest? {
         guard ![.store, .tooManyFailures, .bodyTooLarge, .authority].contains(refusal.reason) else { return nil }
-        // A salted digest can't have a nonce of the server: its caller has to wait.
+        // A salted digest cannot use a nonce of the server, so its caller has to wait.
         if refusal.reason == .nonceUnknown, proof(of: request) == .digest { return nil }
         let hasBody = Self.announcesBody(request) || refusal.reason == .body
         var accepted = hasBody ? wanted.withBody : wanted.without
-        // The signature was valid: the owner of its key may learn the requirements of the key.
+        // The signature was valid, so the key's owner may learn the requirements of the key.
         if refusal.reason == .coverage, refusal.base != nil, let keyID = taggedSignature(of: request)?.parameters.keyID,
             let record = try? await keys.record(forKeyID: keyID)
         {
@@ -215,13 +215,12 @@ struct RequestVerifier: Sendable {
             }
             accepted = try? policy.signatureRequest(hasBody: hasBody)
         }
-        // A copy of the request was accepted: with another nonce the client would send it a second time.
+        // A replayed request was already accepted: with another nonce, the client would send it a second time.
         if refusal.reason != .replayed { accepted?.nonce = rules.policy.serverNonces?.issue(at: refusal.time) }
         return accepted
     }
 
-    /// Returns the refusal with the signature base of the request, as far as it can be computed, unless it has one. For
-    /// development.
+    /// Adds the signature base of the request to the refusal, if it can be computed. For development.
     func explained(_ refusal: SignatureRefusal, of request: HTTPRequest) -> SignatureRefusal {
         guard refusal.base == nil, let head = try? rules.origin.head(of: request, at: refusal.time),
             let signature = taggedSignature(of: head)
@@ -230,9 +229,10 @@ struct RequestVerifier: Sendable {
         return refusal.with(base: context.availableBase(for: signature.parameters))
     }
 
-    /// Returns the verifier for a request's salted digest. `nil` if the request has no digest, if no digest is
-    /// accepted, or if the request has a signature: then only the signature counts, so that the digest does not bypass
-    /// it. Signatures with another tag, which a proxy may add, do not count; malformed fields do.
+    /// Returns the verifier for a request's salted digest. Returns `nil` if the request has no digest, or no digest is
+    /// accepted. Also returns `nil` if the request has a signature: then only the signature counts, so that the digest
+    /// cannot bypass it. Signatures with another tag, which a proxy may add, are ignored, but a malformed signature
+    /// field counts as a signature.
     private func digests(for head: HTTPRequest) -> DigestVerifier? {
         guard let digests, head.headerFields.contains(.runwayDigest),
             let signatures = try? head.headerFields.signatures(),
@@ -241,12 +241,13 @@ struct RequestVerifier: Sendable {
         return digests
     }
 
-    /// Returns the seconds after which a caller that can only wait is accepted.
+    /// Returns the number of seconds after which a caller that can only wait is accepted.
     func retryAfter(_ refusal: SignatureRefusal, by proof: RequestProof?) -> Int? {
         switch (refusal.reason, proof) {
         case (.tooManyFailures, _): return 1
         case (.nonceUnknown, .digest):
-            // A new digest is accepted when the memory is as old as clocks may be ahead; a full memory has room sooner.
+            // A new digest is accepted once nonces have been recorded for as long as clocks may be ahead. A full store
+            // has space sooner.
             let start = refusal.acceptedUntil ?? refusal.time
             let tolerance = rules.policy.clockTolerance
             let wait = (start + tolerance).seconds - refusal.time.seconds
@@ -255,18 +256,16 @@ struct RequestVerifier: Sendable {
         }
     }
 
-    /// Returns the kind of proof by which a request is verified.
     func proof(of head: HTTPRequest) -> RequestProof? {
         if digests(for: head) != nil { return .digest }
         return taggedSignature(of: head).map { .signature(label: $0.label) }
     }
 
-    /// Returns whether a request has no proof of its sender at all.
+    /// Returns whether a request has neither a signature nor a digest.
     static func isUnsigned(_ head: HTTPRequest) -> Bool {
         !isSigned(head) && !head.headerFields.contains(.runwayDigest)
     }
 
-    /// Returns whether a request has a field of signatures.
     private static func isSigned(_ head: HTTPRequest) -> Bool {
         head.headerFields.contains(.signature) || head.headerFields.contains(.signatureInput)
     }
@@ -276,7 +275,7 @@ struct RequestVerifier: Sendable {
         return signatures?.first { $0.parameters.tag == rules.policy.tag }
     }
 
-    /// Returns whether the header section announces a body. Over HTTP/2 it need not: an unannounced body is refused
+    /// Returns whether the header section announces a body. HTTP/2 does not require it; an unannounced body is refused
     /// when it is read.
     private static func announcesBody(_ head: HTTPRequest) -> Bool {
         head.headerFields[.contentLength].map { $0 != "0" } ?? head.headerFields.contains(.transferEncoding)
@@ -290,7 +289,7 @@ struct RequestVerifier: Sendable {
         }
     }
 
-    /// Returns whether the header section mentions no body at all. A body that follows nevertheless is refused.
+    /// Returns whether the header section mentions no body. If a body nevertheless follows, it is refused.
     private static func hasNoBody(_ head: HTTPRequest) -> Bool {
         !announcesBody(head) && !head.headerFields.contains(.contentDigest)
     }
@@ -310,7 +309,7 @@ struct RequestVerifier: Sendable {
 }
 
 extension SignatureRules {
-    /// Judges a received request like a ``SignatureMiddleware`` with these rules and an empty memory of nonces.
+    /// Judges a received request as a ``SignatureMiddleware`` with these rules and no recorded nonces would.
     ///
     /// - Throws: `SignatureRefusal`.
     package func judge(_ head: HTTPRequest, body: [UInt8], keys: any KeyDirectory, at now: UnixTime) async throws {
@@ -323,14 +322,13 @@ extension SignatureRules {
     }
 }
 
-/// A body that is passed on while it is received, and judged at its end.
+/// A streamed body whose signature is judged at its end.
 struct VerifiedBody: AsyncSequence, Sendable {
-    /// Judges the request at the end of its body. `mismatch` is the reason why the body's digest differs from the
-    /// signed one; `nil` if it is equal.
+    /// Judges the request at the end of its body. `mismatch` is set if the body's digest differs from the signed one.
     typealias Judge = @Sendable (_ mismatch: SignatureError?) async throws(RefusedRequest) -> Void
 
     let base: RequestBody
-    /// The signed digest. `nil` if the signature covers no body.
+    /// The signed digest; `nil` if the signature does not cover the body.
     let digest: BodyDigest?
     let judge: Judge
 

@@ -5,58 +5,57 @@ import Logging
 import NIOCore
 public import RunwaySignatures
 
-/// Signs the responses to requests, so that a client can verify them bound to its request (RFC 9421 §2.4).
+/// Signs responses and binds them to their requests (RFC 9421 §2.4).
 ///
-/// A signature covers the status, the digest of the body, and of the request its method, authority, path, query, and
-/// the signature or the salted digest that was verified. If the request has `Accept-Signature`, it also covers the
-/// components and has the label and the nonce that are asked for there; if that asks for `expires`, the signature
-/// expires 60 seconds after it was made. The digest has the algorithm that `Want-Content-Digest` prefers (RFC 9530 §4),
-/// and SHA-256 if that names none that is known.
+/// A signature covers the status and the digest of the body. From the request, it covers the method, authority, path,
+/// query, and the verified signature or salted digest. If the request has `Accept-Signature`, it also covers the
+/// requested components, with the requested label and nonce; if `expires` is requested, the signature expires after 60
+/// seconds. The algorithm of the digest is the one that `Want-Content-Digest` prefers (RFC 9530 §4), or SHA-256 if none
+/// of them is known.
 ///
-/// A refusal is signed if the signature or the digest of its request was found to be authentic, for example after a
-/// replay or with a wrong clock; otherwise anyone could make the server sign. An error of a handler is signed as its
-/// own response, or as a bare 500.
+/// A refusal is signed if the signature or digest of its request is authentic, for example after a replay or with a
+/// wrong clock; otherwise, anyone could make the server sign. An error of a handler is signed as its own response, or
+/// as a bare 500.
 ///
-/// Other refusals are not signed, nor are bodies with a length above ``maximumBodyByteCount``, and ``streams``: a
-/// client that requires signatures refuses them. `Date` and `Server`, which Hummingbird adds later, cannot be covered.
+/// Not signed are other refusals, bodies with a declared length above ``maximumBodyByteCount``, and ``streams``. A
+/// client that requires signatures refuses these. `Date` and `Server`, which Hummingbird adds later, cannot be covered.
 public struct ResponseSigning: Sendable {
-    /// The server's key.
+    /// Signs with the server's key.
     public let signer: any MessageSigner
     /// The identifier by which clients find the key.
     public let keyID: String
-    /// The tag of the signatures.
+    /// The tag parameter of the signatures (RFC 9421 §2.3).
     public let tag: String
-    /// The longest body, in bytes, that is collected and digested. The default is 1 MiB. A longer one whose length its
-    /// handler did not state is an error, and the response a 500.
+    /// The maximum body size, in bytes, that is collected and digested. The default is 1 MiB. A larger body whose
+    /// length the handler did not declare causes a 500.
     public var maximumBodyByteCount = 1 << 20
-    /// Chooses the responses, by request and head, whose body is passed on while it is made and not signed, if its
-    /// handler did not state its length. The default chooses `text/event-stream`. The bodies of all others are
-    /// collected before they are sent.
+    /// Selects, by request and response head, responses that are streamed unsigned if their length is not declared. The
+    /// default selects `text/event-stream`. The bodies of all other responses are collected before they are sent.
     public var streams: @Sendable (HTTPRequest, HTTPResponse) -> Bool = { _, response in
         response.headerFields[.contentType]?.lowercased().hasPrefix("text/event-stream") == true
     }
-    /// Chooses requests that pass without a signature and have signed responses, such as the login of a client that has
-    /// no key yet and requires signed responses. The default chooses no request.
+    /// Selects requests that need no signature but get signed responses. The default selects none. An example is the
+    /// login of a client that requires signed responses but has no key yet.
     ///
-    /// Such a request has no verified sender: its handler has no signer and an unverified body. A request with a
-    /// signature or a salted digest is verified like all others.
+    /// The handler of such a request has no signer and an unverified body. A request with a signature or a salted
+    /// digest is always verified.
     public var passesUnsigned: @Sendable (HTTPRequest) -> Bool = { _ in false }
 
-    /// The time for which a signature is valid if it must have an expiry.
+    /// The lifetime of a signature if the client requests `expires`.
     private static let lifetime = Duration.seconds(60)
 
-    /// Signs with a key.
+    /// Creates settings that sign responses with a key.
     public init(by signer: any MessageSigner, keyID: String, tag: String) {
         (self.signer, self.keyID, self.tag) = (signer, keyID, tag)
     }
 
-    /// Signs the response to a request with the public authority.
+    /// Signs the response to a request. The request must have the public authority.
     ///
     /// - Parameters:
-    ///   - proof: The kind of proof by which the request was verified. `nil` if it was not.
+    ///   - proof: The kind of proof by which the request was verified; `nil` if it was not verified.
     ///   - structuredFieldTypes: ``SignatureRules/structuredFieldTypes``.
     ///   - now: Returns the time. Called when the body has been collected.
-    /// - Throws: The errors of the response's body, or `GatheredBody.TooLarge`. A response that cannot be signed is
+    /// - Throws: The error of the response's body, or `GatheredBody.TooLarge`. A response that cannot be signed is
     ///   returned without a signature.
     func signed(
         _ response: Response, to request: HTTPRequest, by proof: RequestProof?,
@@ -97,7 +96,7 @@ public struct ResponseSigning: Sendable {
                 parameters, label: asked?.label ?? "sig1", by: signer)
             response.headers.append(signature)
         } catch let error as SignatureError where request.headerFields.contains(.acceptSignature) {
-            // The request asks for a component that the response does not have, or its field is malformed.
+            // The client requests a component that the response does not have, or its `Accept-Signature` is malformed.
             logger.debug("a response cannot be signed as asked", metadata: ["error": "\(error)"])
         } catch {
             logger.error("a response cannot be signed", metadata: ["error": "\(type(of: error))"])
@@ -124,10 +123,10 @@ public struct ResponseSigning: Sendable {
     }
 }
 
-/// The kind of proof by which a request is verified, to which its response is bound.
+/// The kind of proof by which a request is verified. The signature of the response covers the proof.
 enum RequestProof: Sendable, Hashable {
     case signature(label: String)
-    /// A salted digest, with a sealed key or without.
+    /// A salted digest, with or without a sealed key.
     case digest
 
     init(_ way: VerifiedSigner.Way) {

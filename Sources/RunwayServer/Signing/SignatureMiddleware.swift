@@ -39,19 +39,19 @@ public struct SignatureMiddleware<Context: SignedRequestContext>: RouterMiddlewa
     private let limiter: FailureLimiter?
     private let outcomes: SignatureOutcomes
 
-    /// Verifies the signature of every request before the handlers below see it.
+    /// Creates middleware that verifies the signature of every request before the next responder handles it.
     ///
     /// - Parameters:
     ///   - rules: The requirements for requests.
     ///   - keys: Finds keys by their identifiers.
-    ///   - nonces: Remembers used nonces. The default is a `NonceMemory` that starts now, for one server, together with
-    ///     nonces of the server, by a random key unless the policy has `VerificationPolicy.serverNonces`. In the first
-    ///     30 seconds it refuses requests with a nonce of the client's, and clients sign them anew with the nonce of
-    ///     the refusal; salted digests can't have one. A `SQLiteNonceStore` of `RunwayServerStorage` accepts requests
-    ///     at once. Middleware with the same keys must share a store; several servers behind one name must share a
+    ///   - nonces: Records used nonces. The default is a `NonceMemory` for one server that starts now. It is used
+    ///     together with nonces of the server, by a random key unless the policy has `VerificationPolicy.serverNonces`.
+    ///     For its first 30 seconds, requests with a client nonce are refused, and clients sign again with the nonce in
+    ///     the refusal; salted digests cannot use one. A `SQLiteNonceStore` of `RunwayServerStorage` accepts requests
+    ///     immediately. Middleware with the same keys must share a store; several servers behind one name must share a
     ///     store and the key of `serverNonces`.
-    ///   - metrics: Makes the counters. The default is the factory of the process.
-    ///   - now: Returns the time. The default is the wall clock's.
+    ///   - metrics: Creates the counters. The default is the process-wide factory.
+    ///   - now: Returns the time. The default is the system's clock.
     public init(
         _ rules: SignatureRules, keys: any KeyDirectory, nonces: (any NonceStore)? = nil,
         metrics: any MetricsFactory = MetricsSystem.factory,
@@ -68,8 +68,7 @@ public struct SignatureMiddleware<Context: SignedRequestContext>: RouterMiddlewa
         outcomes = SignatureOutcomes(metrics)
     }
 
-    /// Verifies a request and passes it on, or throws a ``RefusedRequest``. A refusal that is signed is returned as a
-    /// response.
+    /// Verifies a request and passes it on, or throws a ``RefusedRequest``. A signed refusal is returned as a response.
     public func handle(
         _ request: Request, context: Context, next: @concurrent (Request, Context) async throws -> Response
     ) async throws -> Response {
@@ -119,7 +118,7 @@ public struct SignatureMiddleware<Context: SignedRequestContext>: RouterMiddlewa
             next)
     }
 
-    /// Passes a request on, and signs the response.
+    /// Passes a request on and signs the response.
     private func respond(
         to request: Request, head: HTTPRequest, by proof: RequestProof?, _ context: Context,
         _ signing: ResponseSigning, _ next: @concurrent (Request, Context) async throws -> Response
@@ -136,28 +135,29 @@ public struct SignatureMiddleware<Context: SignedRequestContext>: RouterMiddlewa
                 return try await signed(try error.response(from: request, context: context))
             }
         } catch {
-            // A body that is malformed as HTTP is refused below, with the connection.
+            // Errors of HTTP parsing are handled by the server, which also closes the connection.
             if Task.isCancelled || error is HTTPParserError { throw error }
-            // Hummingbird would respond without a signature.
+            // If the error were thrown, Hummingbird would respond without a signature.
             let reason = error is GatheredBody.TooLarge ? "the body is too long to be signed" : "\(type(of: error))"
             context.logger.error("a request failed", metadata: ["error": "\(reason)"])
             return try await signed(Response(status: .internalServerError))
         }
     }
 
-    /// Returns the response of a refusal, if the server signs it.
+    /// Returns the response of a refusal if the server signs it.
     ///
     /// - Throws: The ``RefusedRequest`` otherwise.
     private func refuse(
         _ request: Request, _ refusal: SignatureRefusal, _ context: Context, source: String?
     ) async throws -> Response {
         outcomes.count(refusal.reason)
-        // Where refusals are signed the time is judged last: a forgery with a wrong one has cost as much as any other.
+        // If refusals are signed, the time is judged last: a forgery with an invalid time has cost as much as any
+        // other.
         let isForged = rules.responses != nil && !refusal.isAuthentic && [.tooOld, .inFuture].contains(refusal.reason)
         if let source, isForged || refusal.reason.countsAgainstSource(of: request.head) {
             limiter?.record(source, at: refusal.time)
         }
-        // Only the reason: key identifiers, header fields and bases are the client's.
+        // Only the reason is logged: key identifiers, header fields and signature bases come from the client.
         context.logger.debug("request refused", metadata: ["runway.signature": "\(refusal.reason)"])
         let accepted = await verifier.accepted(after: refusal, of: request.head)
         var refused = RefusedRequest(
@@ -165,7 +165,7 @@ public struct SignatureMiddleware<Context: SignedRequestContext>: RouterMiddlewa
             accepted: accepted, isExplained: rules.explainsRefusals)
         let proof = verifier.proof(of: request.head)
         refused.retryAfter = verifier.retryAfter(refusal, by: proof)
-        // Anyone could have the server sign otherwise.
+        // Otherwise, anyone could make the server sign.
         guard let signing = rules.responses, refusal.isAuthentic,
             let head = try? rules.origin.head(of: request.head, at: refusal.time)
         else { throw refused }

@@ -2,48 +2,53 @@ public import HTTPTypes
 public import NIOCore
 public import RunwaySignatures
 
-/// The requirements of a ``SignatureMiddleware`` for requests. Strict by default.
+/// The requirements of a ``SignatureMiddleware`` for requests. The defaults are strict.
 public struct SignatureRules: Sendable {
-    /// The scheme and the authorities under which clients reach the server.
+    /// The scheme and the authorities by which clients reach the server.
     public var origin: PublicOrigin
-    /// The requirements for a signature. By default: method, authority, path, query, the digest of a body, a time of
-    /// creation at most two minutes ago and 30 seconds ahead, a key identifier, and a nonce that is accepted once.
+    /// The requirements for a signature. By default, it must cover the method, authority, path, query and digest of a
+    /// body. It must have a key identifier, a nonce that was not used before, and a creation time at most two minutes
+    /// old and at most 30 seconds ahead.
     public var policy: VerificationPolicy
-    /// The largest body, in bytes, that is read and verified before a handler runs; a larger one is refused with 413.
-    /// The default is 1 MiB. Raise it for larger bodies, each of which takes that much memory. The signature is judged
-    /// again when the body has arrived, which must therefore take no longer than `VerificationPolicy.maximumAge`.
+    /// The maximum body size, in bytes, that is read and verified before a handler runs; a larger body is refused with
+    /// 413. The default is 1 MiB. Raise it for larger bodies, each of which is held in memory.
+    ///
+    /// The signature is judged again when the body has arrived, so the body must arrive within
+    /// `VerificationPolicy.maximumAge`.
     public var maximumBodyByteCount = 1 << 20
-    /// Chooses the requests whose body is passed to the handler while it is received, regardless of its length. At the
-    /// end of the body its digest is compared, and the key is looked up again: if the digest differs, or the key was
-    /// revoked meanwhile, reading throws a ``RefusedRequest`` after the last part. A handler must not let the body take
-    /// effect before. The body may take longer than a signature is accepted (`VerificationPolicy.maximumAge`). The
-    /// default chooses no request.
+    /// Selects requests whose body is streamed to the handler, regardless of its length. The default selects none.
     ///
-    /// A body with a salted digest is never streamed, because the digest can only be verified with the whole body.
+    /// At the end of the body, its digest is compared and the key is looked up again. If the digest differs or the key
+    /// was revoked, reading throws a ``RefusedRequest`` after the last part; a handler must not let the body take
+    /// effect before. The body may take longer than `VerificationPolicy.maximumAge`.
+    ///
+    /// A body with a salted digest is never streamed, since the digest can only be verified with the whole body.
     public var streamsBody: @Sendable (HTTPRequest) -> Bool = { _ in false }
-    /// The types of the structured fields that signatures of requests and responses may cover strictly. The default has
-    /// the fields that RFCs define; add a field of the app by its name in lower case.
+    /// The types of the structured fields that signatures may cover strictly, in requests and responses. The default
+    /// has the fields that RFCs define. Add fields of the app by their lowercase names.
     public var structuredFieldTypes = StructuredFieldType.registered
-    /// The salted digests and sealed keys that are accepted instead of a signature. The default is `nil`: digests are
-    /// refused.
+    /// The rules for salted digests and sealed keys, which are accepted instead of a signature. The default, `nil`,
+    /// refuses digests.
     public var digests: DigestRules?
-    /// The way in which responses are signed. The default is `nil`: they are not signed.
+    /// The settings for signing responses. The default, `nil`, signs none.
     public var responses: ResponseSigning?
-    /// The number of failures of one source that are examined before its requests are refused with 429. `nil` sets no
-    /// limit: for tests under load.
+    /// The limit on failures of one source, beyond which its requests are refused with 429. `nil` sets no limit, for
+    /// load tests.
     public var failureLimits: FailureLimits? = FailureLimits()
-    /// Returns the source of a request, whose failures are limited; `nil` for a request without limit. By default it is
-    /// the remote IP address, for IPv6 its first 56 bits, or the address that ``PublicOrigin/proxySourceField`` states.
+    /// Returns the source of a request, whose failures are limited; `nil` for a request without a limit. The default is
+    /// the address in ``PublicOrigin/proxySourceField``, or the remote IP address, truncated to its first 56 bits for
+    /// IPv6.
     ///
-    /// Behind a proxy all requests have the proxy's address: set that field, or return an identifier of the client. If
-    /// ``PublicOrigin/proxyField`` is set and neither is done, failures have no limit, since one client would use up
-    /// the limit of all, and the middleware logs a warning.
+    /// Behind a proxy, all requests have the proxy's address: set the field, or return an identifier of the client. If
+    /// only ``PublicOrigin/proxyField`` is set, failures have no limit, since one client would use up the limit of all;
+    /// the middleware then logs a warning.
     public var source: (@Sendable (HTTPRequest, SocketAddress?) -> String?)?
-    /// Whether refusals contain the signature base of the server, which the app's `SigningStage` compares with its own.
-    /// They then help an attacker, too, and can disclose the values of covered header fields. The default is `false`.
+    /// Whether refusals contain the server's signature base, which the app's `SigningStage` compares with its own. The
+    /// default is `false`. Refusals with a signature base also help attackers, and can disclose the values of covered
+    /// header fields.
     public var explainsRefusals = false
 
-    /// Creates rules for signatures with a tag.
+    /// Creates rules for signatures with a tag and for requests to an origin. All other properties have their defaults.
     public init(tag: String, origin: PublicOrigin) {
         policy = VerificationPolicy(tag: tag)
         self.origin = origin
@@ -54,7 +59,7 @@ public struct SignatureRules: Sendable {
         return origin.source(of: request, from: address)
     }
 
-    /// A warning about a probable mistake, for the log.
+    /// A warning about a probable mistake, to be logged; `nil` if none was found.
     var warning: String? {
         guard failureLimits != nil, origin.proxyField != nil, origin.proxySourceField == nil, source == nil else {
             return nil
@@ -64,13 +69,14 @@ public struct SignatureRules: Sendable {
 }
 
 extension SocketAddress {
-    /// The IP address; for IPv6 the network of 56 bits, since a home may have all addresses of it (RFC 6177 §2).
+    /// The IP address, or the 56-bit network of an IPv6 address, since a home may use all addresses of it (RFC 6177
+    /// §2).
     var networkOfSource: String? {
-        // An IPv4 address in the form of IPv6 is one client; a scoped address has its zone after a percent sign.
+        // An IPv4-mapped IPv6 address identifies one client; a scoped address has its zone after a percent sign.
         guard case .v6 = self, let text = ipAddress?.prefix(while: { $0 != "%" }), !text.hasPrefix("::ffff:") else {
             return ipAddress
         }
-        // Two colons stand for the groups that are zero.
+        // Two colons stand for the omitted zero groups.
         let parts = text.split(separator: "::", maxSplits: 1, omittingEmptySubsequences: false)
         let groups = parts.map { $0.split(separator: ":") }
         let zeros = Array(repeating: "0"[...], count: max(0, 8 - groups.joined().count))

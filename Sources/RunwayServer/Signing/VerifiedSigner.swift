@@ -21,18 +21,18 @@ public import RunwaySignatures
 /// The remote address is the source whose failures are limited (``SignatureRules/source``).
 /// ``BasicSignedRequestContext`` is a ready-made context without other properties.
 public protocol SignedRequestContext: RemoteAddressRequestContext {
-    /// The signer of the request. `nil` before ``SignatureMiddleware`` has verified it. Code that sets it vouches for
-    /// the request.
+    /// The verified signer of the request; `nil` before ``SignatureMiddleware`` has verified the request. Code that
+    /// sets it vouches for the request.
     var signer: VerifiedSigner? { get set }
 }
 
-/// A context for apps that need no properties besides the signer, and the connection for resumable uploads.
+/// A context for apps that need no properties besides the signer and the channel for resumable uploads.
 public struct BasicSignedRequestContext: SignedRequestContext, InterimResponseContext {
-    /// The properties that every context of Hummingbird has.
+    /// The properties that every Hummingbird context has.
     public var coreContext: CoreRequestContextStorage
     /// The connection or stream that carries the request.
     public let channel: any Channel
-    /// The signer of the request.
+    /// The verified signer of the request; `nil` before ``SignatureMiddleware`` has verified the request.
     public var signer: VerifiedSigner?
 
     /// Creates the context of a received request.
@@ -47,7 +47,7 @@ public struct BasicSignedRequestContext: SignedRequestContext, InterimResponseCo
 
 /// The signer of a request, as verified by ``SignatureMiddleware``.
 public struct VerifiedSigner: Sendable {
-    /// The kind of proof by which a request shows its sender.
+    /// The kind of proof by which a request authenticates its sender.
     public enum Way: Sendable {
         /// An HTTP Message Signature (RFC 9421).
         case signature(VerifiedSignature)
@@ -57,9 +57,9 @@ public struct VerifiedSigner: Sendable {
         case sealedKey
     }
 
-    /// The identifier of the key.
+    /// The identifier of the signer's key.
     public let keyID: String
-    /// The party that the key identifies: an account, a device or a third party.
+    /// The owner of the key: an account, a device or a third party.
     public let owner: String
     /// The kind of proof in the request.
     public let way: Way
@@ -67,12 +67,11 @@ public struct VerifiedSigner: Sendable {
     let tag: String
     /// The verified request, with the public authority.
     let head: HTTPRequest
-    /// Whether the proof determines the body, or that the request has no body.
+    /// Whether the proof covers the body, or the absence of a body.
     let coversBody: Bool
-    /// The key that verified the request.
     let key: VerificationKey
-    /// The time of the signature, and the time until which it is valid.
+    /// The creation and expiry times of the signature.
     let times: SignatureTimes
-    /// The claimed nonce. `nil` if the rules that accepted the request do not limit nonces to one use.
+    /// The claimed nonce; `nil` if the rules that accepted the request permit reuse of nonces.
     let nonce: Nonce?
 }

@@ -24,9 +24,9 @@ public protocol InterimResponseContext: RequestContext {
     var channel: any Channel { get }
 }
 
-/// A context for apps that need no properties besides the connection.
+/// A context for apps that need no properties besides the channel for resumable uploads.
 public struct UploadRequestContext: InterimResponseContext {
-    /// The properties that every context of Hummingbird has.
+    /// The properties that every Hummingbird context has.
     public var coreContext: CoreRequestContextStorage
     /// The connection or stream that carries the request.
     public let channel: any Channel
@@ -48,6 +48,6 @@ extension HTTPResponse {
 }
 
 extension Channel {
-    /// Sends an interim response before everything that is written later.
+    /// Sends an interim response, before everything that is written later.
     func sendInterim(_ head: HTTPResponse) { writeAndFlush(HTTPResponsePart.head(head), promise: nil) }
 }

@@ -1,13 +1,13 @@
 import HTTPTypes
 import RunwayFormats
 
-/// The header fields of an upload's first request that are stored, and that the app's request contains.
+/// The header fields of an upload's first request that are stored and passed to the app.
 ///
-/// The type lists allowed fields, since nobody knows in which fields an app's clients authenticate. All other fields
-/// come from the last request: credentials are never stored, and are judged when the upload takes effect.
+/// This is a list of permitted fields, since an app's clients may authenticate in any field. All other fields come from
+/// the last request: credentials are never stored, and are checked when the upload takes effect.
 struct StoredFields: Sendable {
-    /// Fields that describe the content or ask for conditions (RFC 9110 §8, §12.5 and §13.1, RFC 9530, RFC 6266, RFC
-    /// 7240), the key of an unsafe request, and the name of the client software.
+    /// Fields that describe the content or set conditions (RFC 9110 §8, §12.5 and §13.1, RFC 9530, RFC 6266, RFC 7240),
+    /// the key of an unsafe request, and the name of the client software.
     private static let standard: Set<HTTPField.Name> = [
         .contentType, .contentEncoding, .contentLanguage, .contentLocation, .contentDisposition, contentDigest,
         HTTPField.Name("Repr-Digest", known: ()), HTTPField.Name("Want-Repr-Digest", known: ()),
@@ -17,10 +17,10 @@ struct StoredFields: Sendable {
         HTTPField.Name("Prefer", known: ()), .idempotencyKey, .userAgent, .date,
     ]
 
-    /// The digest of the content of one request (RFC 9530 §2).
+    /// The digest of one message's content (RFC 9530 §2).
     private static let contentDigest = HTTPField.Name("Content-Digest", known: ())
 
-    /// The fields that belong to one message, or to the upload.
+    /// The fields that concern only one message, or the upload protocol.
     private static let ofMessage: Set<HTTPField.Name> = [
         .contentLength, .expect,
         .uploadComplete, .uploadIncomplete, .uploadOffset, .uploadLength, .uploadDraftInteropVersion,
@@ -28,26 +28,26 @@ struct StoredFields: Sendable {
 
     private let names: Set<HTTPField.Name>
 
-    /// - Parameter others: Fields that the app allows in addition.
+    /// - Parameter others: Additional fields that the app permits.
     init(and others: Set<HTTPField.Name>) { names = Self.standard.union(others) }
 
-    /// Returns the fields that are stored with an upload.
+    /// Returns the fields to store with an upload.
     ///
-    /// - Parameter isWhole: Whether the content of the request is the whole upload, so that its digest is the upload's
-    ///   digest.
+    /// - Parameter isWhole: Whether the request contains the whole upload, so that its content digest is also the
+    ///   upload's.
     func stored(of fields: HTTPFields, isWhole: Bool) -> [UploadRecord.Field] {
         fields.filter { names.contains($0.name) && (isWhole || $0.name != Self.contentDigest) }
             .map { UploadRecord.Field(name: $0.name.rawName, value: $0.value) }
     }
 
-    /// Returns the head of the request that the app receives.
+    /// Returns the head of the request that is passed to the app.
     ///
     /// - Parameter last: The request that completes the upload.
     func head(of record: UploadRecord, byteCount: Int, completedBy last: HTTPRequest) -> HTTPRequest {
         var head = HTTPRequest(
             method: HTTPRequest.Method(record.method) ?? .post, scheme: record.scheme, authority: record.authority,
             path: record.path)
-        // The server may have stored the record when more fields were allowed.
+        // Checked again, since more fields may have been permitted when the record was stored.
         for field in record.fields {
             if let name = HTTPField.Name(field.name), names.contains(name) {
                 head.headerFields.append(HTTPField(name: name, value: field.value))

@@ -4,12 +4,11 @@ import NIOCore
 import RunwaySignatures
 import Synchronization
 
-/// The facts about an upload that are stored beside its content, so that a restarted server continues with it.
+/// The metadata of an upload, stored beside its content so that a restarted server can continue the upload.
 struct UploadRecord: Codable, Sendable {
-    /// The stage of an upload.
     enum Stage: String, Codable, Sendable {
         case receiving
-        /// The app handles the upload. If the server ends meanwhile, nobody knows whether the upload took effect.
+        /// The app handles the upload. If the server ends in this stage, it is unknown whether the upload took effect.
         case handling
         case complete
     }
@@ -25,9 +24,8 @@ struct UploadRecord: Codable, Sendable {
     var path: String?
     /// The header fields of the first request that may be stored.
     var fields: [Field]
-    /// The account that the upload belongs to; `nil` if the upload belongs to anyone who knows its URL.
+    /// The account that owns the upload; `nil` if anyone who knows its URL may use it.
     var owner: String?
-    /// The source of the first request.
     var source: String?
     var length: Int?
     var stage = Stage.receiving
@@ -36,31 +34,28 @@ struct UploadRecord: Codable, Sendable {
     var bootSession: String?
 }
 
-/// One upload: the content received so far, and the request that may append to it.
+/// One upload: the content received so far, and the request that is appending to it.
 final class StoredUpload: Sendable {
-    /// The reason why content is not appended.
     enum Failure: Error {
         /// A later request for the upload arrived.
         case superseded
-        /// The content is longer than the declared length: the upload is invalid now.
+        /// The content exceeds the declared length, which makes the upload invalid.
         case surplus
-        /// The content is larger than the limits allow.
+        /// The content exceeds a limit.
         case tooLarge
         case noSpace
         case file(UploadFile.Failure)
     }
 
-    /// The permission to append. The next request for the upload takes it away.
+    /// The permission of one request to append. It ends when the next request for the upload takes its turn.
     struct Turn: Sendable {
         fileprivate let number: UInt64
     }
 
-    /// The status of an upload.
     struct Status: Sendable {
         var offset: Int
         var length: Int?
         var stage: UploadRecord.Stage
-        /// The time since the last request for the upload.
         var age: Duration
     }
 
@@ -68,12 +63,12 @@ final class StoredUpload: Sendable {
         var record: UploadRecord
         var offset: Int
         var turn: UInt64 = 0
-        /// The channel of the request that appends.
+        /// The channel of the request that is appending; `nil` if none is.
         var channel: (any Channel)?
-        /// Requests that wait for the end of that request.
+        /// Resumed when the request that is appending has ended.
         var waiters: [EventLoopPromise<Void>] = []
         var lastUse: Date
-        /// The bytes of the upload that count against the limit of all uploads.
+        /// The bytes of the upload that count towards the total limit.
         var reserved: Int
         var isRemoved = false
 
@@ -83,15 +78,15 @@ final class StoredUpload: Sendable {
         }
     }
 
-    /// The time for which a request waits until the content of the previous request is stored: 5 s.
+    /// The maximum time for which a request waits until the previous request's content is stored: 5 s.
     private static let settlingTime = TimeAmount.seconds(5)
 
     let id: String
     let path: String
     let owner: UploadOwner
-    /// The holders from whose shares the upload takes its space.
+    /// The owner and the source whose shares include the upload.
     let holders: [UploadSpace.Holder]
-    /// Guards the status of the upload. It is held while bytes are written, only by threads that may wait for the disk.
+    /// Guards the status of the upload. It is held while bytes are written, so only threads that may block take it.
     private let state: Mutex<State>
 
     var contentPath: String { path + ".content" }
@@ -117,14 +112,14 @@ final class StoredUpload: Sendable {
         }
     }
 
-    /// Whether a request appends to the upload now.
+    /// Whether a request is appending to the upload.
     var isHeld: Bool { state.withLock { $0.channel != nil } }
 
-    /// Closes the connection of the request that appends, and waits until its received bytes are stored, for at most
-    /// five seconds.
+    /// Closes the connection of the request that is appending. Waits up to five seconds until its received bytes are
+    /// stored.
     ///
-    /// The draft asks a server to append as much of an interrupted request as possible. The bytes that the client has
-    /// sent last may still be in memory when it asks for the offset; without this wait it would send them again.
+    /// The draft asks a server to append as much of an interrupted request as possible. When a client asks for the
+    /// offset, its last bytes may still be in memory; without the wait, the client would send them again.
     func settle(before channel: any Channel) async {
         guard let former = state.withLock({ $0.channel }), former !== channel else { return }
         former.close(promise: nil)
@@ -140,10 +135,10 @@ final class StoredUpload: Sendable {
         limit.cancel()
     }
 
-    /// Passes the turn to append to another request, and closes the connection of the request that has the turn.
+    /// Passes the turn to append to another request, and closes the connection of the previous request.
     ///
-    /// The previous request can't append any more when the function returns: the offset does not change until the new
-    /// turn appends.
+    /// When the function returns, the previous request can no longer append: the offset changes only when the new turn
+    /// appends.
     func takeTurn(over channel: (any Channel)?, now: Date) -> Turn {
         let (turn, former, waiters) = state.withLock { state in
             state.turn += 1
@@ -157,7 +152,7 @@ final class StoredUpload: Sendable {
         return turn
     }
 
-    /// Ends a turn; does nothing if another has begun.
+    /// Ends a turn. Does nothing if another turn has begun.
     func end(_ turn: Turn, now: Date) {
         let waiters = state.withLock { state -> [EventLoopPromise<Void>] in
             guard state.turn == turn.number else { return [] }
@@ -168,10 +163,10 @@ final class StoredUpload: Sendable {
         for waiter in waiters { waiter.succeed() }
     }
 
-    /// Records the length of the upload.
+    /// Sets the length of the upload.
     ///
-    /// - Throws: ``UploadProblem/inconsistentLength`` if it differs from an earlier length, or is less than the
-    ///   received bytes.
+    /// - Throws: ``UploadProblem/inconsistentLength`` if the length differs from the one set before, or is less than
+    ///   the received bytes.
     func setLength(_ length: Int?) throws(UploadProblem) {
         guard let length else { return }
         let isConsistent = state.withLock { state in
@@ -182,12 +177,12 @@ final class StoredUpload: Sendable {
         if !isConsistent { throw .inconsistentLength }
     }
 
-    /// Returns how many more bytes must be reserved before `byteCount` bytes are appended.
+    /// Returns the number of bytes to reserve before `byteCount` bytes can be appended.
     func missingReservation(for byteCount: Int) -> Int {
         state.withLock { max(0, $0.offset + byteCount - $0.reserved) }
     }
 
-    /// Adds reserved bytes; returns `false`, and adds none, if the upload is removed.
+    /// Adds reserved bytes. Returns `false` and adds none if the upload was removed.
     func grant(_ byteCount: Int) -> Bool {
         state.withLock { state in
             if state.isRemoved { return false }
@@ -196,7 +191,7 @@ final class StoredUpload: Sendable {
         }
     }
 
-    /// Closes the connection of the request that appends, and refuses all further ones.
+    /// Closes the connection of the request that is appending, and refuses all later requests.
     ///
     /// - Returns: The number of reserved bytes.
     func invalidate() -> Int {
@@ -214,9 +209,9 @@ final class StoredUpload: Sendable {
         return reserved
     }
 
-    /// Appends bytes in a turn; blocks until they are written.
+    /// Appends bytes in a turn. Blocks until they are written.
     ///
-    /// - Returns: The offset after the bytes.
+    /// - Returns: The new offset.
     func append(
         _ bytes: ByteBuffer, to file: UploadFile, in turn: Turn, upTo maximumByteCount: Int
     ) throws(Failure) -> Int {
@@ -235,14 +230,14 @@ final class StoredUpload: Sendable {
         }
     }
 
-    /// Moves the upload to another stage, and stores that.
+    /// Moves the upload to another stage, and stores the stage.
     ///
-    /// - Returns: `false` if the turn has ended, or another request entered the stage.
+    /// - Returns: `false` if the turn has ended or another request has entered the stage.
     func enter(_ stage: UploadRecord.Stage, in turn: Turn?, now: Date) throws(UploadFile.Failure) -> Bool {
         try state.withLock { state throws(UploadFile.Failure) in
             if let turn, state.turn != turn.number { return false }
             guard state.record.stage != stage, !state.isRemoved else { return false }
-            // Stored first: a stage that could not be stored has not been entered.
+            // Stored before memory is changed: if storing fails, the stage has not been entered.
             var record = state.record
             record.stage = stage
             record.byteCount = state.offset
@@ -254,7 +249,6 @@ final class StoredUpload: Sendable {
         }
     }
 
-    /// Stores the facts about the upload.
     func save() throws(UploadFile.Failure) {
         try state.withLock { state throws(UploadFile.Failure) in try Self.write(state.record, path) }
     }

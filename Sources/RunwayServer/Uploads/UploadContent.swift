@@ -1,11 +1,12 @@
 import Hummingbird
 import NIOCore
 
-/// The content of a complete upload, part by part. The file was opened before, so that it can be removed meanwhile.
+/// The content of a complete upload, read in parts. The file is opened at the start, so it may be deleted while it is
+/// read.
 struct UploadContent: AsyncSequence, Sendable {
     typealias Element = ByteBuffer
 
-    /// The size of the parts: 256 KiB.
+    /// The size of a part: 256 KiB.
     private static let partByteCount = 256 << 10
 
     let file: UploadFile

@@ -1,9 +1,9 @@
 import RunwayFormats
 
 extension UploadFields {
-    /// Returns the length of the whole upload that follows from the request at an offset; `nil` if none does.
+    /// Returns the length of the whole upload that the request declares, or `nil` if it declares none.
     ///
-    /// - Throws: ``UploadProblem/inconsistentLength`` if two different lengths follow.
+    /// - Throws: ``UploadProblem/inconsistentLength`` if it declares two different lengths.
     func length(from offset: Int) throws(UploadProblem) -> Int? {
         guard isComplete == true, let contentLength else { return length }
         let (end, overflows) = offset.addingReportingOverflow(contentLength)
@@ -13,7 +13,6 @@ extension UploadFields {
 }
 
 extension UploadLimits {
-    /// Returns the value of `Upload-Limit`.
     func field(_ version: UploadVersion?, age: Duration) -> String {
         let rest = max(0, (lifetime - age).components.seconds)
         // Draft 06 renamed the member.

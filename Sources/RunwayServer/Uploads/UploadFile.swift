@@ -8,10 +8,9 @@ import Foundation
     import Musl
 #endif
 
-/// An open file with the content of an upload; it is closed with the last reference to it. Every operation may wait for
-/// the disk.
+/// An open file with the content of an upload. Releasing the last reference closes it. Every operation may block on the
+/// disk.
 final class UploadFile: Sendable {
-    /// An operation failed.
     struct Failure: Error, CustomStringConvertible {
         let operation: String
         let code: CInt
@@ -21,7 +20,7 @@ final class UploadFile: Sendable {
 
     private let descriptor: CInt
 
-    /// Opens a file; one that does not exist is created, of mode 0600, if the flags say so. A link is not followed.
+    /// Opens a file. If the flags permit creation, a new file has mode 0600. Symbolic links are not followed.
     init(_ path: String, _ flags: CInt) throws(Failure) {
         descriptor = open(path, flags | O_CLOEXEC | O_NOFOLLOW, 0o600)
         guard descriptor >= 0 else { throw Failure(operation: "open", code: errno) }
@@ -29,7 +28,7 @@ final class UploadFile: Sendable {
 
     deinit { close(descriptor) }
 
-    /// Returns the size of the file at a path; `nil` if there is no regular file.
+    /// Returns the size of a file, or `nil` if the path names no regular file.
     static func byteCount(at path: String) -> Int? {
         guard let status = try? FileManager.default.attributesOfItem(atPath: path),
             status[.type] as? FileAttributeType == .typeRegular
@@ -50,7 +49,7 @@ final class UploadFile: Sendable {
         }
     }
 
-    /// Reads at most `count` bytes at an offset; empty at the end.
+    /// Reads at most `count` bytes at an offset. The result is empty at the end of the file.
     func read(_ count: Int, at offset: Int) throws(Failure) -> [UInt8] {
         while true {
             var received = 0
@@ -63,7 +62,7 @@ final class UploadFile: Sendable {
         }
     }
 
-    /// Replaces a small file, atomically for all readers.
+    /// Replaces a small file atomically.
     static func replace(_ path: String, with bytes: [UInt8]) throws(Failure) {
         let draft = path + ".new"
         unlink(draft)
@@ -76,7 +75,7 @@ final class UploadFile: Sendable {
         guard rename(draft, path) == 0 else { throw Failure(operation: "rename", code: errno) }
     }
 
-    /// Creates a folder of the user's own.
+    /// Creates a folder that only its user can access.
     ///
     /// - Throws: ``Failure``, for example if others may read or write an existing folder.
     static func makeFolder(_ path: String) throws(Failure) {
@@ -92,8 +91,8 @@ final class UploadFile: Sendable {
 
     static func remove(_ path: String) { unlink(path) }
 
-    /// The name of the system's session since it started; `nil` if the system does not report it. Bytes written in an
-    /// earlier session may have been lost with the power.
+    /// An id that the operating system changes at every boot; `nil` if the system reports none. Bytes written before
+    /// the last boot may have been lost in a power failure.
     static var bootSession: String? {
         #if canImport(Darwin)
             var bytes = [UInt8](repeating: 0, count: 64)

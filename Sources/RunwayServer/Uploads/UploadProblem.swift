@@ -2,29 +2,29 @@ import HTTPTypes
 import Hummingbird
 import RunwayFormats
 
-/// The reason why a request for an upload is refused, as a response of the type `application/problem+json` (RFC 9457).
+/// The reason why a request for an upload is refused, sent as a problem response (`application/problem+json`, RFC
+/// 9457).
 enum UploadProblem: Error {
-    /// The offset of the request differs from the upload's.
+    /// The offset in the request differs from the offset of the upload.
     case mismatchingOffset(expected: Int, provided: Int)
-    /// The lengths that requests determine differ, or the content is longer.
+    /// The lengths declared by requests differ, or the content is longer.
     case inconsistentLength
-    /// The upload is complete.
+    /// The upload is already complete.
     case completed
-    /// The request lacks a field that the draft requires.
+    /// The request lacks a field that the draft requires, or a field is malformed.
     case malformed(String)
-    /// The content has not the type `application/partial-upload`.
+    /// The type of the content is not `application/partial-upload`.
     case mediaType
-    /// No upload of this client has the URL.
+    /// The client has no upload with this URL.
     case unknown
-    /// The upload or the content of the request exceeds a limit.
+    /// The upload, or the content of the request, exceeds a limit.
     case tooLarge
-    /// There are as many uploads as the limits allow.
+    /// The maximum number of uploads is reached.
     case tooMany
-    /// The client has as many uploads as the limits allow it.
+    /// The client has reached its maximum number of uploads.
     case tooManyOfClient
-    /// There is no space left.
     case noSpace
-    /// A file can't be read or written.
+    /// A file cannot be read or written.
     case storage
 
     private static let registry = "https://iana.org/assignments/http-problem-types#"
@@ -68,7 +68,7 @@ enum UploadProblem: Error {
         }
     }
 
-    /// The response, without the fields of the upload.
+    /// The response without the header fields that describe the upload.
     var response: Response {
         var fields = HTTPFields()
         switch self {

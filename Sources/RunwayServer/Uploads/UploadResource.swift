@@ -3,14 +3,14 @@ import Hummingbird
 import NIOCore
 import RunwayFormats
 
-/// Responses of the resources for uploads.
+/// Creates the responses of upload resources.
 struct UploadResource: Sendable {
     let store: UploadStore
-    /// The path of the URLs of uploads, with a trailing slash.
+    /// The path of upload URLs, with a trailing slash.
     let path: String
     let origin: String
 
-    /// Returns the identifier in the URL of an upload; `nil` if the request has another URL.
+    /// Returns the identifier in an upload URL, or `nil` if the request has another URL.
     func id(of request: Request) -> Substring? {
         let target = (request.head.path ?? "").prefix { $0 != "?" }
         return target.hasPrefix(path) ? target.dropFirst(path.count) : nil
@@ -18,7 +18,7 @@ struct UploadResource: Sendable {
 
     func location(of upload: StoredUpload) -> String { origin + path + upload.id }
 
-    /// Returns the response with the server's supported versions and limits, which the draft requires for `OPTIONS`.
+    /// Adds the server's supported versions and limits to a response to `OPTIONS`, as the draft requires.
     func announced(in response: Response, _ fields: UploadFields) -> Response {
         var response = response
         if [404, 405, 501].contains(response.status.code) { response = Response(status: .noContent) }
@@ -28,7 +28,6 @@ struct UploadResource: Sendable {
         return response
     }
 
-    /// Returns the response to a refused request.
     func refusal(_ problem: UploadProblem, _ fields: UploadFields) -> Response {
         var response = problem.response
         if case .mismatchingOffset(let expected, _) = problem {
@@ -39,7 +38,6 @@ struct UploadResource: Sendable {
         return marked(response, fields)
     }
 
-    /// Returns the response with the state of an upload.
     func state(of upload: StoredUpload, _ fields: UploadFields) -> Response {
         let status = upload.status(now: store.time)
         var headers: HTTPFields = [.cacheControl: "no-store", .uploadOffset: String(status.offset)]
@@ -59,14 +57,13 @@ struct UploadResource: Sendable {
         return response
     }
 
-    /// Returns the app's response to an upload that it has not handled.
+    /// Returns the app's response to an upload that the app has not handled.
     func unfinished(_ response: Response, byteCount: Int, _ fields: UploadFields) -> Response {
         var response = completed(response, byteCount: byteCount, fields)
         response.headers.setComplete(false, fields.version)
         return response
     }
 
-    /// Returns the app's response to a complete upload.
     func completed(_ response: Response, byteCount: Int, _ fields: UploadFields) -> Response {
         var response = response
         response.headers.setComplete(true, fields.version)

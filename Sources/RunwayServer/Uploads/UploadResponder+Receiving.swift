@@ -7,7 +7,7 @@ import RunwayFormats
 import Synchronization
 
 extension UploadResponder {
-    /// Creates the upload by this request, which has all of its content or the first part.
+    /// Creates an upload from a request with all of its content or the first part.
     func create(
         _ request: Request, of owner: UploadOwner, _ fields: UploadFields, _ context: Base.Context
     ) async throws -> Response {
@@ -30,7 +30,7 @@ extension UploadResponder {
         return try await receive(request, into: upload, from: 0, in: turn, isCreation: true, fields, context)
     }
 
-    /// Responds to a request for an upload that exists.
+    /// Responds to a request for an existing upload.
     func respond(
         to request: Request, for id: Substring, of owner: UploadOwner, _ fields: UploadFields, _ context: Base.Context
     ) async throws -> Response {
@@ -49,7 +49,7 @@ extension UploadResponder {
             return Response(status: .noContent)
         }
         await upload.settle(before: context.channel)
-        // On a thread that may wait for the disk: the request before may be writing its last part.
+        // Runs on a thread that may block, since the previous request may be writing its last part.
         let channel = appends ? context.channel : nil
         let turn = try await store.onDisk { upload.takeTurn(over: channel, now: store.time) }
         guard appends else { return resource.state(of: upload, fields) }
@@ -76,7 +76,7 @@ extension UploadResponder {
 
     private func check(_ request: Request, _ fields: UploadFields) throws(UploadProblem) {
         let type = (request.headers[.contentType] ?? "").prefix { $0 != ";" }
-        // Draft 05 introduced the type.
+        // Draft 05 introduced the media type.
         guard type.lowercased() == UploadFields.partType || fields.version.map({ $0 < .v6 }) ?? false else {
             throw .mediaType
         }
@@ -96,7 +96,8 @@ extension UploadResponder {
         _ fields: UploadFields, _ context: Base.Context
     ) async throws -> Response {
         let store = resource.store
-        // Status 104 is no substitute for it (draft-ietf-httpbis-resumable-upload, "Status Code 104").
+        // A client that sends `Expect` waits for status 100; 104 does not replace it
+        // (draft-ietf-httpbis-resumable-upload, "Status Code 104").
         if request.headers[.expect]?.lowercased() == "100-continue" {
             context.channel.sendInterim(HTTPResponse(status: .continue))
         }
@@ -107,7 +108,7 @@ extension UploadResponder {
             upload.end(turn, now: store.time)
             throw error
         }
-        // Draft 01 lets a client leave the field out of its last part.
+        // In draft 01, a client may omit the field in its last part.
         guard fields.isComplete ?? true else {
             upload.end(turn, now: store.time)
             return resource.appended(to: upload, isCreation: isCreation, fields)
@@ -120,7 +121,7 @@ extension UploadResponder {
         return try await handle(upload, byteCount: byteCount, in: turn, request, fields, context)
     }
 
-    /// Passes the whole upload to the app.
+    /// Passes the complete upload to the app.
     private func handle(
         _ upload: StoredUpload, byteCount: Int, in turn: StoredUpload.Turn, _ request: Request, _ fields: UploadFields,
         _ context: Base.Context
@@ -137,7 +138,8 @@ extension UploadResponder {
             throw error
         }
         guard let file else { throw UploadProblem.unknown }
-        // Its connection is not to be cut while the app responds: a later request learns that the upload is complete.
+        // Ends the turn first, so that a later request does not close this connection while the app responds. It learns
+        // instead that the upload is complete.
         upload.end(turn, now: store.time)
         let content = UploadContent(file: file, byteCount: byteCount, store: store)
         let whole = Request(
@@ -153,7 +155,7 @@ extension UploadResponder {
             context.logger.error("the handler of an upload failed", metadata: ["error.type": "\(type(of: error))"])
             response = Response(status: .internalServerError)
         }
-        // A token may expire while a large upload is sent: the client completes it with another one.
+        // The client's token may expire during a large upload; the client then completes the upload with another token.
         if response.status == .unauthorized {
             try await store.onDisk { store.reopen(upload) }
             return resource.unfinished(response, byteCount: byteCount, fields)
@@ -163,9 +165,8 @@ extension UploadResponder {
     }
 }
 
-/// Receives the content of one request.
 struct UploadIntake: Sendable {
-    /// The request ended before all of its content arrived, or another request replaced it.
+    /// The request ended before all of its content arrived, or another request took its turn.
     struct Interrupted: Error {}
 
     let store: UploadStore
@@ -188,7 +189,7 @@ struct UploadIntake: Sendable {
                 channel.sendInterim(interim)
             }
         }
-        // A connection that ended may look like the end of a body.
+        // A closed connection may look like the end of a body.
         guard let contentLength = fields.contentLength else {
             if !channel.isActive { throw Interrupted() }
             return
@@ -196,9 +197,9 @@ struct UploadIntake: Sendable {
         if progress.receivedByteCount < contentLength { throw Interrupted() }
     }
 
-    /// The received bytes of one request, and the progress that the client has been sent.
+    /// Counts the received bytes of one request, and stores the offset last reported to the client.
     private final class Progress: Sendable {
-        /// After how many bytes the client is sent how many there are: 1 MiB.
+        /// The number of bytes after which the offset is reported to the client: 1 MiB.
         private static let reportByteCount = 1 << 20
 
         /// Guards the counts.
@@ -208,7 +209,7 @@ struct UploadIntake: Sendable {
 
         var receivedByteCount: Int { counts.withLock { $0.received } }
 
-        /// Adds bytes; returns the number of received bytes.
+        /// Adds to the number of received bytes, and returns it.
         func add(_ byteCount: Int) -> Int {
             counts.withLock { counts in
                 counts.received += byteCount
@@ -216,7 +217,7 @@ struct UploadIntake: Sendable {
             }
         }
 
-        /// Whether the client is to be sent this offset.
+        /// Returns whether the offset is due to be reported to the client.
         func reports(_ offset: Int) -> Bool {
             counts.withLock { counts in
                 guard offset - counts.reported >= Self.reportByteCount else { return false }
@@ -226,10 +227,11 @@ struct UploadIntake: Sendable {
         }
     }
 
-    /// Removes the upload, which is useless now, as the draft demands.
+    /// Removes the upload, which has become invalid, as the draft requires.
     private func discard() async throws {
         let (store, upload) = (store, upload)
-        // The connection of this request is not to be cut: the response is sent over it.
+        // Ends the turn first, since removing the upload closes the connection of an active turn, and the response
+        // needs it.
         upload.end(turn, now: store.time)
         try await store.onDisk { store.remove(upload) }
     }

@@ -39,9 +39,9 @@ import RunwayFormats
 /// `Upload-Complete: ?0`.
 public struct UploadRouter<Base: HTTPResponderBuilder>: HTTPResponderBuilder
 where Base.Responder.Context: InterimResponseContext {
-    /// Returns whom an upload belongs to.
+    /// Returns the owner of the upload that a request creates or continues.
     public typealias Owner = @Sendable (Request, Base.Responder.Context) async throws -> UploadOwner
-    /// Returns the source of a request; `nil` if it takes no source's share.
+    /// Returns the source of a request, or `nil` if it counts towards no source's share.
     public typealias Source = @Sendable (Request, Base.Responder.Context) -> String?
 
     private let base: Base
@@ -52,25 +52,25 @@ where Base.Responder.Context: InterimResponseContext {
     private let source: Source
     private let storedFields: StoredFields
 
-    /// Receives resumable uploads for the routes of a router.
+    /// Creates a router that receives resumable uploads for the routes of `base`.
     ///
     /// - Parameters:
     ///   - base: The app's router.
-    ///   - folder: The folder for uploads, readable only by its user (mode 0700). It is created if its parent folder
+    ///   - folder: The folder for uploads, accessible only to its user (mode 0700). It is created if its parent folder
     ///     exists.
-    ///   - path: The path of the URLs of uploads. The default is `/_uploads`.
-    ///   - origin: Scheme and authority of the server as clients see them, such as `https://api.example.com`, for URLs
-    ///     that are complete. The default, `nil`, is URLs without them (RFC 9110 §10.2.2).
-    ///   - limits: The bounds of uploads.
-    ///   - fields: The names of further header fields of the first request that are stored with an upload, for the
-    ///     handler. Name none that authenticates. The default is empty.
-    ///   - now: Returns the time by which uploads expire. The default is the wall clock's.
-    ///   - clock: Measures the pace of content. The default is the continuous clock.
+    ///   - path: The path of upload URLs. The default is `/_uploads`.
+    ///   - origin: The scheme and authority that clients see, such as `https://api.example.com`, for absolute upload
+    ///     URLs. The default, `nil`, uses relative URLs (RFC 9110 §10.2.2).
+    ///   - limits: The limits of uploads.
+    ///   - fields: The names of additional header fields of the first request that are stored with an upload and passed
+    ///     to the handler. Do not name fields with credentials. The default is empty.
+    ///   - now: Returns the time by which uploads expire. The default is the system's clock.
+    ///   - clock: Measures the rate of content. The default is the continuous clock.
     ///   - source: Returns the source of a request; the uploads of a source have one share. The default is the remote
-    ///     IP address, for IPv6 its first 56 bits. Behind a proxy that is the proxy's address: return the address that
-    ///     the proxy states for its client.
-    ///   - owner: Identifies the client of a request, for every request of an upload. Throw an `HTTPError` to refuse
-    ///     one, such as 401 where the login is missing. An upload of another owner does not exist for a client: 404.
+    ///     IP address, truncated to its first 56 bits for IPv6. Behind a proxy, this is the proxy's address: return the
+    ///     client address that the proxy sends.
+    ///   - owner: Returns the owner; called for every request of an upload. Throw an `HTTPError` to refuse a request,
+    ///     such as 401 if the login is missing. For uploads of other owners, a client gets 404.
     public init<C: Clock>(
         _ base: Base, folder: String, path: String = "/_uploads", origin: String? = nil,
         limits: UploadLimits = .standard, storing fields: Set<HTTPField.Name> = [],
@@ -87,7 +87,7 @@ where Base.Responder.Context: InterimResponseContext {
         store = UploadStore(folder: folder, limits: limits, by: ElapsedTime(clock), now: now)
     }
 
-    /// Builds the responder; called once by the application.
+    /// Creates the responder. The application calls it once.
     public func buildResponder() -> some HTTPResponder<Base.Responder.Context> {
         UploadResponder(
             base: base.buildResponder(), resource: UploadResource(store: store, path: path, origin: origin),
@@ -95,7 +95,7 @@ where Base.Responder.Context: InterimResponseContext {
     }
 }
 
-/// Responds to requests like its router, and to the requests of resumable uploads.
+/// Handles the requests of resumable uploads, and passes all other requests to the router.
 struct UploadResponder<Base: HTTPResponder>: HTTPResponder where Base.Context: InterimResponseContext {
     let base: Base
     let resource: UploadResource
@@ -121,7 +121,7 @@ struct UploadResponder<Base: HTTPResponder>: HTTPResponder where Base.Context: I
         } catch let error as any HTTPResponseError {
             return try error.response(from: request, context: context)
         } catch let failure as UploadFile.Failure {
-            // What went wrong with a file is the server's own affair.
+            // File errors are logged and not disclosed to clients.
             context.logger.error("an upload can't be stored", metadata: ["runway.upload": "\(failure)"])
             return resource.refusal(failure.code == ENOSPC ? .noSpace : .storage, fields)
         }
@@ -129,7 +129,7 @@ struct UploadResponder<Base: HTTPResponder>: HTTPResponder where Base.Context: I
 
     private static func isCreation(_ request: Request, _ fields: UploadFields) -> Bool {
         guard [.post, .put, .patch].contains(request.method), let isComplete = fields.isComplete else { return false }
-        // The draft forbids status 104 for a client without a known version: there is nothing to resume.
+        // For a client without a known version, the draft forbids 104; a complete upload need not be resumed.
         return fields.version != nil || !isComplete
     }
 }

@@ -1,8 +1,8 @@
 import RunwaySignatures
 
-/// The number and the bytes of uploads: of all together, of each owner and of each source.
+/// The number and the size of uploads: in total, per owner and per source.
 struct UploadSpace: Sendable {
-    /// A client that has a share of the space.
+    /// An owner or a source with a share of the space.
     enum Holder: Hashable {
         case owner(ExactText)
         case source(ExactText)
@@ -13,7 +13,7 @@ struct UploadSpace: Sendable {
         var byteCount = 0
     }
 
-    /// The reason why there is no space for a request.
+    /// The limit that leaves no space for a request.
     enum Shortage: Error { case uploads, uploadsOfHolder, bytes }
 
     let limits: UploadLimits
@@ -22,7 +22,7 @@ struct UploadSpace: Sendable {
 
     init(_ limits: UploadLimits) { self.limits = limits }
 
-    /// Counts an upload from before a restart of the server, even beyond the limits.
+    /// Counts an upload from before a restart of the server, even if it exceeds the limits.
     mutating func restore(_ byteCount: Int, of holders: [Holder]) {
         change(holders) { use in
             use.uploads += 1
@@ -30,10 +30,11 @@ struct UploadSpace: Sendable {
         }
     }
 
-    /// Counts another upload, which has no bytes yet.
+    /// Counts a new upload without bytes.
     ///
-    /// - Parameter announced: The number of bytes that the upload will have. None are reserved, since a client can
-    ///   announce bytes that it never sends; an upload for which there is no space now is refused before it is sent.
+    /// - Parameter announced: The number of bytes that the upload will have. They are checked against the limits, so
+    ///   that an upload without space is refused before it is sent. They are not reserved, since a client may never
+    ///   send them.
     mutating func add(announcing announced: Int, of holders: [Holder]) throws(Shortage) {
         guard total.uploads < limits.maximumUploads else { throw .uploads }
         for holder in holders where uses[holder]?.uploads ?? 0 >= share(of: holder).maximumUploads {
@@ -43,7 +44,7 @@ struct UploadSpace: Sendable {
         change(holders) { $0.uploads += 1 }
     }
 
-    /// Removes an upload, and the bytes that are still reserved for it.
+    /// Removes an upload and its reserved bytes.
     mutating func remove(_ byteCount: Int, of holders: [Holder]) {
         change(holders) { use in
             use.uploads -= 1
@@ -51,7 +52,7 @@ struct UploadSpace: Sendable {
         }
     }
 
-    /// Reserves received bytes; returns `false`, and reserves none, if fewer are left.
+    /// Reserves received bytes. Returns `false` and reserves none if too few are left.
     mutating func reserve(_ byteCount: Int, of holders: [Holder]) -> Bool {
         guard hasRoom(for: byteCount, of: holders) else { return false }
         change(holders) { $0.byteCount += byteCount }
@@ -84,7 +85,7 @@ struct UploadSpace: Sendable {
             limits.maximumTotalByteCount - total.byteCount + own.byteCount)
     }
 
-    /// Returns a part of the space, and at least one upload of the largest size.
+    /// Returns a fraction of the space that always allows one upload of the maximum size.
     private func share(_ divisor: Int, of uploads: Int, _ byteCount: Int) -> UploadShare {
         UploadShare(
             maximumUploads: uploads / divisor, maximumByteCount: max(byteCount / divisor, limits.maximumByteCount))

@@ -6,7 +6,7 @@ import RunwayFormats
 import RunwaySignatures
 import Synchronization
 
-/// The uploads of a server, in a folder that only its user can access. Files of a server that was stopped are found
+/// The uploads of a server, in a folder that only its user can access. After a restart, the server reads the files
 /// again.
 final class UploadStore: Sendable {
     private struct State {
@@ -15,15 +15,14 @@ final class UploadStore: Sendable {
         var isLoaded = false
     }
 
-    /// The largest record that is read, in bytes.
+    /// The maximum size of a record that is read, in bytes.
     private static let maximumRecordByteCount = 256 << 10
 
     let folder: String
     let limits: UploadLimits
-    /// Measures the pace of content.
     let elapsedTime: ElapsedTime
     private let now: @Sendable () -> Date
-    /// Guards which uploads there are. Held while the folder is read once, by a thread that may wait for the disk.
+    /// Guards the set of uploads. A thread that may block holds it while the folder is first read.
     private let state: Mutex<State>
 
     init(folder: String, limits: UploadLimits, by elapsedTime: ElapsedTime, now: @escaping @Sendable () -> Date) {
@@ -36,12 +35,12 @@ final class UploadStore: Sendable {
 
     var time: Date { now() }
 
-    /// Performs blocking work on a thread for it.
+    /// Performs blocking work on another thread.
     func onDisk<Value: Sendable>(_ work: @escaping @Sendable () throws -> Value) async throws -> Value {
         try await NIOThreadPool.singleton.runIfActive(work)
     }
 
-    /// Creates an upload, and its files.
+    /// Creates an upload and its files.
     ///
     /// - Throws: ``UploadProblem`` if a limit is reached, ``UploadFile/Failure``.
     func create(_ record: UploadRecord) throws -> StoredUpload {
@@ -78,7 +77,7 @@ final class UploadStore: Sendable {
         return upload
     }
 
-    /// Returns the upload of an owner; `nil` if there is none.
+    /// Returns the upload with an id, or `nil` if the owner has no such upload.
     func find(_ id: Substring, of owner: UploadOwner) throws -> StoredUpload? {
         try load()
         removeExpired()
@@ -88,7 +87,7 @@ final class UploadStore: Sendable {
         return upload
     }
 
-    /// Takes bytes from the limits for an upload; returns `false`, and takes none, if fewer are left.
+    /// Reserves bytes for an upload. Returns `false` and reserves none if too few are left.
     func reserve(_ byteCount: Int, for upload: StoredUpload) -> Bool {
         state.withLock { $0.space.reserve(byteCount, of: upload.holders) }
     }
@@ -97,7 +96,7 @@ final class UploadStore: Sendable {
         state.withLock { $0.space.release(byteCount, of: upload.holders) }
     }
 
-    /// Removes an upload and its files, and cuts the connection of the request that appends to it.
+    /// Removes an upload and its files, and closes the connection of the request that is appending.
     func remove(_ upload: StoredUpload) {
         let reserved = upload.invalidate()
         state.withLock { state in
@@ -109,7 +108,7 @@ final class UploadStore: Sendable {
         UploadFile.remove(upload.contentPath)
     }
 
-    /// Marks an upload as complete, and removes its content.
+    /// Marks an upload as complete and removes its content.
     func complete(_ upload: StoredUpload) {
         let reserved = upload.reservedByteCount
         guard (try? upload.enter(.complete, in: nil, now: time)) == true else { return remove(upload) }
@@ -117,7 +116,7 @@ final class UploadStore: Sendable {
         UploadFile.remove(upload.contentPath)
     }
 
-    /// Lets a client complete an upload again that the app has not handled.
+    /// Lets a client complete an upload again, since the app has not handled it.
     func reopen(_ upload: StoredUpload) {
         if (try? upload.enter(.receiving, in: nil, now: time)) != true { remove(upload) }
     }
@@ -132,7 +131,7 @@ final class UploadStore: Sendable {
         }
     }
 
-    /// Finds the files of a server that was stopped.
+    /// Reads the uploads that an earlier run of the server stored.
     private func load() throws {
         let now = time
         try state.withLock { state in
@@ -142,7 +141,7 @@ final class UploadStore: Sendable {
             for name in try FileManager.default.contentsOfDirectory(atPath: folder) {
                 let path = "\(folder)/\(name)"
                 guard Self.isID(name) else {
-                    // Files without a record are useless.
+                    // Removes files without a record.
                     let id = name.prefix { $0 != "." }
                     let isOrphan = name.hasSuffix(".new") || UploadFile.byteCount(at: "\(folder)/\(id)") == nil
                     if isOrphan, Self.isID(id) { UploadFile.remove(path) }
@@ -162,7 +161,7 @@ final class UploadStore: Sendable {
         }
     }
 
-    /// Reads an upload that can be continued, or that is complete; `nil` for any other.
+    /// Reads an upload. Returns `nil` if it can neither be continued nor is complete.
     private static func read(_ id: String, at path: String, session: String?, now: Date) -> StoredUpload? {
         guard let size = UploadFile.byteCount(at: path), size <= maximumRecordByteCount,
             let bytes = try? UploadFile(path, O_RDONLY).read(maximumRecordByteCount, at: 0),
@@ -174,7 +173,8 @@ final class UploadStore: Sendable {
         case .complete:
             return StoredUpload(id: id, path: path, record, offset: record.byteCount, now: modified ?? now)
         case .receiving:
-            // An offset must not decrease, and bytes from before the system's start may not have reached the disk.
+            // An upload is not continued after a reboot: its offset must not decrease, but bytes written before may not
+            // have reached the disk.
             guard record.bootSession != nil, record.bootSession == session,
                 let offset = UploadFile.byteCount(at: path + ".content"), offset <= record.length ?? .max
             else { return nil }

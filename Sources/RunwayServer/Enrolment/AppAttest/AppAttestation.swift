@@ -4,22 +4,22 @@ public import RunwaySignatures
 import SwiftASN1
 @_spi(FixedExpiryValidationTime) import X509
 
-/// Verifies evidence of Apple's App Attest: that an unchanged copy of the app, on a device of Apple, made the statement
-/// of an enrolment.
+/// Verifies evidence of Apple's App Attest: an unchanged copy of the app, on an Apple device, made the statement of an
+/// enrolment.
 ///
-/// The first enrolment of a device has an attestation of a key of the App Attest service. A later one can have an
-/// assertion by that key, whose counter must be greater than the counter of the last assertion. Both cover the
-/// statement, which contains the server's challenge and the new key.
+/// The first enrolment of a device can have an attestation of a key from the App Attest service. A later enrolment can
+/// have an assertion by the same key, whose counter must be greater than that of the last assertion. Attestation and
+/// assertion cover the statement, which contains the server's challenge and the new key.
 ///
-/// Apple's root certificate is not part of this package: pass the certificate that Apple publishes.
+/// This package does not contain Apple's root certificate: pass the certificate that Apple publishes.
 public struct AppAttestation: DeviceAttestation {
     /// The attestation service that issued a key.
     public struct Environment: Sendable, Hashable {
         let identifier: [UInt8]
-        /// Apps of the App Store and of TestFlight.
+        /// The service for apps from the App Store and TestFlight.
         public static let production = Environment(
             identifier: Array("appattest".utf8) + [UInt8](repeating: 0, count: 7))
-        /// Apps in development.
+        /// The service for apps in development.
         public static let development = Environment(identifier: Array("appattestdevelop".utf8))
     }
 
@@ -27,17 +27,19 @@ public struct AppAttestation: DeviceAttestation {
     private let roots: [Certificate]
     private let environment: Environment
     private let devices: any AttestedDeviceStore
-    /// Verifies assertions of unknown devices, so that the time does not show whether a device is known.
+    /// Used to verify assertions of unknown devices, so that the response time does not reveal whether a device is
+    /// known.
     private static let decoy = AttestedDevice(
         id: "", publicKey: Array(P256.Signing.PrivateKey().publicKey.x963Representation), account: "", counter: 0)
 
     /// Creates a verifier.
     ///
     /// - Parameters:
-    ///   - appID: The identifier of the app: the team's identifier, a full stop, and the bundle's identifier.
-    ///   - roots: The root certificates as PEM. Throws the error of swift-certificates if one is malformed.
-    ///   - environment: The attestation service. The default is the one for production.
-    ///   - devices: Remembers attested devices. The default remembers them in memory, for one server.
+    ///   - appID: The identifier of the app: the team identifier, a full stop, and the bundle identifier.
+    ///   - roots: The root certificates in PEM.
+    ///   - environment: The attestation service. The default is the production service.
+    ///   - devices: Stores attested devices. The default stores them in memory, for one server.
+    /// - Throws: The error of swift-certificates if a certificate is malformed.
     public init(
         appID: String, roots: [String], environment: Environment = .production,
         devices: any AttestedDeviceStore = InMemoryAttestedDevices()
@@ -81,7 +83,7 @@ public struct AppAttestation: DeviceAttestation {
             id: Base64.encodedForURL(attested.keyID), publicKey: point, account: account, counter: 0)
         let isNew: Bool
         do { isNew = try await devices.insert(device) } catch { throw EnrolmentRefusal(.store) }
-        // A second attestation has another key: nothing else is known about a device that is present.
+        // A second attestation has another key, so nothing proves that it is the known device.
         guard isNew else { throw EnrolmentRefusal(.attestation) }
     }
 
@@ -96,7 +98,7 @@ public struct AppAttestation: DeviceAttestation {
             let encoded = value["signature"]?.byteString,
             let signature = try? P256.Signing.ECDSASignature(derRepresentation: encoded), data.appHash == appHash
         else { throw EnrolmentRefusal(.attestation) }
-        // The signed message is the nonce itself, which ECDSA hashes once more.
+        // The nonce is the signed message; ECDSA hashes it again.
         let nonce = Array(SHA256.hash(data: bytes + statementHash))
         let isValid = key.isValidSignature(signature, for: nonce)
         guard isValid, known != nil, device.account.isExactly(account) else { throw EnrolmentRefusal(.attestation) }
@@ -105,7 +107,7 @@ public struct AppAttestation: DeviceAttestation {
         guard isRaised else { throw EnrolmentRefusal(.attestation) }
     }
 
-    /// Returns the first certificate of a chain that leads to one of the roots.
+    /// Returns the leaf certificate if its chain leads to one of the roots.
     private func verifiedLeaf(of chain: [[UInt8]], at now: UnixTime) async throws(EnrolmentRefusal) -> Certificate {
         let certificates = chain.count <= 4 ? chain.compactMap { try? Certificate(derEncoded: $0) } : []
         guard certificates.count == chain.count, let leaf = certificates.first else {
@@ -122,14 +124,14 @@ public struct AppAttestation: DeviceAttestation {
 }
 
 extension [UInt8] {
-    /// Returns the CBOR of the evidence: in an assertion, the identifier of its key precedes it.
+    /// Returns the CBOR of the evidence. In an assertion, the key identifier precedes the CBOR.
     fileprivate func payload(of format: String) -> [UInt8] {
         format == DeviceEvidence.appAttestAssertion ? Array(dropFirst(32)) : self
     }
 }
 
 extension Certificate {
-    /// The nonce that Apple's extension certifies: 32 bytes in an OCTET STRING, tagged 1, in a SEQUENCE.
+    /// The nonce in Apple's certificate extension: 32 bytes in an OCTET STRING, tagged 1, in a SEQUENCE.
     fileprivate var attestedNonce: [UInt8]? {
         guard let value = extensions[oid: [1, 2, 840, 113_635, 100, 8, 2]]?.value, value.count == 38,
             value.starts(with: [0x30, 0x24, 0xA1, 0x22, 0x04, 0x20])

@@ -1,48 +1,48 @@
 import RunwaySignatures
 import Synchronization
 
-/// A device whose key of the App Attest service was attested.
+/// A device with an attested key of the App Attest service.
 public struct AttestedDevice: Sendable, Hashable {
-    /// The identifier of the key: the SHA-256 of the public key, as Base64 for URLs.
+    /// The identifier of the key: the SHA-256 of the public key in base64url.
     public let id: String
-    /// The public key: 65 bytes, an uncompressed point of P-256.
+    /// The public key: an uncompressed P-256 point of 65 bytes.
     public let publicKey: [UInt8]
-    /// The account for which it was attested.
+    /// The account for which the key was attested.
     public let account: String
-    /// The counter of the last assertion that was accepted; 0 before the first.
+    /// The counter of the last accepted assertion; 0 before the first.
     public var counter: UInt32
 
-    /// Lets a store of your own return a device that was attested.
+    /// Creates a device, for a custom store.
     public init(id: String, publicKey: [UInt8], account: String, counter: UInt32) {
         (self.id, self.publicKey, self.account, self.counter) = (id, publicKey, account, counter)
     }
 }
 
-/// Remembers which devices were attested, and the counters of their assertions.
+/// Stores attested devices, and the counters of their assertions.
 public protocol AttestedDeviceStore: Sendable {
-    /// Returns the device with an identifier; `nil` if there is none.
+    /// Returns the device with a key identifier, or `nil` if the store has no such device.
     func device(_ id: String) async throws -> AttestedDevice?
-    /// Adds a device. Returns `false`, and adds none, if its identifier is present or the store is full.
+    /// Adds a device. Returns `false` and adds nothing if the store is full or has a device with the same identifier.
     func insert(_ device: AttestedDevice) async throws -> Bool
-    /// Sets the counter of a device if the new value is greater than the present one, and returns whether it is. If
-    /// several calls pass the same value at the same time, exactly one of them succeeds.
+    /// Sets the counter of a device if `counter` is greater than its current value, and returns whether it was. If
+    /// several concurrent calls pass the same value, exactly one must succeed.
     func raise(_ id: String, to counter: UInt32) async throws -> Bool
 }
 
-/// Remembers attested devices in memory, for one server.
+/// Stores attested devices in memory, for one server.
 public final class InMemoryAttestedDevices: AttestedDeviceStore {
     /// Guards the devices.
     private let devices = Mutex<[ExactText: AttestedDevice]>([:])
     private let maximumDevices: Int
 
-    /// - Parameter maximumDevices: The most devices that are remembered; further ones are refused. The default is
+    /// - Parameter maximumDevices: The maximum number of stored devices; further ones are refused. The default is
     ///   100,000.
     public init(maximumDevices: Int = 100_000) { self.maximumDevices = maximumDevices }
 
-    /// Returns the device with an identifier.
+    /// Returns the device with a key identifier, or `nil` if the store has no such device.
     public func device(_ id: String) -> AttestedDevice? { devices.withLock { $0[ExactText(id)] } }
 
-    /// Adds a device.
+    /// Adds a device, unless its identifier is already stored or the store is full.
     public func insert(_ device: AttestedDevice) -> Bool {
         devices.withLock { devices in
             guard devices[ExactText(device.id)] == nil, devices.count < maximumDevices else { return false }
@@ -51,7 +51,7 @@ public final class InMemoryAttestedDevices: AttestedDeviceStore {
         }
     }
 
-    /// Sets the counter of a device, if it is greater than the present one.
+    /// Sets the counter of a device if `counter` is greater than its current value.
     public func raise(_ id: String, to counter: UInt32) -> Bool {
         devices.withLock { devices in
             guard let present = devices[ExactText(id)], counter > present.counter else { return false }

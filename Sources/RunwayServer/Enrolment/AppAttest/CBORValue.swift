@@ -1,8 +1,8 @@
-/// A value in CBOR (RFC 8949) with definite lengths, as far as App Attest uses it.
+/// A CBOR value (RFC 8949) of the kinds that App Attest uses.
 ///
-/// Tags, floating-point numbers and indefinite lengths are refused; so are maps with keys that are not texts, duplicate
-/// keys, more than ``maximumDepth`` levels, and bytes after the value. The work is linear in the number of bytes: a
-/// length beyond the remaining bytes is refused before anything is stored.
+/// Refused are tags, floating-point numbers, indefinite lengths, map keys other than texts, duplicate keys, more than
+/// ``maximumDepth`` levels, and bytes after the value. Parsing takes linear time: a length beyond the remaining bytes
+/// is refused before memory is allocated.
 enum CBORValue: Equatable, Sendable {
     case unsigned(UInt64)
     case negative(UInt64)
@@ -12,27 +12,26 @@ enum CBORValue: Equatable, Sendable {
     case map([String: CBORValue])
     case simple(UInt8)
 
-    /// The deepest nesting of arrays and maps.
+    /// The maximum nesting depth of arrays and maps.
     static let maximumDepth = 8
 
-    /// Reads all bytes as one value; `nil` if they are malformed.
+    /// Parses all bytes as one value. Returns `nil` if they are malformed.
     init?(_ bytes: [UInt8]) {
         var reader = CBORReader(bytes: bytes)
         guard let value = reader.value(depth: 0), reader.isAtEnd else { return nil }
         self = value
     }
 
-    /// The value of a key in a map.
+    /// The value of a map's key; `nil` if the key is absent or the value is not a map.
     subscript(key: String) -> CBORValue? {
         if case .map(let members) = self { members[key] } else { nil }
     }
 
-    /// The bytes of a byte string.
     var byteString: [UInt8]? {
         if case .bytes(let bytes) = self { bytes } else { nil }
     }
 
-    /// The byte strings of an array of nothing else.
+    /// The elements of an array of byte strings; `nil` for any other value.
     var byteStrings: [[UInt8]]? {
         guard case .array(let values) = self else { return nil }
         let strings = values.compactMap(\.byteString)
@@ -40,7 +39,6 @@ enum CBORValue: Equatable, Sendable {
     }
 }
 
-/// Reads values from bytes.
 private struct CBORReader {
     let bytes: [UInt8]
     private var place = 0
@@ -64,7 +62,7 @@ private struct CBORReader {
     }
 
     private mutating func array(_ count: UInt64, _ depth: Int) -> CBORValue? {
-        // Every element has at least one byte.
+        // Every element takes at least one byte.
         guard count <= UInt64(bytes.count - place) else { return nil }
         var values: [CBORValue] = []
         for _ in 0..<count {
@@ -86,7 +84,7 @@ private struct CBORReader {
         return .map(members)
     }
 
-    /// Returns the number in the head of a value (RFC 8949 §3).
+    /// Returns the argument in the head of a value (RFC 8949 §3).
     private mutating func argument(_ short: UInt8) -> UInt64? {
         switch short {
         case 0..<24: UInt64(short)
