@@ -3,36 +3,36 @@ import GRDB
 import RunwaySQLite
 import Synchronization
 
-/// A SQLite file that only one process writes, and others may read.
+/// A SQLite file that only one process writes, and that others may read.
 ///
 /// All writes and checkpoints use one connection: before SQLite 3.51.3, two connections that write or checkpoint at the
-/// same time can lose a commit. A lock on a file beside the database keeps other writers out; the system releases it
+/// same time can lose a commit. A lock on a file beside the database excludes other writers; the system releases it
 /// when the process ends in any way.
 final class ServerDatabase: Sendable {
-    /// The contents of a file.
+    /// The tables and the version of a file.
     struct Schema: Sendable {
-        /// Identifies files of this kind, in SQLite's header.
+        /// The application id in SQLite's header, which identifies files of this kind.
         var applicationID: Int
         /// The statements that create the tables of version 1.
         var tables: String
-        /// The statements that convert the tables of one version to the next, for each later version.
+        /// For each later version, the statements that convert the tables from the previous version.
         var migrations: [String] = []
 
-        /// The version that the code reads and writes.
+        /// The version that this code reads and writes.
         var version: Int { migrations.count + 1 }
     }
 
     let url: URL
     private let queue: DatabaseQueue
     private let lock: WriterLock
-    /// Disk space that is reserved for erasures on a full disk; `nil` for a file without a reserve.
+    /// Disk space reserved for erasures on a full disk; `nil` for a file without a reserve.
     private let reserve: SpaceReserve?
-    /// Guards the times at which the write-ahead log is moved after readers have delayed that.
+    /// Guards the times of forced checkpoints, which are needed when readers have delayed checkpoints.
     private let bound: Mutex<LogBound>
-    /// The shortest time between two attempts to move the log that readers prevent: each attempt waits for the drive.
+    /// The minimum time between two checkpoint attempts that readers prevent, since each attempt waits for the drive.
     private let overwriteInterval: Duration
-    /// Guards the time of the next attempt to overwrite removed bytes in the write-ahead log or the file; `nil` if
-    /// there are none. Held while the log is being moved, too.
+    /// Guards the time of the next attempt to overwrite removed bytes in the write-ahead log or the file; `nil` if no
+    /// bytes are to be overwritten. Also held during checkpoints.
     let overwriteTime = Mutex<ContinuousClock.Instant?>(nil)
 
     /// Opens a file, or creates it so that only its user can read it.
@@ -40,8 +40,8 @@ final class ServerDatabase: Sendable {
     /// - Parameters:
     ///   - waitsForDrive: Whether a commit waits until its data are on the drive.
     ///   - hasReserve: Whether disk space is reserved for erasures on a full disk. The default is `false`.
-    /// - Throws: ``ServerStorageError``. A damaged file is not replaced: its knowledge of clients would be lost, and
-    ///   duplicates would be stored.
+    /// - Throws: ``ServerStorageError``. A damaged file is not replaced: without it, the server would not recognise
+    ///   duplicates.
     init(
         at url: URL, _ schema: Schema, waitsForDrive: Bool, hasReserve: Bool = false, bound: LogBound = LogBound(),
         busyTimeout: TimeInterval = 5, overwriteInterval: Duration = .seconds(5)
@@ -56,7 +56,7 @@ final class ServerDatabase: Sendable {
                 attributes: [.posixPermissions: 0o700])
             lock = try WriterLock(for: url)
             func open() throws -> DatabaseQueue {
-                // A reader may hold a lock for a moment while the file is opened, or while the log is moved.
+                // Retries, since a reader may briefly hold a lock while the file is opened or checkpointed.
                 let queue = try SQLiteFile.open(
                     at: url, waitsForDrive: waitsForDrive, overwritesRemovedBytes: true, busyTimeout: busyTimeout)
                 try queue.write { try Self.prepare($0, schema, url) }
@@ -65,13 +65,14 @@ final class ServerDatabase: Sendable {
             do {
                 queue = try open()
             } catch  where ServerStorageError(error, at: url).kind == .full && reserve?.release() == true {
-                // Opening writes a few pages. Without the reserve nothing could be erased.
+                // On a full disk, the reserve is released, since opening writes a few pages and an erasure must stay
+                // possible.
                 queue = try open()
             }
         } catch {
             throw ServerStorageError(error, at: url)
         }
-        // The last process may have ended before it could move the log.
+        // The previous process may have ended before it overwrote removed bytes.
         overwriteRemovedBytes()
         reserve?.make(leaving: SpaceReserve.byteCount)
     }
@@ -86,7 +87,7 @@ final class ServerDatabase: Sendable {
         if version < schema.version { try database.execute(sql: "PRAGMA user_version = \(schema.version)") }
     }
 
-    /// Checks the kind and the version of a file, and returns its version.
+    /// Checks the kind and version of a file, and returns the version.
     @discardableResult
     private static func check(_ database: Database, _ schema: Schema, _ url: URL) throws -> Int {
         guard try Int.fetchOne(database, sql: "PRAGMA application_id") == schema.applicationID else {
@@ -109,7 +110,7 @@ final class ServerDatabase: Sendable {
         return value
     }
 
-    /// Runs one transaction of an erasure, which may use the reserve if the disk is full. Blocks.
+    /// Runs one transaction of an erasure, which may use the reserve on a full disk. Blocks.
     func erase<Value>(_ change: (Database) throws -> Value) throws(ServerStorageError) -> Value {
         do throws(ServerStorageError) {
             return try write(change)
@@ -119,15 +120,14 @@ final class ServerDatabase: Sendable {
         }
     }
 
-    /// Overwrites the bytes that transactions of an erasure have removed, and creates the reserve again if the disk has
-    /// space for it.
+    /// Overwrites the bytes that an erasure has removed, and recreates the reserve if the disk has space for it.
     func endErasure() {
         overwriteRemovedBytes()
         reserve?.make()
     }
 
-    /// Returns how many more bytes the file may use: at most `maximumByteCount` in all, and no more than the disk has
-    /// free beyond the reserve and the write-ahead log.
+    /// Returns the number of bytes by which the file may grow: up to `maximumByteCount` in total, and within the disk's
+    /// free space without the reserve and the write-ahead log.
     func freeByteCount(_ database: Database, upTo maximumByteCount: Int) throws -> Int {
         func value(_ pragma: String) throws -> Int { try Int.fetchOne(database, sql: "PRAGMA \(pragma)") ?? 0 }
         let (size, count, unused) = (try value("page_size"), try value("page_count"), try value("freelist_count"))
@@ -142,8 +142,8 @@ final class ServerDatabase: Sendable {
         return max(0, min(maximumByteCount - (count - unused) * size, room))
     }
 
-    /// Moves a write-ahead log that has grown because there was always a process that read it. SQLite moves only the
-    /// part that the oldest reader has seen; this function waits for readers, and lets new readers wait for it.
+    /// Checkpoints a write-ahead log that has grown because some process was always reading it. A normal checkpoint
+    /// moves only the part that the oldest reader has seen; this one waits for readers, and makes new readers wait.
     private func boundLog() {
         let count = logByteCount
         guard bound.withLock({ $0.isExceeded(by: count) }) else { return }
@@ -155,11 +155,10 @@ final class ServerDatabase: Sendable {
         bound.withLock { $0.didMove(isMoved) }
     }
 
-    /// The size of the write-ahead log in bytes.
     var logByteCount: Int { SQLiteFile.logByteCount(of: url) }
 
-    /// Moves all commits to the database file, so that removed bytes remain neither there nor in SQLite's log. It does
-    /// not wait for processes that read the file: while one does, later transactions try again, at most every 5 s.
+    /// Checkpoints all commits, so that removed bytes remain neither in the file nor in the write-ahead log. It does
+    /// not wait for processes that read the file: while one does, later transactions retry, at most every 5 s.
     func overwriteRemovedBytes() {
         overwriteTime.withLock { time in
             let isMoved = (try? queue.moveLogWithoutWaiting()) != nil
@@ -167,7 +166,7 @@ final class ServerDatabase: Sendable {
         }
     }
 
-    /// Closes the file and releases its lock. No other function may be called afterwards.
+    /// Closes the file and releases its lock. Do not call other functions afterwards.
     func close() throws(ServerStorageError) {
         do {
             try queue.close()
@@ -196,12 +195,12 @@ final class ServerDatabase: Sendable {
     }
 }
 
-/// The lock of the only process that writes a file.
+/// The lock of the only process that may write a file.
 final class WriterLock: Sendable {
-    /// Guards the descriptor of the locked file; `nil` once it is released.
+    /// Guards the descriptor of the locked file; `nil` after the release.
     private let descriptor: Mutex<Int32?>
 
-    /// Locks the file beside a database file. A symbolic link in its place is not followed.
+    /// Locks the file beside a database file. A symbolic link is not followed.
     init(for url: URL) throws(ServerStorageError) {
         let descriptor = open(url.path + "-lock", O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0o600)
         guard descriptor >= 0 else {
@@ -219,8 +218,8 @@ final class WriterLock: Sendable {
     func release() {
         descriptor.withLock { descriptor in
             guard let open = descriptor else { return }
-            // A process that was just forked still has the file open: closing the descriptor here would not release the
-            // lock.
+            // Unlocks explicitly, since a forked child may still have the file open, and closing the descriptor here
+            // would not release the lock.
             flock(open, LOCK_UN)
             Foundation.close(open)
             descriptor = nil
@@ -229,9 +228,8 @@ final class WriterLock: Sendable {
 }
 
 extension UUID {
-    /// The 16 bytes of the UUID, in the order in which they are written.
+    /// The 16 bytes of the UUID in their written order.
     var data: Data { withUnsafeBytes(of: uuid) { Data($0) } }
 
-    /// Reads the 16 bytes of a UUID from a column.
     init(_ row: Row, _ column: Int) throws { self = try row.value(column) }
 }

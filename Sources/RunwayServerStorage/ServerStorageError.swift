@@ -7,16 +7,16 @@ import RunwayServer
     #error("RunwayServerStorage needs the package traits Server and Storage.")
 #endif
 
-/// The error of a server's database file.
+/// An error of a server's database file.
 public struct ServerStorageError: Error, Sendable, Hashable, CustomStringConvertible {
-    /// The kind of the error, for code to switch over. A switch needs a `default`, since later versions may add kinds.
+    /// The kind of an error. A switch needs a `default`, since later versions may add kinds.
     public struct Kind: Sendable, Hashable, CustomStringConvertible {
-        /// The kind in one word, which is the same in all releases.
+        /// The kind in one word, which never changes between releases.
         public let description: String
 
         /// The disk is full.
         public static let full = Kind(description: "full")
-        /// Another process, or another object of this one, writes the file.
+        /// Another process, or another object in this process, writes the file.
         public static let locked = Kind(description: "locked")
         /// The file is damaged, or is not a database.
         public static let corrupted = Kind(description: "corrupted")
@@ -24,9 +24,9 @@ public struct ServerStorageError: Error, Sendable, Hashable, CustomStringConvert
         public static let foreign = Kind(description: "foreign")
         /// The file was written by a later version of this module.
         public static let newerSchema = Kind(description: "newerSchema")
-        /// There is no such file.
+        /// The file does not exist.
         public static let missing = Kind(description: "missing")
-        /// The folder or the file can't be read or written.
+        /// The folder or the file cannot be read or written.
         public static let unavailable = Kind(description: "unavailable")
     }
 
@@ -46,8 +46,8 @@ public struct ServerStorageError: Error, Sendable, Hashable, CustomStringConvert
         }
     }
 
-    /// Translates an error of GRDB or Foundation. The text of a `DatabaseError` is not used: it may contain values of a
-    /// statement.
+    /// Translates an error of GRDB or Foundation. The text of a `DatabaseError` is not used, since it may contain
+    /// values of a statement.
     init(_ error: any Error, at url: URL) {
         let name = url.lastPathComponent
         switch error {
@@ -67,7 +67,7 @@ public struct ServerStorageError: Error, Sendable, Hashable, CustomStringConvert
 }
 
 extension ServerStorageError: CommitError {
-    /// Whether the error concerns only one row: a damaged row affects only requests that need it. Further damage shows
-    /// when other requests are committed.
+    /// Whether the error may concern only one row: a damaged row affects only requests that need it. If more is
+    /// damaged, the commits of other requests fail, too.
     package var isOfOneElement: Bool { kind == .corrupted }
 }

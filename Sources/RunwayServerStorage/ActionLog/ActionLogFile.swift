@@ -11,11 +11,11 @@ public import RunwayServer
 /// }
 /// ```
 public struct ActionLogFile: Sendable {
-    /// `highest` is the highest number of a stream. A record without contents has no name.
-    ///
-    /// `bytes` counts the contents of an installation's records for `ActionLogQuotas`.
-    ///
-    /// `checksum` is a ``RowChecksum`` of the row; absent in rows of the first version, and without contents.
+    /// - `highest` is the highest batch number of a stream.
+    /// - A record without contents has no name.
+    /// - `bytes` is the size of an installation's record contents, for `ActionLogQuotas`.
+    /// - `checksum` is a ``RowChecksum`` of the row. It is NULL in rows of the first version and in records without
+    ///   contents.
     static let schema = ServerDatabase.Schema(
         applicationID: 0x5257_414C,
         tables: """
@@ -43,19 +43,19 @@ public struct ActionLogFile: Sendable {
             """,
         ])
 
-    /// Computes the bytes of a record's contents that count for the quota of its installation.
+    /// Computes the size of a record's contents that counts towards the quota of its installation.
     static let contentByteCount = """
         ifnull(length(json), 0) + ifnull(length(CAST(name AS BLOB)), 0) + ifnull(length(CAST(account AS BLOB)), 0)
         """
 
     private let url: URL
 
-    /// Names a file. Each function opens and closes the file.
+    /// Creates a reader of a file. Each function opens and closes the file.
     public init(at file: URL) { url = file }
 
-    /// Returns the number of records by installation and name, the largest number first within an installation.
+    /// Returns the number of records for each installation and name, most frequent first within an installation.
     ///
-    /// No checksums are compared: damaged records count under their present, perhaps damaged, names. See
+    /// Checksums are not compared: damaged records count under their current, possibly damaged, names. See
     /// ``damagedRecords()``.
     ///
     /// - Throws: ``ServerStorageError``.
@@ -75,12 +75,11 @@ public struct ActionLogFile: Sendable {
         }
     }
 
-    /// Returns records in the order in which they were stored, without those whose contents were removed, and without
-    /// damaged ones.
+    /// Returns records in the order of storage. Damaged records, and those whose contents were removed, are omitted.
     ///
     /// - Parameters:
     ///   - sequence: The `StoredAction/sequence` after which to begin. The default, 0, begins with the first record.
-    ///   - limit: The most records that are read. The default is 1,000.
+    ///   - limit: The maximum number of records to read. The default is 1,000.
     /// - Throws: ``ServerStorageError``.
     public func records(after sequence: Int64 = 0, limit: Int = 1000) throws(ServerStorageError) -> [StoredAction] {
         try ServerDatabase.read(url, Self.schema) { database, version in
@@ -88,16 +87,18 @@ public struct ActionLogFile: Sendable {
         }
     }
 
-    /// Returns the places of records whose bytes changed on disk since they were stored. Reads all records.
+    /// Returns the `StoredAction/sequence` of each record whose bytes have changed on disk since it was stored. Reads
+    /// all records.
     ///
-    /// An index also contains the ids by which the server recognises records; they are not compared.
+    /// The ids by which the server recognises records are also in an index, which is not checked.
     ///
     /// - Throws: ``ServerStorageError``; ``ServerStorageError/Kind/corrupted`` if the structure of the file is damaged.
     public func damagedRecords() throws(ServerStorageError) -> [Int64] {
         var damaged: [Int64] = []
         var last: Int64? = 0
         while let start = last {
-            // One transaction for each page: a long transaction would keep the server from moving its write-ahead log.
+            // Each page has its own transaction, since a long transaction would prevent checkpoints of the write-ahead
+            // log.
             last = try ServerDatabase.read(url, Self.schema) { database, version -> Int64? in
                 let rows = try Self.rows(database, version, after: start, limit: 1000)
                 for row in rows where StoredAction(row) == nil { damaged.append(try row.value(0)) }
@@ -122,7 +123,7 @@ public struct ActionLogFile: Sendable {
 }
 
 extension StoredAction {
-    /// Reads a row; `nil` if it differs from the row that was written.
+    /// Reads a row. Returns `nil` if the row has changed since it was written.
     fileprivate init?(_ row: Row) {
         guard let sequence = Int64.fromDatabaseValue(row[0]), let id = UUID.fromDatabaseValue(row[1]),
             let installation = UUID.fromDatabaseValue(row[2]), let stream = UUID.fromDatabaseValue(row[3]),
@@ -142,14 +143,13 @@ extension StoredAction {
 }
 
 extension Date {
-    /// The time in whole milliseconds since 1970, within a range that every platform can represent.
+    /// The time in whole milliseconds since 1970, clamped to a range that every platform can represent.
     var milliseconds: Int64 { Int64(max(-1e15, min(timeIntervalSince1970 * 1000, 1e15))) }
 
     init(milliseconds: Int64) { self.init(timeIntervalSince1970: Double(milliseconds) / 1000) }
 }
 
 extension RowChecksum {
-    /// Returns the checksum of a record's row.
     static func of(
         _ record: ActionLogBatch.Record, installation: UUID, stream: UUID, number: Int64, received: Int64,
         account: String?, sent: Int64?
@@ -164,7 +164,6 @@ extension RowChecksum {
         return sum.value
     }
 
-    /// Returns the checksum of a stream's row.
     static func of(highest: Int64, installation: UUID, stream: UUID) -> RowChecksum {
         var sum = RowChecksum()
         sum.add(Array(installation.data))

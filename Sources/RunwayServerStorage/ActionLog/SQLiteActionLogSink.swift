@@ -23,18 +23,18 @@ public import RunwayServer
 public final class SQLiteActionLogSink: ActionLogErasing {
     private let database: ServerDatabase
     private let writer: GroupCommit<ActionLogChange, Result<ActionLogStorage, ActionLogQuotaExceeded>>
-    /// Removes contents, on a thread of its own: batches are stored meanwhile.
+    /// Removes contents on its own thread, so that batches can be stored at the same time.
     private let eraser: GroupCommit<ActionLogOwner, Void>
 
     /// Opens a file, or creates it so that only its user can read it. The initializer blocks.
     ///
     /// - Parameters:
     ///   - file: The SQLite file.
-    ///   - limits: Limits for waiting batches and for batches that are committed together.
+    ///   - limits: Limits for pending batches and for batches that are committed together.
     ///   - quotas: Limits for the stored bytes. The default is that of `ActionLogQuotas`.
-    ///   - now: Returns the date that is stored as the time of receipt. The default is the system's.
-    /// - Throws: ``ServerStorageError``. A damaged file is left unchanged, for its owner to decide: a new file would
-    ///   lack all knowledge of its clients.
+    ///   - now: Returns the date that is stored as the time of receipt. The default is the system's clock.
+    /// - Throws: ``ServerStorageError``. A damaged file is left unchanged: a new file would not know which records its
+    ///   clients have already sent.
     public init(
         at file: URL, limits: ActionLogWriterLimits = ActionLogWriterLimits(),
         quotas: ActionLogQuotas = ActionLogQuotas(),
@@ -53,7 +53,7 @@ public final class SQLiteActionLogSink: ActionLogErasing {
                     switch change {
                     case .batch(let batch):
                         return try Self.store(batch, in: connection, received: received, within: &room)
-                    // Earlier batches are stored now, so that the erasure finds them.
+                    // All earlier batches are stored now, so the erasure finds them.
                     case .erasure: return .success(.known)
                     }
                 }
@@ -73,29 +73,31 @@ public final class SQLiteActionLogSink: ActionLogErasing {
 
     /// Stores a batch, and returns when it is durable.
     ///
-    /// - Throws: `ActionLogSinkBusy` if too much waits, `ActionLogQuotaExceeded` if there is no room for the batch,
-    ///   ``ServerStorageError`` if the file can't be written, `CancellationError` after ``close()``. Nothing of the
-    ///   batch is stored.
+    /// - Throws: After an error, no record of the batch is stored.
+    ///   - `ActionLogSinkBusy` if too many batches are pending
+    ///   - `ActionLogQuotaExceeded` if the batch exceeds a quota
+    ///   - ``ServerStorageError`` if the file cannot be written
+    ///   - `CancellationError` after ``close()``
     public func store(_ batch: ActionLogBatch) async throws -> ActionLogStorage {
         try await commit(.batch(batch)).get()
     }
 
-    /// Removes the contents of all records of an account. Their ids stay, so that a record
-    /// that is sent again is not stored a second time.
+    /// Removes the contents of all records of an account. Their ids stay, so that a record that is sent again is not
+    /// stored a second time. Batches can be stored at the same time.
     ///
-    /// Batches are stored meanwhile. When the function returns, the contents are removed durably, and no byte of them
-    /// is in the file unless another process is reading it. In that case they are overwritten with the first batch that
-    /// arrives 5 s after the reader's end, or before, or when the file is opened again. If the function throws, a part
-    /// of the contents may be removed.
+    /// When the function returns, the removal is durable, and the file no longer contains the bytes, unless another
+    /// process is reading the file. In this case, the bytes are overwritten when the file is opened again, or at the
+    /// latest with the first batch that arrives 5 s after the reader has ended. If the function throws, part of the
+    /// contents may be removed.
     ///
-    /// - Parameter account: The account that clients stated.
-    /// - Throws: ``ServerStorageError``, `ActionLogSinkBusy` or `CancellationError`, as ``store(_:)``.
+    /// - Parameter account: The account that clients claimed in their batches.
+    /// - Throws: ``ServerStorageError``, `ActionLogSinkBusy` or `CancellationError`, as ``store(_:)`` does.
     public func erase(account: String) async throws { try await erase(.account(account)) }
 
-    /// Removes the contents of those records of an installation that have no account, under the same rules as
+    /// Removes the contents of the records of an installation that have no account, by the rules of
     /// ``erase(account:)``.
     ///
-    /// - Parameter installation: The id of the installation, from its batches.
+    /// - Parameter installation: The installation id of the batches.
     /// - Throws: The errors of ``erase(account:)``.
     public func erase(anonymousRecordsOf installation: UUID) async throws {
         try await erase(.nobody(installation: installation))
@@ -106,8 +108,8 @@ public final class SQLiteActionLogSink: ActionLogErasing {
         do {
             _ = try await commit(change)
         } catch is ServerStorageError {
-            // Batches of the same transaction have failed, such as on a full disk: none of them is stored, and those
-            // before are.
+            // If the transaction has failed, for example on a full disk, none of its batches is stored, but all earlier
+            // ones are.
         }
         try await eraser.commit(owner, byteCount: change.byteCount)
     }
@@ -119,22 +121,24 @@ public final class SQLiteActionLogSink: ActionLogErasing {
     }
 
     /// Removes the contents of records that were received before a date. Their ids stay, so that no record is stored
-    /// again. The function blocks, but batches are stored meanwhile. See ``erase(account:)`` for the bytes of the
+    /// again.
+    ///
+    /// The function blocks, but batches can be stored at the same time. See ``erase(account:)`` for the bytes of the
     /// contents while another process reads the file.
     ///
-    /// - Throws: ``ServerStorageError``. A part of the contents may be removed.
+    /// - Throws: ``ServerStorageError``. Part of the contents may be removed.
     public func removeContents(receivedBefore date: Date) throws(ServerStorageError) {
         try Self.removeContents(
             among: "TRUE", where: "received < ?1 AND name IS NOT NULL", date.milliseconds, in: database)
     }
 
-    /// Removes the contents of records that are stored now. Each transaction examines a thousand records, or those of
-    /// the first MiB: batches are stored in between, the write-ahead log stays short, and the reserve is large enough
-    /// on a full disk. The removed bytes are overwritten at the end; if no candidate was found, nothing is written.
+    /// Removes the contents of stored records. Each transaction examines 1,000 records, or fewer with 1 MiB together.
+    /// Batches can thus be stored in between, the write-ahead log stays short, and the reserved space suffices on a
+    /// full disk. The removed bytes are overwritten at the end; if no candidate is found, nothing is written.
     ///
     /// - Parameters:
-    ///   - candidates: Selects the records to examine, by an index.
-    ///   - condition: Selects, of these, the records whose contents are removed. The default is all.
+    ///   - candidates: Selects the records to examine by an index.
+    ///   - condition: Selects which of them to erase. The default is all.
     ///   - value: The parameter `?1` of both.
     private static func removeContents(
         among candidates: String, where condition: String = "TRUE", _ value: any DatabaseValueConvertible,
@@ -143,7 +147,7 @@ public final class SQLiteActionLogSink: ActionLogErasing {
         let end = try database.erase { try Int64.fetchOne($0, sql: "SELECT max(sequence) FROM record") }
         var next: Int64? = 0
         var isFound = false
-        // Contents that were removed before an error are overwritten, too.
+        // Contents that were removed before an error must be overwritten, too.
         defer { if isFound { database.endErasure() } }
         while let start = next {
             next = try database.erase { database -> Int64? in
@@ -157,7 +161,7 @@ public final class SQLiteActionLogSink: ActionLogErasing {
                 var (last, byteCount, removed) = (Int64?.none, 0, [Data: Int]())
                 while byteCount < maximumErasedByteCount, let row = try rows.next() {
                     last = try row.value(0)
-                    // A damaged row is removed, too, and counts for no installation.
+                    // A damaged row is also removed; it is subtracted from no installation.
                     guard Bool.fromDatabaseValue(row[3]) == true, let contents = Int.fromDatabaseValue(row[2]),
                         let installation = Data.fromDatabaseValue(row[1])
                     else { continue }
@@ -180,10 +184,11 @@ public final class SQLiteActionLogSink: ActionLogErasing {
         }
     }
 
-    /// A transaction of an erasure removes no more contents than these, and one record.
+    /// The maximum size of the contents that one transaction of an erasure removes, in bytes. The last record may
+    /// exceed it.
     private static let maximumErasedByteCount = 1 << 20
 
-    /// Stores the waiting batches, ends running erasures, and closes the file. Later batches are refused.
+    /// Stores the pending batches, ends running erasures, and closes the file. Later batches are refused.
     ///
     /// - Throws: ``ServerStorageError``.
     public func close() async throws {
@@ -192,11 +197,11 @@ public final class SQLiteActionLogSink: ActionLogErasing {
         try database.close()
     }
 
-    /// The bytes of the file's write-ahead log. SQLite moves them to the file when they are about 4 MiB; they are more
-    /// while other processes read the file for long.
+    /// The size of the file's write-ahead log in bytes. SQLite checkpoints it at about 4 MiB; it grows while other
+    /// processes read the file for long.
     public var logByteCount: Int { database.logByteCount }
 
-    /// Bounds the size of the file, so that a test can fill it.
+    /// Limits the size of the file, so that a test can fill it.
     func limitPages(to count: Int) throws(ServerStorageError) {
         try database.write { _ = try Int.fetchOne($0, sql: "PRAGMA max_page_count = \(count)") }
     }
@@ -207,12 +212,12 @@ public final class SQLiteActionLogSink: ActionLogErasing {
     ) throws -> Result<ActionLogStorage, ActionLogQuotaExceeded> {
         let (installation, stream) = (batch.installation.data, batch.stream.data)
         guard let highest = try highest(of: batch, in: database) else {
-            // The contents of the stream are unknown. The client begins another stream, and the ids recognise its
-            // records.
+            // The row of the stream is damaged, so its highest number is unknown. The client begins another stream;
+            // records are still recognised by their ids.
             return .success(.gap(expected: batch.number == 1 ? 2 : 1))
         }
         if batch.number <= highest {
-            // A client that was restored from a backup uses numbers again, for other records.
+            // A client that was restored from a backup reuses numbers for other records.
             let known = try knownIDs(of: batch, in: database)
             let hasAll = batch.records.allSatisfy { known.contains($0.id) }
             return .success(hasAll ? .known : .gap(expected: highest + 1))
@@ -220,7 +225,7 @@ public final class SQLiteActionLogSink: ActionLogErasing {
         guard batch.number == highest + 1 else { return .success(.gap(expected: highest + 1)) }
         let stored = try Row.fetchOne(
             database.cachedStatement(sql: "SELECT bytes FROM usage WHERE installation = ?"), arguments: [installation])
-        // A damaged number is counted anew: no records are refused because of it.
+        // A damaged number counts as 0, so that no records are refused because of it.
         let usage = max(0, stored.flatMap { Int.fromDatabaseValue($0[0]) } ?? 0)
         let refusal = try room.refusal(of: batch, installationByteCount: usage) {
             try knownIDs(of: batch, in: database)
@@ -263,13 +268,12 @@ public final class SQLiteActionLogSink: ActionLogErasing {
         return .success(.stored(duplicates: duplicates))
     }
 
-    /// Returns the ids of a batch's records that are stored.
     private static func knownIDs(of batch: ActionLogBatch, in database: Database) throws -> Set<UUID> {
         let search = try database.cachedStatement(sql: "SELECT 1 FROM record WHERE id = ?")
         return Set(try batch.records.map(\.id).filter { try Bool.fetchOne(search, arguments: [$0.data]) != nil })
     }
 
-    /// Returns the highest number of a batch's stream; 0 if there is none, `nil` if it is damaged.
+    /// Returns the highest number of a batch's stream; 0 if the stream has no row, `nil` if the row is damaged.
     private static func highest(of batch: ActionLogBatch, in database: Database) throws -> Int64? {
         let row = try Row.fetchOne(
             database.cachedStatement(sql: "SELECT highest, checksum FROM stream WHERE installation = ? AND id = ?"),
@@ -283,7 +287,7 @@ public final class SQLiteActionLogSink: ActionLogErasing {
 }
 
 extension ActionLogOwner {
-    /// The condition that selects the owner's records by an index, and the value of its parameter `?1`.
+    /// The SQL condition that selects the owner's records by an index, and the value of its parameter `?1`.
     var candidates: (condition: String, value: any DatabaseValueConvertible) {
         switch self {
         case .account(let account): ("account = ?1", account)

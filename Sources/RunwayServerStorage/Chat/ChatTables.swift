@@ -4,9 +4,9 @@ import RunwayFormats
 import RunwaySQLite
 import RunwayServer
 
-/// The tables of conversations, within a transaction.
+/// Accesses the tables of conversations within a transaction.
 struct ChatTables {
-    /// `last` and `published` are numbers of messages. A message is found by its number, and by its sender and id.
+    /// `last` and `published` are message numbers. A message is found by its number, or by its sender and id.
     static let schema = ServerDatabase.Schema(
         applicationID: 0x5257_4348,
         tables: """
@@ -21,14 +21,14 @@ struct ChatTables {
             "CREATE TABLE numbering (epoch TEXT NOT NULL); INSERT INTO numbering VALUES (lower(hex(randomblob(8))))"
         ])
 
-    /// A number that no conversation reaches. A greater number is damage, and would overflow.
+    /// The maximum message number. No conversation reaches it: a greater number is damaged, and could overflow.
     private static let maximumNumber = Int64(1) << 53
 
     private static let columns = "conversation, number, sender, id, text, time"
 
     let database: Database
 
-    /// Returns the name of the numbering of all messages.
+    /// Returns the epoch of all message numbers.
     func epoch() throws -> String {
         guard let epoch = try String.fetchOne(database, sql: "SELECT epoch FROM numbering"),
             EventID.isEpoch(epoch)
@@ -131,8 +131,8 @@ struct ChatTables {
             arguments: [maximumCount])
     }
 
-    /// Adds a member and, with the first, the conversation; returns `false` if there are as many as allowed, and this
-    /// one is new.
+    /// Adds a member, and creates the conversation for its first member. Returns `false` if the member is new and the
+    /// conversation is full.
     private func admit(_ member: String, to conversation: String, upTo maximumCount: Int) throws -> Bool {
         let isKnown = try Bool.fetchOne(
             database.cachedStatement(sql: "SELECT 1 FROM member WHERE conversation = ? AND name = ?"),

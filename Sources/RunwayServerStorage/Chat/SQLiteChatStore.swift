@@ -31,9 +31,9 @@ public final class SQLiteChatStore: ChatStore {
         case done
     }
 
-    /// The assumed size of a message of a page, for the bounds of `ActionLogWriterLimits`: a quarter of the longest
-    /// text of the default limits, since few messages are that long. A transaction of the default 8 MiB reads at most
-    /// 32 MiB of text.
+    /// The assumed size of a message in a page, for the limits of `ActionLogWriterLimits`: a quarter of the longest
+    /// text of the default limits, since few messages are that long. A transaction with the default of 8 MiB reads at
+    /// most 32 MiB of text.
     private static let pageMessageByteCount = 4 << 10
 
     private let database: ServerDatabase
@@ -44,7 +44,7 @@ public final class SQLiteChatStore: ChatStore {
     ///
     /// - Parameters:
     ///   - file: The SQLite file.
-    ///   - limits: Limits for waiting requests and for requests that are committed together.
+    ///   - limits: Limits for pending requests and for requests that are committed together.
     /// - Throws: ``ServerStorageError``.
     public init(
         at file: URL, limits: ActionLogWriterLimits = ActionLogWriterLimits()
@@ -57,13 +57,13 @@ public final class SQLiteChatStore: ChatStore {
         }
     }
 
-    /// Begins a new numbering in a file that was restored from a backup: clients fetch their conversations again,
-    /// instead of mistaking new messages for lost messages with the same numbers. Blocks.
+    /// Begins a new epoch in a file that was restored from a backup: clients then fetch their conversations again.
+    /// Otherwise, they would mistake new messages for lost ones with the same numbers. Blocks.
     ///
     /// Call the function once after the restore, before the file is opened.
     ///
-    /// - Returns: The name of the numbering.
-    /// - Throws: ``ServerStorageError``: ``ServerStorageError/Kind/missing`` if there is no file,
+    /// - Returns: The new epoch.
+    /// - Throws: ``ServerStorageError``: ``ServerStorageError/Kind/missing`` if the file does not exist,
     ///   ``ServerStorageError/Kind/foreign`` for a file with other contents, ``ServerStorageError/Kind/locked`` if a
     ///   server uses it.
     @discardableResult
@@ -75,12 +75,13 @@ public final class SQLiteChatStore: ChatStore {
         return epoch
     }
 
-    /// Returns the name of the file's numbering.
+    /// Returns the epoch of the file's message numbers.
     public func epoch() async throws -> String? { name }
 
     /// Stores a message with the next number of its conversation.
     ///
-    /// - Throws: `ActionLogSinkBusy` if too many requests wait, ``ServerStorageError`` if the file can't be written.
+    /// - Throws: `ActionLogSinkBusy` if too many requests are pending, ``ServerStorageError`` if the file cannot be
+    ///   written.
     public func append(
         _ submission: ChatSubmission, at time: Int64, upToMembers maximumMemberCount: Int
     ) async throws -> ChatAppendResult {
@@ -91,7 +92,7 @@ public final class SQLiteChatStore: ChatStore {
         return result
     }
 
-    /// Moves the read mark of a member forward.
+    /// Moves the mark of a member forward.
     public func mark(
         _ mark: ChatMark, in conversation: String, upToMembers maximumMemberCount: Int
     ) async throws -> ChatMarkResult {
@@ -100,12 +101,12 @@ public final class SQLiteChatStore: ChatStore {
         return result
     }
 
-    /// Removes a member and the member's read mark.
+    /// Removes a member and the member's mark.
     public func remove(member: String, from conversation: String) async throws {
         _ = try await perform(.remove(member: member, conversation))
     }
 
-    /// Returns messages of a conversation, and the read marks of its members.
+    /// Returns messages of a conversation, and the marks of its members.
     public func page(
         of conversation: String, _ range: ChatRange, upTo maximumCount: Int, upToMembers maximumMemberCount: Int
     ) async throws -> ChatPage {
@@ -115,7 +116,7 @@ public final class SQLiteChatStore: ChatStore {
         return page
     }
 
-    /// Returns the first messages of a conversation that were not reported as published.
+    /// Returns the first messages of a conversation that were not recorded as published.
     public func unpublished(in conversation: String, upTo maximumCount: Int) async throws -> [ChatMessage] {
         guard case .messages(let messages) = try await perform(.unpublished(conversation, maximumCount)) else {
             throw CancellationError()
@@ -128,7 +129,7 @@ public final class SQLiteChatStore: ChatStore {
         _ = try await perform(.published(conversation, number))
     }
 
-    /// Returns conversations that have messages to publish.
+    /// Returns conversations that have unpublished messages.
     public func unpublishedConversations(upTo maximumCount: Int) async throws -> [String] {
         guard case .conversations(let names) = try await perform(.conversations(maximumCount)) else {
             throw CancellationError()
@@ -136,7 +137,7 @@ public final class SQLiteChatStore: ChatStore {
         return names
     }
 
-    /// Performs the waiting requests, and closes the file. Later requests are refused.
+    /// Performs the pending requests, and closes the file. Later requests are refused.
     ///
     /// - Throws: ``ServerStorageError``.
     public func close() async throws {

@@ -4,23 +4,21 @@ import RunwaySQLite
 import RunwayServer
 import RunwaySignatures
 
-/// The rows of a ``SQLiteEnrolmentStore``.
 extension Database {
-    /// Returns the key with an identifier, for a signature by it; `nil` if it is unknown. Throws if a row that it reads
-    /// is not one of a key.
+    /// Returns the key with an identifier, to verify a signature; `nil` if the key is unknown. Throws if a row that it
+    /// reads is malformed.
     ///
-    /// The work is the same for an unknown identifier: the key with the next identifier is read, or the first one, and
+    /// An unknown identifier takes the same work: the key with the next identifier, or the first one, is read and
     /// discarded.
     func key(_ id: String) throws -> KeyRecord? {
         let table = "SELECT \(Self.keyColumns) FROM device_key"
         guard let row = try nearest(id, in: table) else { return nil }
-        // Another row that can't be read does not concern the caller.
+        // If another key's row is malformed, the error does not concern the caller.
         let record = Result { try KeyRecord(row) }
         return row.hasID(id) ? try record.get() : nil
     }
 
-    /// Returns the keys for which a condition with one argument holds, sorted by identifier. Throws if a row is not one
-    /// of a key.
+    /// Returns the keys that satisfy a condition with one argument, sorted by identifier. Throws if a row is malformed.
     func keys(_ condition: String, _ argument: String) throws -> [KeyRecord] {
         let statement = try cachedStatement(
             sql: "SELECT \(Self.keyColumns) FROM device_key WHERE \(condition) ORDER BY id")
@@ -29,8 +27,8 @@ extension Database {
 
     private static let keyColumns = "id, algorithm, key, owner, device, not_before, not_after, is_revoked, covers"
 
-    /// Returns the first row whose identifier is not less than one, or else the first of all; `nil` if there are no
-    /// rows. Two statements run in either case.
+    /// Returns the first row whose identifier is not less than `id`, or else the first row; `nil` if the table is
+    /// empty. It always runs two statements, so that the time does not depend on the result.
     private func nearest(_ id: String, in table: String) throws -> Row? {
         let first = try Row.fetchOne(cachedStatement(sql: "\(table) ORDER BY id LIMIT 1"))
         let next = try Row.fetchOne(
@@ -48,8 +46,8 @@ extension Database {
             ])
     }
 
-    /// Returns the device with an identifier; `nil` if it is unknown. The work is the same for an unknown device, as in
-    /// ``key(_:)``.
+    /// Returns the device with an identifier; `nil` if the device is unknown. An unknown device takes the same work, as
+    /// in ``key(_:)``.
     func device(_ id: String) throws -> AttestedDevice? {
         let row = try nearest(id, in: "SELECT id, public_key, account, counter FROM attested_device")
         guard let row else { return nil }
@@ -63,7 +61,7 @@ extension Database {
 }
 
 extension Row {
-    /// Whether the first column is exactly this text.
+    /// Whether the first column equals the text exactly.
     fileprivate func hasID(_ id: String) -> Bool { String.fromDatabaseValue(self[0])?.isExactly(id) ?? false }
 }
 
@@ -74,7 +72,7 @@ extension KeyRecord {
             let key = try? VerificationKey(algorithm, text: try row.value(2)),
             let components = CoveredComponents(texts: covers.split(separator: "\n").map(String.init))
         else { throw ServerStorageError(.corrupted, "A row of the file has a key that can't be read.") }
-        // A time of another type must not be read as none: the key would be accepted for ever.
+        // Throws for a time of a wrong type. Reading it as absent would make the key valid forever.
         let (notBefore, notAfter): (Int64?, Int64?) = (try row.optionalValue(5), try row.optionalValue(6))
         self.init(
             id: try row.value(0), key: key, owner: try row.value(3), notBefore: notBefore.map(UnixTime.init),

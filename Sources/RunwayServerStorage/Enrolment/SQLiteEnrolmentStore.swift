@@ -38,7 +38,7 @@ public final class SQLiteEnrolmentStore: EnrolledKeyDirectory, AttestedDeviceSto
         case done(Bool)
     }
 
-    /// Times are seconds since 1970. `covers` lists the components that a key requires, one on each line.
+    /// Times are seconds since 1970. `covers` lists the components that a key requires, one per line.
     private static let schema = ServerDatabase.Schema(
         applicationID: 0x5257_4544,
         tables: """
@@ -60,9 +60,9 @@ public final class SQLiteEnrolmentStore: EnrolledKeyDirectory, AttestedDeviceSto
     ///
     /// - Parameters:
     ///   - file: The SQLite file.
-    ///   - maximumDevices: The most attested devices; further devices are refused. The default is ten million. The keys
-    ///     of an account are limited by `EnrolmentRules.maximumKeysPerAccount`.
-    ///   - limits: Limits for waiting requests and for requests that are committed together.
+    ///   - maximumDevices: The maximum number of attested devices; further devices are refused. The default is ten
+    ///     million. `EnrolmentRules.maximumKeysPerAccount` limits the keys of an account.
+    ///   - limits: Limits for pending requests and for requests that are committed together.
     /// - Throws: ``ServerStorageError``.
     public init(
         at file: URL, maximumDevices: Int = 10_000_000, limits: ActionLogWriterLimits = ActionLogWriterLimits()
@@ -76,7 +76,7 @@ public final class SQLiteEnrolmentStore: EnrolledKeyDirectory, AttestedDeviceSto
         }
     }
 
-    /// Performs the waiting requests, and closes the file. Later requests are refused.
+    /// Performs the pending requests, and closes the file. Later requests are refused.
     ///
     /// - Throws: ``ServerStorageError``.
     public func close() async throws {
@@ -86,7 +86,7 @@ public final class SQLiteEnrolmentStore: EnrolledKeyDirectory, AttestedDeviceSto
 
     // MARK: - Keys
 
-    /// Returns the record of a key.
+    /// Returns the record of a key, or `nil` if the key is unknown.
     public func record(forKeyID id: String) async throws -> KeyRecord? {
         guard case .key(let record) = try await perform(.key(id)) else { return nil }
         return record
@@ -98,10 +98,10 @@ public final class SQLiteEnrolmentStore: EnrolledKeyDirectory, AttestedDeviceSto
         return records
     }
 
-    /// Adds a key, and ends the key that it replaces, both or neither.
+    /// Adds a key and ends the key that it replaces, in one transaction.
     ///
-    /// The store remembers an owner's ended keys, since a stored key can't be enrolled again: up to `maximum` keys that
-    /// expired or were replaced, and up to 1,000 that were revoked. The oldest are removed.
+    /// Ended keys stay stored, so that they cannot be enrolled again: per owner, up to `maximum` expired or replaced
+    /// keys, and up to 1,000 revoked ones. Beyond that, the oldest are removed.
     public func enrol(
         _ record: KeyRecord, replacing replaced: String?, overlap: Duration, upTo maximum: Int, at now: UnixTime
     ) async throws -> KeyEnrolment {
@@ -110,23 +110,24 @@ public final class SQLiteEnrolmentStore: EnrolledKeyDirectory, AttestedDeviceSto
         return outcome
     }
 
-    /// Refuses all signatures by a key of an owner from now on. Returns `false` if the owner has no such key.
+    /// Revokes a key of an owner: all its signatures are refused from now on. Returns `false` if the owner has no such
+    /// key.
     public func revoke(_ id: String, of owner: String) async throws -> Bool {
         try await isDone(.revoke(id, owner: owner))
     }
 
     // MARK: - Attested devices
 
-    /// Returns the device with an identifier.
+    /// Returns the device with a key identifier, or `nil` if the device is unknown.
     public func device(_ id: String) async throws -> AttestedDevice? {
         guard case .device(let device) = try await perform(.device(id)) else { return nil }
         return device
     }
 
-    /// Adds a device. Returns whether it was added.
+    /// Adds a device. Returns `false` if it was not added, since it is already stored or the store is full.
     public func insert(_ device: AttestedDevice) async throws -> Bool { try await isDone(.insert(device)) }
 
-    /// Raises the counter of a device. Returns `false` if `counter` is not greater than the present one.
+    /// Sets the counter of a device. Returns `false` if `counter` is not greater than its current value.
     public func raise(_ id: String, to counter: UInt32) async throws -> Bool { try await isDone(.raise(id, counter)) }
 
     // MARK: - Transactions

@@ -4,17 +4,17 @@ import RunwayFormats
 import RunwaySQLite
 public import RunwayServer
 
-/// Stores the last events in a SQLite file, so that the ids of a stream survive a restart of the server.
+/// Stores the last events in a SQLite file, so that event ids stay valid when the server restarts.
 ///
 /// A published event is on the drive: it survives `kill -9` and a power loss. Bytes of removed events are overwritten.
-/// One process uses the file; a second one gets ``ServerStorageError/Kind/locked``.
+/// Only one process can use the file; a second one gets ``ServerStorageError/Kind/locked``.
 ///
-/// A file that can't be read is renamed with the extension `.damaged`, and a new file begins a new numbering: clients
-/// receive a reset. A damaged event is left out: clients receive a gap.
+/// A file that cannot be read is renamed with the extension `.damaged`, and a new file begins a new epoch: clients
+/// receive a reset. A damaged event is skipped: clients receive a gap.
 public final class SQLiteEventLog: EventLog {
     let database: DatabaseQueue
     private let lock: WriterLock
-    /// A number that no log reaches. A greater number is damage, and would overflow.
+    /// The maximum offset. No log reaches it: a greater number is damaged, and could overflow.
     private static let maximumNumber = Int64(1) << 53
 
     private let maximumCount: Int
@@ -24,17 +24,17 @@ public final class SQLiteEventLog: EventLog {
     /// Opens the file, or creates it.
     ///
     /// - Parameters:
-    ///   - file: The file, in a folder that exists.
-    ///   - maximumCount: The most events that are stored, at least 1. The default is 100,000.
-    ///   - maximumByteCount: The most bytes of the file that are in use. Beyond that the oldest events are removed, but
-    ///     never the last one. The default is 1 GiB.
+    ///   - file: The file, in an existing folder.
+    ///   - maximumCount: The maximum number of events, at least 1. The default is 100,000.
+    ///   - maximumByteCount: The maximum size of the used part of the file in bytes. Beyond it, the oldest events are
+    ///     removed, but never the last one. The default is 1 GiB.
     /// - Throws: ``ServerStorageError`` if another process uses the file; the error of SQLite if the file can be
     ///   neither opened nor replaced.
     public convenience init(file: URL, maximumCount: Int = 100_000, maximumByteCount: Int = 1 << 30) throws {
         try self.init(file: file, maximumCount: maximumCount, maximumByteCount: maximumByteCount) { _ in }
     }
 
-    /// - Parameter prepare: Prepares a connection; a test sets limits with it.
+    /// - Parameter prepare: Prepares a connection. Tests set limits with it.
     init(
         file: URL, maximumCount: Int, maximumByteCount: Int = 1 << 30,
         prepare: @escaping @Sendable (Database) throws -> Void
@@ -60,7 +60,7 @@ public final class SQLiteEventLog: EventLog {
         let queue = try SQLiteFile.open(
             at: file, waitsForDrive: true, overwritesRemovedBytes: true, busyTimeout: 5, prepare: prepare)
         let epoch = try queue.write { database in
-            // AUTOINCREMENT: the offset of an event that was removed is never used again.
+            // AUTOINCREMENT ensures that the offset of a removed event is never reused.
             try database.execute(
                 sql: """
                     CREATE TABLE IF NOT EXISTS event
@@ -69,7 +69,7 @@ public final class SQLiteEventLog: EventLog {
                     """)
             if let epoch = try String.fetchOne(database, sql: "SELECT epoch FROM log") {
                 guard EventID.isEpoch(epoch) else { throw damage }
-                // The rows that list the events have to be intact, or the file is renamed.
+                // Fails if the rows that describe the log are damaged; the file is then renamed.
                 _ = try range(database, epoch)
                 return epoch
             }
@@ -80,13 +80,13 @@ public final class SQLiteEventLog: EventLog {
         return (queue, epoch)
     }
 
-    /// Begins a new epoch in a file that was restored from a backup: clients receive a reset, instead of missing events
-    /// that are published under the offsets of lost events. Blocks.
+    /// Begins a new epoch in a file that was restored from a backup: clients then receive a reset. Otherwise, they
+    /// would miss events that are published under the offsets of lost events. Blocks.
     ///
     /// Call the function once after the restore, before the file is opened.
     ///
-    /// - Returns: The epoch.
-    /// - Throws: ``ServerStorageError``: ``ServerStorageError/Kind/missing`` if there is no file,
+    /// - Returns: The new epoch.
+    /// - Throws: ``ServerStorageError``: ``ServerStorageError/Kind/missing`` if the file does not exist,
     ///   ``ServerStorageError/Kind/foreign`` for a file with other contents, ``ServerStorageError/Kind/locked`` if a
     ///   server uses it.
     @discardableResult
@@ -112,7 +112,7 @@ public final class SQLiteEventLog: EventLog {
 
     deinit { try? close() }
 
-    /// Closes the file, so that another log can use it. No other function may be called afterwards.
+    /// Closes the file, so that another log can open it. Do not call other functions afterwards.
     ///
     /// - Throws: The error of SQLite.
     public func close() throws {
@@ -120,7 +120,7 @@ public final class SQLiteEventLog: EventLog {
         lock.release()
     }
 
-    /// Returns the range of events in the log.
+    /// Returns the epoch of the log, and its first and last offset.
     public func range() async throws -> EventLogRange {
         try await database.read { [epoch] database in try Self.range(database, epoch) }
     }
@@ -135,7 +135,7 @@ public final class SQLiteEventLog: EventLog {
                 try Self.remove(upTo: range.last - Int64(maximumCount), database)
                 range = try Self.range(database, epoch)
             }
-            // One tenth at a time, since events differ in size.
+            // Removes a tenth of the events at a time, since events differ in size.
             while range.first < range.last, try Self.usedByteCount(database) > maximumByteCount {
                 try Self.remove(upTo: range.first + (range.last - range.first) / 10, database)
                 range = try Self.range(database, epoch)
@@ -148,13 +148,13 @@ public final class SQLiteEventLog: EventLog {
         try database.execute(sql: "DELETE FROM event WHERE number <= ?", arguments: [number])
     }
 
-    /// Returns the bytes of the pages that are in use; pages of removed events are used again.
+    /// Returns the size of the used pages in bytes. SQLite reuses the pages of removed events.
     private static func usedByteCount(_ database: Database) throws -> Int {
         func value(_ pragma: String) throws -> Int { try Int.fetchOne(database, sql: "PRAGMA \(pragma)") ?? 0 }
         return try (value("page_count") - value("freelist_count")) * value("page_size")
     }
 
-    /// Runs a transaction like `writeMakingRoom`, without blocking a thread of the caller.
+    /// Runs a transaction as `writeMakingRoom` does, without blocking the caller's thread.
     func write<Value: Sendable>(_ change: @escaping @Sendable (Database) throws -> Value) async throws -> Value {
         do {
             return try await database.write(change)
@@ -165,10 +165,10 @@ public final class SQLiteEventLog: EventLog {
         }
     }
 
-    /// Returns events after an offset, up to the next damaged event. If the first of them are damaged, the result
-    /// begins after these.
+    /// Returns the events after an offset, up to the next damaged event. If the first ones are damaged, the page begins
+    /// after them.
     ///
-    /// - Throws: Errors of SQLite, except for damage.
+    /// - Throws: Errors of SQLite, except those of damaged rows.
     public func events(
         after offset: Int64, upTo maximumCount: Int
     ) async throws -> (first: Int64, events: [PublishedEvent]) {
@@ -179,12 +179,12 @@ public final class SQLiteEventLog: EventLog {
                 while place < end {
                     let page = try Self.page(database, after: place, through: end, upTo: maximumCount)
                     if !page.events.isEmpty { return (page.first, page.events) }
-                    // All rows are damaged, or there are none.
+                    // No intact rows were found in this part.
                     place = page.last
                 }
                 return (max(offset, end) + 1, [])
             } catch let error as DatabaseError where error.resultCode == .SQLITE_CORRUPT {
-                // SQLite does not report where the damage ends.
+                // Everything is skipped, since SQLite does not report where the damage ends.
                 return (max(offset, end) + 1, [])
             }
         }
@@ -192,7 +192,7 @@ public final class SQLiteEventLog: EventLog {
 
     /// Returns the first intact events among some rows.
     ///
-    /// - Returns: The events, the number of the first of them, and the number of the last row; `end` if there is none.
+    /// - Returns: The events, the offset of the first event, and the offset of the last row, or `end` if no row exists.
     private static func page(
         _ database: Database, after offset: Int64, through end: Int64, upTo maximumCount: Int
     ) throws -> (first: Int64, events: [PublishedEvent], last: Int64) {
@@ -220,8 +220,8 @@ public final class SQLiteEventLog: EventLog {
         return (first, events, last)
     }
 
-    /// Reads a row; `nil` if it is damaged. The subscript of `Row` traps for a value of another type, which a damaged
-    /// file may have.
+    /// Reads a row. Returns `nil` if it is damaged. The subscript of `Row` traps for a value of another type, which a
+    /// damaged file may contain.
     private static func event(_ row: Row) -> PublishedEvent? {
         guard let topic = String.fromDatabaseValue(row[1]), let type = String.fromDatabaseValue(row[2]),
             let data = String.fromDatabaseValue(row[3])

@@ -3,12 +3,11 @@ import GRDB
 import RunwaySQLite
 import RunwayServer
 
-/// A row of the table `claim` of a ``SQLiteIdempotencyStore``.
 struct ClaimRow {
     let key: IdempotencyKey
     let fingerprint: Data
     let token: Data
-    /// The end of the lease or of the response, in milliseconds since 1970.
+    /// The end of the lease, or of the response's lifetime, in milliseconds since 1970.
     let expiry: Int64
     /// The response as JSON; `nil` while the request is being executed.
     let response: Data?
@@ -23,7 +22,7 @@ struct ClaimRow {
         self.response = response
     }
 
-    /// Reads the row of a key; returns `nil` if the key has no row.
+    /// Reads the row of a key. Returns `nil` if the key has no row.
     init?(_ key: IdempotencyKey, in database: Database) throws {
         let row = try Row.fetchOne(
             database.cachedStatement(
@@ -41,7 +40,7 @@ struct ClaimRow {
             && (checksum.isNull || Int64.fromDatabaseValue(checksum) == self.checksum)
     }
 
-    /// Returns the row after its request was executed.
+    /// Returns the row with the response of the executed request.
     func completed(with response: Data, until expiry: Int64) -> ClaimRow {
         ClaimRow(key: key, fingerprint: fingerprint, token: token, expiry: expiry, response: response)
     }
@@ -55,7 +54,6 @@ struct ClaimRow {
         ).execute(arguments: arguments)
     }
 
-    /// Replaces the row of the key.
     func write(to database: Database) throws {
         try database.cachedStatement(
             sql: """

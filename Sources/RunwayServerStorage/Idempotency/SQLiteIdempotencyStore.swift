@@ -42,9 +42,10 @@ public final class SQLiteIdempotencyStore: IdempotencyStore {
         case done(Bool)
     }
 
-    /// `response` is JSON, or absent while the request is being executed. `expiry` is the end of the lease or of the
-    /// response, in milliseconds since 1970. `checksum` is a ``RowChecksum`` of the row; absent in rows of the first
-    /// version. `tally` has how much each principal has, and `size` how much there is.
+    /// - `response` is JSON, or NULL while the request is being executed.
+    /// - `expiry` is the end of the lease, or of the response's lifetime, in milliseconds since 1970.
+    /// - `checksum` is a ``RowChecksum`` of the row; NULL in rows of the first version.
+    /// - `tally` has the number of keys and bytes per principal, and `size` the total.
     static let schema = ServerDatabase.Schema(
         applicationID: 0x5257_494B,
         tables: """
@@ -84,7 +85,7 @@ public final class SQLiteIdempotencyStore: IdempotencyStore {
             "CREATE INDEX claim_in_flight ON claim (expiry) WHERE response IS NULL",
         ])
 
-    /// The time after its lease at which a claim that was never completed is removed, in milliseconds.
+    /// An uncompleted claim is removed this long after the end of its lease, in milliseconds.
     private static let abandonedTime: Int64 = 86_400_000
 
     private let database: ServerDatabase
@@ -94,12 +95,12 @@ public final class SQLiteIdempotencyStore: IdempotencyStore {
     ///
     /// - Parameters:
     ///   - file: The SQLite file.
-    ///   - maximumCount: The most keys; a full store claims nothing more. The default is a million.
-    ///   - maximumByteCount: The most bytes of responses: once there are as many, no key is claimed. The default is 4
-    ///     GiB.
-    ///   - share: The share of both limits that one principal may use, as a fraction, from 0 to 1, of what the others
-    ///     leave. The default is a tenth.
-    ///   - limits: Limits for waiting requests and for requests that are committed together.
+    ///   - maximumCount: The maximum number of keys; a full store refuses every claim. The default is one million.
+    ///   - maximumByteCount: The maximum size of the responses in bytes; every claim is refused while it is reached.
+    ///     The default is 4 GiB.
+    ///   - share: The share of both limits that one principal may use: a fraction, from 0 to 1, of the space that the
+    ///     others leave. The default is a tenth.
+    ///   - limits: Limits for pending requests and for requests that are committed together.
     /// - Throws: ``ServerStorageError``.
     public init(
         at file: URL, maximumCount: Int = 1_000_000, maximumByteCount: Int = Int(clamping: Int64(4) << 30),
@@ -115,7 +116,7 @@ public final class SQLiteIdempotencyStore: IdempotencyStore {
         }
     }
 
-    /// Claims a key.
+    /// Claims a key for a request. Returns whether to execute the request, or the stored response.
     public func claim(
         _ key: IdempotencyKey, fingerprint: [UInt8], token: UUID, at now: Date, lease: Duration
     ) async throws -> IdempotencyClaim {
@@ -127,7 +128,7 @@ public final class SQLiteIdempotencyStore: IdempotencyStore {
         }
     }
 
-    /// Stores a response.
+    /// Stores the response of a claimed request.
     public func complete(
         _ key: IdempotencyKey, token: UUID, with response: IdempotentResponse, until expiry: Date
     ) async throws -> Bool {
@@ -138,16 +139,16 @@ public final class SQLiteIdempotencyStore: IdempotencyStore {
         return false
     }
 
-    /// Removes a record whose request was not executed.
+    /// Removes the claim of a request that was not executed.
     public func release(_ key: IdempotencyKey, token: UUID) async throws {
         _ = try await perform(Request(key: key, token: token, change: .release), byteCount: 256)
     }
 
-    /// The bytes of the file's write-ahead log. SQLite moves them to the file when they are about 4 MiB; more than that
-    /// for long means that it can't.
+    /// The size of the file's write-ahead log in bytes. SQLite checkpoints it at about 4 MiB; if it stays larger,
+    /// readers prevent checkpoints.
     public var logByteCount: Int { database.logByteCount }
 
-    /// Performs the waiting requests, and closes the file. Later requests are refused.
+    /// Performs the pending requests, and closes the file. Later requests are refused.
     ///
     /// - Throws: ``ServerStorageError``.
     public func close() async throws {
@@ -198,7 +199,7 @@ public final class SQLiteIdempotencyStore: IdempotencyStore {
             try new.insert(into: database)
             return .claim(.claimed)
         }
-        // The outcome is unknown. Executing the request at most once is safer than executing it twice.
+        // With a damaged row, the outcome is unknown. Refusing is safer than possibly executing the request twice.
         guard row.isSound else {
             return .claim(.completed(IdempotentResponse(status: 409, headerFields: [:], body: nil)))
         }
@@ -217,7 +218,7 @@ public final class SQLiteIdempotencyStore: IdempotencyStore {
         return .claim(.claimed)
     }
 
-    /// Removes expired records, a few at a time, so that no claim waits for a large removal.
+    /// Removes a few expired records, so that no claim waits for a large removal.
     private static func removeExpired(at now: Int64, in database: Database) throws {
         try database.cachedStatement(
             sql: """
@@ -228,8 +229,8 @@ public final class SQLiteIdempotencyStore: IdempotencyStore {
         ).execute(arguments: [now, abandonedTime])
     }
 
-    /// Removes the claims from before the clock was set back that were never completed. They are few: most requests
-    /// complete.
+    /// Removes claims that were never completed and were made before the clock was set back. They are few, since most
+    /// requests complete.
     private static func removeAbandoned(at now: Int64, _ lease: Int64, in database: Database) throws {
         let end = IdempotencyLease.latestEnd(at: Date(milliseconds: now), .milliseconds(lease))
         try database.cachedStatement(

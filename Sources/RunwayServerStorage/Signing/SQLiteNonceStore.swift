@@ -19,7 +19,6 @@ public import RunwaySignatures
 /// Several processes cannot share the file. A nonce is removed only after it has expired; a full store refuses every
 /// claim.
 public final class SQLiteNonceStore: NonceStore {
-    /// The bounds of the store.
     private struct Bounds: Sendable {
         let maximumNonces: Int
         let maximumNoncesPerKey: Int
@@ -30,8 +29,8 @@ public final class SQLiteNonceStore: NonceStore {
         let now: UnixTime
     }
 
-    /// Times are seconds since 1970. `memory` has one row: the time at which the memory began, and the earliest time of
-    /// expiry such that no nonce that expires then or later was removed. `owner` has the number of nonces of each key.
+    /// Times are seconds since 1970. `memory` has one row with two times: when the store began to record nonces, and
+    /// the expiry time before which nonces may have been removed. `owner` has the number of nonces per key.
     private static let schema = ServerDatabase.Schema(
         applicationID: 0x5257_4E4F,
         tables: """
@@ -55,18 +54,20 @@ public final class SQLiteNonceStore: NonceStore {
     private let database: ServerDatabase
     private let writer: GroupCommit<Claim, NonceClaim>
 
-    /// The most expired nonces that one claim removes, so that a claim after a quiet time is not slow.
+    /// The maximum number of expired nonces that one claim removes, so that a claim after a quiet time is not slow.
     private static let maximumRemovals = 100
 
     /// Opens a file, or creates it so that only its user can read it. The initializer blocks.
     ///
     /// - Parameters:
     ///   - file: The SQLite file.
-    ///   - startedAt: The present time of the server's clock. The memory of a new file begins then.
-    ///   - maximumNonces: The most nonces in all. The default is one million, which is about 150 MB.
-    ///   - maximumNoncesPerKey: The most nonces of one key identifier, from 1 to `maximumNonces`. The default is a
-    ///     quarter of `maximumNonces`, and at least 1. If all requests are signed with one key, pass `maximumNonces`.
-    ///   - limits: Limits for waiting claims and for claims that are committed together. A claim beyond the limits
+    ///   - startedAt: The current time of the server's clock. For a new file, it is recorded as the time from which
+    ///     nonces are known.
+    ///   - maximumNonces: The maximum number of nonces. The default is one million, which takes about 150 MB.
+    ///   - maximumNoncesPerKey: The maximum number of nonces per key identifier, from 1 to `maximumNonces`. The default
+    ///     is a quarter of `maximumNonces`, and at least 1. If all requests are signed with one key, pass
+    ///     `maximumNonces`.
+    ///   - limits: Limits for pending claims and for claims that are committed together. A claim beyond the limits
     ///     throws, and its request is refused.
     /// - Throws: ``ServerStorageError``.
     public init(
@@ -90,13 +91,13 @@ public final class SQLiteNonceStore: NonceStore {
         }
     }
 
-    /// Claims a nonce, and returns the result.
+    /// Records a nonce as used. Returns whether it was new.
     public func claim(_ nonce: Nonce, at now: UnixTime) async throws -> NonceClaim {
         try await writer.commit(
             Claim(nonce: nonce, now: now), byteCount: 64 + nonce.keyID.utf8.count + nonce.value.utf8.count)
     }
 
-    /// Performs the waiting claims, and closes the file. Later claims are refused.
+    /// Performs the pending claims, and closes the file. Later claims are refused.
     ///
     /// - Throws: ``ServerStorageError``.
     public func close() async throws {
@@ -113,7 +114,8 @@ public final class SQLiteNonceStore: NonceStore {
         let (began, first, count): (Int64, Int64, Int) = (
             try memory.value(0), try memory.value(1), try memory.value(2)
         )
-        // A nonce of this time may have been used and removed, even if the clock was set back since.
+        // Nonces created before `began` were not recorded. Those that expire before `first` may have been removed after
+        // use, even if the clock was set back since.
         if nonce.created.seconds < began { return .beforeStart(UnixTime(seconds: began)) }
         if nonce.expires.seconds < max(first, now) { return .beforeMemory }
         let isUsed = try Bool.fetchOne(
@@ -127,10 +129,10 @@ public final class SQLiteNonceStore: NonceStore {
         return .claimed
     }
 
-    /// Removes nonces that have expired, and records the latest time of expiry among them.
+    /// Removes expired nonces, and records the latest expiry time among them.
     ///
-    /// The clock's time is not recorded: a clock that was far ahead for a moment would otherwise cause all later
-    /// signatures to be refused.
+    /// The clock's time is not recorded: if the clock was far ahead for a moment, all later signatures would be
+    /// refused.
     private static func removeExpired(at now: Int64, in database: Database) throws {
         let last = try Int64.fetchOne(
             database.cachedStatement(
