@@ -1,12 +1,12 @@
 public import Crypto
 public import CryptoExtras
 
-/// A key that makes signatures. Its description has the algorithm and nothing of the key.
+/// A key that creates signatures. Its description contains the algorithm and nothing of the key.
 public struct SigningKey: Sendable {
     /// The algorithm of the key.
     public let algorithm: SignatureAlgorithm
     let storage: Storage
-    /// The HMAC by the secret; `nil` for other algorithms.
+    /// Computes the HMAC with the secret; `nil` for other algorithms.
     private let keyed: KeyedSHA256?
 
     enum Storage: Sendable {
@@ -23,14 +23,15 @@ public struct SigningKey: Sendable {
         keyed = if case .hmac(let secret) = storage { KeyedSHA256(secret) } else { nil }
     }
 
-    /// A secret that both sides have, for `hmac-sha256`. Throws a ``SignatureError`` if it has fewer than 16 bytes.
+    /// Returns a key for `hmac-sha256` with a shared secret. Throws a ``SignatureError`` if the secret has fewer than
+    /// 16 bytes.
     public static func hmac(_ secret: SymmetricKey) throws(SignatureError) -> SigningKey {
         try secret.checkLength()
         return SigningKey(.hmacSHA256, .hmac(secret))
     }
 
-    /// A secret that both sides have, for a ``SaltedDigest``. Throws a ``SignatureError`` if it has fewer than 16
-    /// bytes.
+    /// Returns a key for a ``SaltedDigest`` with a shared secret. Throws a ``SignatureError`` if the secret has fewer
+    /// than 16 bytes.
     ///
     /// - Parameters:
     ///   - secret: The secret, of at least 16 bytes.
@@ -43,24 +44,24 @@ public struct SigningKey: Sendable {
         return SigningKey(algorithm, .salted(secret))
     }
 
-    /// A key for `ed25519`.
+    /// Returns a key for `ed25519`.
     public static func ed25519(_ key: Curve25519.Signing.PrivateKey) -> SigningKey {
         SigningKey(.ed25519, .ed25519(key))
     }
 
-    /// A key for `ecdsa-p256-sha256`.
+    /// Returns a key for `ecdsa-p256-sha256`.
     public static func p256(_ key: P256.Signing.PrivateKey) -> SigningKey { SigningKey(.ecdsaP256SHA256, .p256(key)) }
 
-    /// A key for `ecdsa-p384-sha384`.
+    /// Returns a key for `ecdsa-p384-sha384`.
     public static func p384(_ key: P384.Signing.PrivateKey) -> SigningKey { SigningKey(.ecdsaP384SHA384, .p384(key)) }
 
-    /// A key for `rsa-pss-sha512`.
+    /// Returns a key for `rsa-pss-sha512`.
     public static func rsaPSS(_ key: _RSA.Signing.PrivateKey) -> SigningKey { SigningKey(.rsaPSSSHA512, .rsa(key)) }
 
-    /// A key for `rsa-v1_5-sha256`.
+    /// Returns a key for `rsa-v1_5-sha256`.
     public static func rsaPKCS1(_ key: _RSA.Signing.PrivateKey) -> SigningKey { SigningKey(.rsaPKCS1SHA256, .rsa(key)) }
 
-    /// The key that verifies signatures of this one. For `hmac-sha256` and a salted digest it is the same secret.
+    /// The key that verifies signatures of this key. For `hmac-sha256` and a salted digest, it has the same secret.
     public var verificationKey: VerificationKey {
         switch storage {
         case .hmac(let secret): VerificationKey(.hmacSHA256, .hmac(secret))
@@ -74,8 +75,7 @@ public struct SigningKey: Sendable {
 }
 
 extension SigningKey: MessageSigner {
-    /// Signs without suspending. Throws the errors of swift-crypto, which occur for these keys only without memory or
-    /// randomness.
+    /// Signs without suspending. Throws errors of swift-crypto, which occur only if memory or randomness is lacking.
     public func signature(of base: [UInt8]) throws -> [UInt8] {
         switch storage {
         case .hmac(let secret): (keyed ?? KeyedSHA256(secret)).code(of: base)
@@ -92,16 +92,16 @@ extension SigningKey: MessageSigner {
 }
 
 extension SigningKey: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
-    /// A text for logs.
+    /// The algorithm, without the key, for logs.
     public var description: String { "SigningKey(\(algorithm))" }
     /// The same as `description`.
     public var debugDescription: String { description }
-    /// A mirror without secrets.
+    /// A mirror that shows only the algorithm, without the key.
     public var customMirror: Mirror { Mirror(self, children: ["algorithm": algorithm]) }
 }
 
 extension SymmetricKey {
-    /// RFC 2104 §3 discourages keys that are shorter than the digest; 16 bytes are the least that cannot be guessed.
+    /// RFC 2104 §3 discourages keys shorter than the digest; keys of fewer than 16 bytes could be guessed.
     func checkLength() throws(SignatureError) {
         guard bitCount >= 128 else { throw SignatureError(.invalidKey, "the secret") }
     }

@@ -1,12 +1,12 @@
 public import Crypto
 public import CryptoExtras
 
-/// A key that verifies signatures. Its description has the algorithm and nothing of the key.
+/// A key that verifies signatures. Its description contains the algorithm and nothing of the key.
 public struct VerificationKey: Sendable {
     /// The algorithm of the key.
     public let algorithm: SignatureAlgorithm
     let storage: Storage
-    /// The HMAC by the secret; `nil` for other algorithms.
+    /// Computes the HMAC with the secret; `nil` for other algorithms.
     private let keyed: KeyedSHA256?
 
     enum Storage: Sendable {
@@ -23,14 +23,15 @@ public struct VerificationKey: Sendable {
         keyed = if case .hmac(let secret) = storage { KeyedSHA256(secret) } else { nil }
     }
 
-    /// A secret that both sides have, for `hmac-sha256`. Throws a ``SignatureError`` if it has fewer than 16 bytes.
+    /// Returns a key for `hmac-sha256` with a shared secret. Throws a ``SignatureError`` if the secret has fewer than
+    /// 16 bytes.
     public static func hmac(_ secret: SymmetricKey) throws(SignatureError) -> VerificationKey {
         try secret.checkLength()
         return VerificationKey(.hmacSHA256, .hmac(secret))
     }
 
-    /// A secret that both sides have, for a ``SaltedDigest``. Throws a ``SignatureError`` if it has fewer than 16
-    /// bytes.
+    /// Returns a key for a ``SaltedDigest`` with a shared secret. Throws a ``SignatureError`` if the secret has fewer
+    /// than 16 bytes.
     ///
     /// - Parameters:
     ///   - secret: The secret, of at least 16 bytes.
@@ -41,33 +42,33 @@ public struct VerificationKey: Sendable {
         try SigningKey.salted(secret, by: algorithm).verificationKey
     }
 
-    /// A key for `ed25519`.
+    /// Returns a key for `ed25519`.
     public static func ed25519(_ key: Curve25519.Signing.PublicKey) -> VerificationKey {
         VerificationKey(.ed25519, .ed25519(key))
     }
 
-    /// A key for `ecdsa-p256-sha256`.
+    /// Returns a key for `ecdsa-p256-sha256`.
     public static func p256(_ key: P256.Signing.PublicKey) -> VerificationKey {
         VerificationKey(.ecdsaP256SHA256, .p256(key))
     }
 
-    /// A key for `ecdsa-p384-sha384`.
+    /// Returns a key for `ecdsa-p384-sha384`.
     public static func p384(_ key: P384.Signing.PublicKey) -> VerificationKey {
         VerificationKey(.ecdsaP384SHA384, .p384(key))
     }
 
-    /// A key for `rsa-pss-sha512`.
+    /// Returns a key for `rsa-pss-sha512`.
     public static func rsaPSS(_ key: _RSA.Signing.PublicKey) -> VerificationKey {
         VerificationKey(.rsaPSSSHA512, .rsa(key))
     }
 
-    /// A key for `rsa-v1_5-sha256`.
+    /// Returns a key for `rsa-v1_5-sha256`.
     public static func rsaPKCS1(_ key: _RSA.Signing.PublicKey) -> VerificationKey {
         VerificationKey(.rsaPKCS1SHA256, .rsa(key))
     }
 
-    /// Returns whether the key made a signature for a signature base. A MAC is compared in constant time; a signature
-    /// of the wrong length or format is not valid.
+    /// Returns whether a signature of a signature base is valid for the key. A MAC is compared in constant time. A
+    /// signature of wrong length or format is invalid.
     public func isValid(_ signature: [UInt8], of base: [UInt8]) -> Bool {
         switch storage {
         case .hmac(let secret): (keyed ?? KeyedSHA256(secret)).isValid(signature, of: base)
@@ -87,7 +88,7 @@ public struct VerificationKey: Sendable {
         }
     }
 
-    /// The number of bytes of a valid signature by this key.
+    /// The length of a valid signature in bytes.
     var signatureLength: Int {
         switch storage {
         case .hmac: 32
@@ -98,7 +99,7 @@ public struct VerificationKey: Sendable {
         }
     }
 
-    /// Whether both are the same key for the same algorithm. Secrets of equal length are compared in constant time.
+    /// Returns whether both have the same key and algorithm. Secrets of equal length are compared in constant time.
     package func isSame(as other: VerificationKey) -> Bool {
         guard algorithm == other.algorithm else { return false }
         return switch (storage, other.storage) {
@@ -111,8 +112,8 @@ public struct VerificationKey: Sendable {
         }
     }
 
-    /// Whether this is the key of a salted digest with this secret. Secrets of equal length are compared in constant
-    /// time.
+    /// Returns whether this is a salted-digest key with the given secret. Secrets of equal length are compared in
+    /// constant time.
     func isSalted(with secret: SymmetricKey) -> Bool {
         guard case .salted(let registered) = storage else { return false }
         return registered == secret
@@ -120,10 +121,10 @@ public struct VerificationKey: Sendable {
 }
 
 extension VerificationKey: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
-    /// A text for logs.
+    /// The algorithm, without the key, for logs.
     public var description: String { "VerificationKey(\(algorithm))" }
     /// The same as `description`.
     public var debugDescription: String { description }
-    /// A mirror without secrets.
+    /// A mirror that shows only the algorithm, without the key.
     public var customMirror: Mirror { Mirror(self, children: ["algorithm": algorithm]) }
 }

@@ -9,7 +9,7 @@ import RawStructuredFieldValues
 ///
 /// Two identifiers are equal if their names are equal and their parameters are equal in any order.
 public struct ComponentIdentifier: Sendable {
-    /// The values derived from the name and the parameters, computed once and shared by all copies of the identifier.
+    /// The values derived from name and parameters. They are computed once and shared by all copies of the identifier.
     private final class Content: Sendable {
         let name: String
         let serialized: String
@@ -25,24 +25,23 @@ public struct ComponentIdentifier: Sendable {
 
     private let content: Content
 
-    /// The name: a field name in lower case, or a name that begins with `@`.
+    /// The lowercase field name, or a name that begins with `@`.
     public var name: String { content.name }
     /// The identifier as it appears in the signature base and in `Signature-Input`.
     public var serialized: String { content.serialized }
-    /// The parameters, in the order in which they are serialised.
+    /// The parameters in the order of serialisation.
     var parameters: [Parameter] { content.parameters }
-    /// The part of the message that the name denotes.
     var source: Source { content.source }
-    /// The serialised form with the parameters sorted, for comparison.
+    /// The serialised form with sorted parameters, for comparison.
     private var comparable: String { content.comparable }
-    /// Whether the component is derived from the message (RFC 9421 §2.2), and is not a field.
+    /// Whether this is a derived component (RFC 9421 §2.2) rather than a field.
     var isDerived: Bool { name.utf8.first == UInt8(ascii: "@") }
 
-    /// The part of a message that a name denotes.
+    /// The part of a message that a component name refers to.
     enum Source: Sendable {
         case method, targetURI, authority, scheme, requestTarget, path, query, queryParameter, status
         case field(HTTPField.Name)
-        /// An unknown derived component, or a text that is not a field name in lower case.
+        /// An unknown derived component, or a text that is not a lowercase field name.
         case unknown
     }
 
@@ -58,8 +57,8 @@ public struct ComponentIdentifier: Sendable {
         case unknown(String)
     }
 
-    /// Creates an identifier. Throws a ``SignatureError`` if `name` or a string among the parameters has characters
-    /// other than printable ASCII.
+    /// Creates an identifier. Throws a ``SignatureError`` if `name` or a string parameter has characters other than
+    /// printable ASCII.
     init(name: String, parameters: [Parameter] = []) throws(SignatureError) {
         guard let quoted = StructuredFieldText.quoted(name) else {
             throw SignatureError(.unknownComponent, "a component")
@@ -71,7 +70,7 @@ public struct ComponentIdentifier: Sendable {
             comparable: quoted + texts.sorted().joined())
     }
 
-    /// Creates an identifier from names and parameters in this file, which need no escaping.
+    /// Creates an identifier from constants of this file, which need no escaping.
     private init(known name: String, _ parameters: [Parameter] = []) {
         do {
             try self.init(name: name, parameters: parameters)
@@ -90,42 +89,42 @@ extension ComponentIdentifier {
     public static let authority = ComponentIdentifier(known: "@authority")
     /// The scheme of the target URI in lower case (RFC 9421 §2.2.4).
     public static let scheme = ComponentIdentifier(known: "@scheme")
-    /// The request target as HTTP/1.1 sends it (RFC 9421 §2.2.5). Prefer ``path`` and ``query``, which all versions of
-    /// HTTP have.
+    /// The request target in the format of HTTP/1.1 (RFC 9421 §2.2.5). Prefer ``path`` and ``query``, which exist in
+    /// all versions of HTTP.
     public static let requestTarget = ComponentIdentifier(known: "@request-target")
     /// The path as sent, without decoding (RFC 9421 §2.2.6).
     public static let path = ComponentIdentifier(known: "@path")
     /// The query as sent, with its question mark and without decoding (RFC 9421 §2.2.7).
     public static let query = ComponentIdentifier(known: "@query")
-    /// The status of the response (RFC 9421 §2.2.9).
+    /// The status code of the response (RFC 9421 §2.2.9).
     public static let status = ComponentIdentifier(known: "@status")
-    /// The field that carries the digest of the body (RFC 9530 §2).
+    /// The `Content-Digest` field with the digest of the body (RFC 9530 §2).
     public static let contentDigest = ComponentIdentifier(known: "content-digest")
 
-    /// One parameter of the query, by its decoded name (RFC 9421 §2.2.8). It must occur once.
+    /// A query parameter, by its decoded name (RFC 9421 §2.2.8). The query must contain it exactly once.
     public static func queryParameter(_ name: String) -> ComponentIdentifier {
         ComponentIdentifier(known: "@query-param", [.queryName(FormEncoding.encoded(Array(name.utf8)))])
     }
 
-    /// The value of a header field, several lines joined by a comma and a space (RFC 9421 §2.1).
+    /// The value of a header field. Several lines are joined by a comma and a space (RFC 9421 §2.1).
     public static func field(_ name: HTTPField.Name) -> ComponentIdentifier {
         ComponentIdentifier(known: name.canonicalName)
     }
 
-    /// The same component of the request that a response belongs to (RFC 9421 §2.4).
+    /// The same component, taken from the request of a signed response (RFC 9421 §2.4).
     public var ofRequest: ComponentIdentifier { adding(.request) }
-    /// The field of this name in the trailer section (RFC 9421 §2.1.4).
+    /// The same field, taken from the trailer section (RFC 9421 §2.1.4).
     public var inTrailer: ComponentIdentifier { adding(.trailer) }
-    /// The field parsed as a structured field and serialised strictly: whitespace may then change in transit (RFC 9421
-    /// §2.1.1).
+    /// The same field, parsed as a structured field and serialised strictly, so that its whitespace may change in
+    /// transit (RFC 9421 §2.1.1).
     public var strict: ComponentIdentifier { adding(.strict) }
-    /// The lines of the field, each as a byte sequence (RFC 9421 §2.1.3): for fields that cannot be joined, or are not
-    /// ASCII.
+    /// The same field, with each line as a byte sequence (RFC 9421 §2.1.3). For fields whose lines cannot be joined or
+    /// are not ASCII.
     public var asBytes: ComponentIdentifier { adding(.bytes) }
 
     /// One member of a field that is a Dictionary (RFC 9421 §2.1.2).
     ///
-    /// - Precondition: `key` is the key of a structured field: lower case, digits, `_`, `-`, `.` and `*`.
+    /// - Precondition: `key` is a structured-field key: lowercase letters, digits, `_`, `-`, `.` and `*`.
     public func member(_ key: String) -> ComponentIdentifier {
         precondition(StructuredFieldText.isKey(key), "A member's key is a key of a structured field")
         return adding(.member(key))
@@ -137,7 +136,7 @@ extension ComponentIdentifier {
 }
 
 extension ComponentIdentifier: Hashable {
-    /// Whether both identifiers are equal.
+    /// Returns whether two identifiers have the same name and the same parameters in any order.
     public static func == (left: ComponentIdentifier, right: ComponentIdentifier) -> Bool {
         left.content === right.content || left.comparable == right.comparable
     }
@@ -147,12 +146,12 @@ extension ComponentIdentifier: Hashable {
 }
 
 extension ComponentIdentifier: CustomStringConvertible {
-    /// The serialised identifier, for logs.
+    /// The serialised identifier.
     public var description: String { serialized }
 }
 
 extension ComponentIdentifier {
-    /// Reads an item of a covered component list.
+    /// Parses an item of a covered component list.
     init(_ item: Item) throws(SignatureError) {
         guard case .string(let name) = item.rfc9651BareItem else {
             throw SignatureError(.unknownComponent, "an item that is no string")

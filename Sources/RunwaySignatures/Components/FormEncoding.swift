@@ -1,19 +1,19 @@
-/// Queries in the format of HTML forms, as RFC 9421 §2.2.8 reads and writes them.
+/// Parses and writes queries in the format of HTML forms, as RFC 9421 §2.2.8 requires.
 enum FormEncoding {
-    /// The greatest number of parameters of a query or a form.
+    /// The maximum number of parameters in a query or form.
     private static let maximumParameters = 4_096
 
-    /// Throws a ``SignatureError`` if there are more than 4,096 parameters.
+    /// Throws a ``SignatureError`` if the text has more than 4,096 parameters.
     static func checkCount(of text: some Collection<UInt8>) throws(SignatureError) {
         guard text.count(where: { $0 == UInt8(ascii: "&") }) < maximumParameters else {
             throw SignatureError(.tooLarge, "the number of parameters")
         }
     }
 
-    /// Returns the parameters of a query without its question mark, name and value encoded anew, in their order. Throws
-    /// a ``SignatureError`` if there are too many.
+    /// Returns the parameters of a query in order, with names and values decoded and encoded again. The query is passed
+    /// without its question mark. Throws a ``SignatureError`` if it has too many parameters.
     ///
-    /// The names and values are decoded by "application/x-www-form-urlencoded parsing" of the URL Standard §5.1.
+    /// Names and values are decoded by "application/x-www-form-urlencoded parsing" of the URL Standard §5.1.
     static func parameters(of query: Substring.UTF8View) throws(SignatureError) -> [(name: String, value: String)] {
         try checkCount(of: query)
         return query.split(separator: UInt8(ascii: "&")).map { pair in
@@ -22,12 +22,12 @@ enum FormEncoding {
         }
     }
 
-    /// Percent-encodes all bytes except ASCII letters, digits, `*`, `-`, `.` and `_`, a space as `%20` (URL Standard
-    /// §5.2).
+    /// Percent-encodes all bytes except ASCII letters, digits, `*`, `-`, `.` and `_`; a space becomes `%20` (URL
+    /// Standard §5.2).
     static func encoded(_ bytes: [UInt8]) -> String {
         var result: [UInt8] = []
         result.reserveCapacity(bytes.count)
-        // Bytes that are not UTF-8 become the replacement character, as in the URL Standard.
+        // Invalid UTF-8 becomes the replacement character, as in the URL Standard.
         for byte in String(decoding: bytes, as: UTF8.self).utf8 {
             switch byte {
             case 0x30...0x39, 0x41...0x5A, 0x61...0x7A, 0x2A, 0x2D, 0x2E, 0x5F: result.append(byte)
@@ -43,7 +43,7 @@ enum FormEncoding {
         text.append(hexDigits[Int(byte & 15)])
     }
 
-    /// Returns the decoded bytes. A percent sign that no two hexadecimal digits follow stays.
+    /// Returns the decoded bytes. A percent sign without two hexadecimal digits after it stays unchanged.
     static func decoded(_ text: some Collection<UInt8>) -> [UInt8] {
         var result: [UInt8] = []
         result.reserveCapacity(text.count)

@@ -1,10 +1,10 @@
 import HTTPTypes
 
 extension SignatureContext {
-    /// Returns the bytes that are signed (RFC 9421 §2.5).
+    /// Returns the bytes to sign (RFC 9421 §2.5).
     ///
-    /// Throws a ``SignatureError`` if a component is not in the message, does not apply to it, or has a value that
-    /// cannot be signed. A field that is absent is an error, never an empty value.
+    /// Throws a ``SignatureError`` if the message does not have a component, a component does not apply to the message,
+    /// or a value cannot be signed. An absent field is an error, never an empty value.
     public func signatureBase(for parameters: SignatureParameters) throws(SignatureError) -> [UInt8] {
         var base = SignatureBase(context: self)
         for component in parameters.components.identifiers { try base.append(component) }
@@ -13,8 +13,8 @@ extension SignatureContext {
         return base.bytes
     }
 
-    /// Returns the lines of the signature base that can be made, for comparison with the signer's. A component that is
-    /// not in the message has no line.
+    /// Returns the signature base without lines for components that the message does not have. For comparison with the
+    /// signer's signature base.
     package func availableBase(for parameters: SignatureParameters) -> [UInt8] {
         var base = SignatureBase(context: self)
         for component in parameters.components.identifiers {
@@ -29,17 +29,16 @@ extension SignatureContext {
     }
 }
 
-/// A signature base that grows line by line.
+/// Builds a signature base line by line.
 private struct SignatureBase {
     let context: SignatureContext
     var bytes: [UInt8] = []
-    /// The request that is signed, or that the signed response belongs to.
+    /// The request that is signed, or the request of the signed response.
     private let request: HTTPRequest
-    /// Whether the signature covers the request, and not its response.
+    /// Whether the signature covers the request rather than its response.
     private let signsRequest: Bool
     private let target: RequestTarget
-    /// The parameters of the query by their encoded names, once a component needs them. The value is `nil` if the name
-    /// occurs twice.
+    /// The query parameters by encoded name, computed on first use. The value is `nil` if the name occurs twice.
     private var queryParameters: [String: String?]?
     private var dictionaries = ParsedDictionaries()
 
@@ -60,7 +59,7 @@ private struct SignatureBase {
         let isDerived = component.isDerived
         if isDerived {
             try appendDerived(component)
-            // No space at either end (RFC 9421 §2.2).
+            // A value must have no space at either end (RFC 9421 §2.2).
             let space = UInt8(ascii: " ")
             if start < bytes.count, bytes[start] == space || bytes.last == space {
                 throw SignatureError(.invalidValue, component.serialized)
@@ -68,7 +67,7 @@ private struct SignatureBase {
         } else {
             try appendField(component)
         }
-        // Printable characters and spaces; in fields tabulators, too (RFC 9421 §2.1, §2.2).
+        // Valid are printable characters and spaces; in fields, also tabs (RFC 9421 §2.1, §2.2).
         let isValid = bytes.withUnsafeBufferPointer { bytes in
             UnsafeBufferPointer(rebasing: bytes[start...]).allSatisfy {
                 (0x20...0x7E).contains($0) || $0 == 0x09 && !isDerived
@@ -183,7 +182,7 @@ private struct SignatureBase {
         }
         let lines = fields?[fields: name] ?? []
         if !lines.isEmpty { return lines }
-        // Host is no header field where the version of HTTP has `:authority`.
+        // In versions of HTTP with `:authority`, Host is not a header field.
         if component.name == "host", !uses.isTrailer, uses.isFromRequest != signsRequest,
             let authority = request.authority
         {
@@ -209,7 +208,7 @@ private struct SignatureBase {
     }
 }
 
-/// The parameters of a component, checked against each other.
+/// The parameters of a component, after checking that they can be combined.
 private struct ParameterUse {
     private(set) var isStrict = false
     private(set) var isBytes = false
@@ -218,7 +217,7 @@ private struct ParameterUse {
     private(set) var member: String?
     private(set) var queryName: String?
 
-    /// Whether there is a parameter that only fields have.
+    /// Whether a parameter is set that only fields may have.
     var hasFieldParameter: Bool { isStrict || isBytes || isTrailer || member != nil }
 
     init(of component: ComponentIdentifier) throws(SignatureError) {

@@ -1,30 +1,29 @@
 public import HTTPTypes
 
-/// The message that a signature covers, and the request and field types that its components are derived from (RFC 9421
-/// §1.1, "signature context").
+/// The message that a signature covers, and the related values from which its components are derived: the "signature
+/// context" of RFC 9421 §1.1.
 ///
 /// The request's `scheme` and `authority` must be those that the client used: a server behind a proxy sets the public
 /// ones before it creates a context. Its `path` must be the bytes that were sent, with the query.
 public struct SignatureContext: Sendable {
     /// The message that is signed.
     public enum Message: Sendable {
-        /// A request.
+        /// A request is signed.
         case request(HTTPRequest)
-        /// A response, and the request that it belongs to.
+        /// A response is signed, which belongs to a request.
         case response(HTTPResponse, to: HTTPRequest)
     }
 
     /// The message that is signed.
     public let message: Message
-    /// The trailer section of the message. `nil` if it has not been received, or the message has no trailer section.
+    /// The trailer section of the signed message; `nil` if it has no trailer section, or it was not received yet.
     public var trailerFields: HTTPFields?
-    /// The trailer section of the request that a signed response belongs to.
+    /// The trailer section of the request to a signed response; `nil` if it has none.
     public var requestTrailerFields: HTTPFields?
-    /// The types of the structured fields that ``ComponentIdentifier/strict`` may name, by the fields' names in lower
-    /// case.
+    /// The types of structured fields that may be covered with ``ComponentIdentifier/strict``, by lowercase field name.
     public var structuredFieldTypes: [String: StructuredFieldType]
 
-    /// Creates a context for a request. By default the structured fields are those that RFCs define.
+    /// Creates a context for a signed request. By default, the structured fields are those that RFCs define.
     public init(
         _ request: HTTPRequest, trailerFields: HTTPFields? = nil,
         structuredFieldTypes: [String: StructuredFieldType] = StructuredFieldType.registered
@@ -34,7 +33,7 @@ public struct SignatureContext: Sendable {
         self.structuredFieldTypes = structuredFieldTypes
     }
 
-    /// Creates a context for a response, whose signature may also cover components of its request. By default the
+    /// Creates a context for a signed response. The signature may also cover components of its request. By default, the
     /// structured fields are those that RFCs define.
     public init(
         _ response: HTTPResponse, to request: HTTPRequest, trailerFields: HTTPFields? = nil,

@@ -18,37 +18,37 @@ import RunwayFormats
 /// try claimed.verify(digester.finish())
 /// ```
 public struct BodyDigest: Sendable, Hashable {
-    /// The digest by SHA-256; `nil` if the field has none.
+    /// The SHA-256 digest; `nil` if it was not computed or the field does not contain it.
     private(set) var sha256: [UInt8]?
-    /// The digest by SHA-512; `nil` if the field has none.
+    /// The SHA-512 digest; `nil` if it was not computed or the field does not contain it.
     private(set) var sha512: [UInt8]?
 
     init(sha256: [UInt8]? = nil, sha512: [UInt8]? = nil) { (self.sha256, self.sha512) = (sha256, sha512) }
 
-    /// The digest of a whole body by SHA-256.
+    /// Computes the SHA-256 digest of a whole body.
     public init(of body: some DataProtocol) {
         var digester = BodyDigester()
         digester.update(body)
         self = digester.finish()
     }
 
-    /// The digest of a whole body by SHA-256.
+    /// Computes the SHA-256 digest of a whole body.
     public init(of body: [UInt8]) {
         var digester = BodyDigester()
         digester.update(body)
         self = digester.finish()
     }
 
-    /// The digests of a whole body by some algorithms.
+    /// Computes the digests of a whole body with each of the algorithms.
     public init(of body: some DataProtocol, by algorithms: Set<DigestAlgorithm>) {
         var digester = BodyDigester(algorithms)
         digester.update(body)
         self = digester.finish()
     }
 
-    /// Reads the digests of a field, by the algorithms that are known; others are ignored, as RFC 9530 §2 says.
+    /// Parses the digests in a field. Unknown algorithms are ignored, as RFC 9530 §2 requires.
     ///
-    /// Throws a ``SignatureError`` if the field is absent or malformed, or names no algorithm that is known.
+    /// Throws a ``SignatureError`` if the field is absent or malformed, or has no known algorithm.
     public init(_ name: HTTPField.Name, in fields: HTTPFields) throws(SignatureError) {
         let subject = name.canonicalName
         let lines = fields[values: name]
@@ -78,7 +78,7 @@ public struct BodyDigest: Sendable, Hashable {
 
     private subscript(algorithm: DigestAlgorithm) -> [UInt8]? { algorithm == .sha256 ? sha256 : sha512 }
 
-    /// Returns the digest with only those algorithms of this one that are in `algorithms`.
+    /// Returns the digest without the algorithms that are not in `algorithms`.
     func restricted(to algorithms: [DigestAlgorithm]) -> BodyDigest {
         BodyDigest(
             sha256: algorithms.contains(.sha256) ? sha256 : nil, sha512: algorithms.contains(.sha512) ? sha512 : nil)
@@ -86,7 +86,7 @@ public struct BodyDigest: Sendable, Hashable {
 
     /// The value of a digest field, in the order of ``DigestAlgorithm/all``.
     public var fieldValue: String {
-        // A name, `=:`, the longest digest, `:` and a separator.
+        // Per algorithm: the name, `=:`, the longest digest, `:` and a separator.
         String(upTo: 2 * (7 + 88 + 5)) { text in
             for algorithm in DigestAlgorithm.all {
                 guard let digest = self[algorithm] else { continue }
@@ -99,7 +99,7 @@ public struct BodyDigest: Sendable, Hashable {
         }
     }
 
-    /// Throws a ``SignatureError`` unless the computed digests have every digest of this one, and equal it.
+    /// Throws a ``SignatureError`` unless `computed` has an equal digest for every algorithm of this digest.
     public func verify(_ computed: BodyDigest) throws(SignatureError) {
         guard sha256 == nil || sha256 == computed.sha256, sha512 == nil || sha512 == computed.sha512 else {
             throw SignatureError(.mismatchedDigest, "the body's digest")
@@ -108,13 +108,13 @@ public struct BodyDigest: Sendable, Hashable {
 }
 
 extension HTTPField.Name {
-    /// `Content-Digest` (RFC 9530 §2): the digest of the bytes of this message's body.
+    /// The `Content-Digest` field (RFC 9530 §2): the digest of the bytes of this message's body.
     public static let contentDigest = HTTPField.Name("Content-Digest", known: ())
-    /// `Repr-Digest` (RFC 9530 §3): the digest of the whole selected representation, even if the body is only a part of
-    /// it.
+    /// The `Repr-Digest` field (RFC 9530 §3): the digest of the whole selected representation, even if the body is only
+    /// a part of it.
     public static let representationDigest = HTTPField.Name("Repr-Digest", known: ())
-    /// `Want-Content-Digest` (RFC 9530 §4).
+    /// The `Want-Content-Digest` field (RFC 9530 §4): the digest algorithms that the sender accepts for bodies.
     public static let wantContentDigest = HTTPField.Name("Want-Content-Digest", known: ())
-    /// `Want-Repr-Digest` (RFC 9530 §4).
+    /// The `Want-Repr-Digest` field (RFC 9530 §4): the digest algorithms that the sender accepts for representations.
     public static let wantRepresentationDigest = HTTPField.Name("Want-Repr-Digest", known: ())
 }

@@ -1,21 +1,21 @@
 import Crypto
 public import Foundation
 
-/// Digests a body while it is sent or received.
+/// Computes the digest of a body while it is sent or received.
 public struct BodyDigester: Sendable {
     private var sha256: SHA256?
     private var sha512: SHA512?
 
-    /// Digests by SHA-256.
+    /// Creates a digester for SHA-256.
     public init() { sha256 = SHA256() }
 
-    /// Digests by some algorithms.
+    /// Creates a digester for some algorithms.
     public init(_ algorithms: Set<DigestAlgorithm>) {
         sha256 = algorithms.contains(.sha256) ? SHA256() : nil
         sha512 = algorithms.contains(.sha512) ? SHA512() : nil
     }
 
-    /// Digests by the algorithms of a digest.
+    /// Creates a digester for the algorithms of a digest.
     init(as digest: BodyDigest) {
         sha256 = digest.sha256 == nil ? nil : SHA256()
         sha512 = digest.sha512 == nil ? nil : SHA512()
@@ -37,7 +37,7 @@ public struct BodyDigester: Sendable {
 
     /// Returns the digests of the bytes added so far.
     public func finish() -> BodyDigest {
-        // A hash that was finalised must not be updated.
+        // Copies are finalised, since a finalised hash must not be updated.
         let (sha256, sha512) = (sha256, sha512)
         return BodyDigest(
             sha256: sha256?.finalize().withUnsafeBytes { Array($0) },

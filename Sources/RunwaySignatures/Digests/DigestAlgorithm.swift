@@ -1,20 +1,20 @@
-/// An algorithm of the digest fields that RFC 9530 does not deprecate (RFC 9530 §7.2).
+/// A digest algorithm of RFC 9530 that is not deprecated (RFC 9530 §7.2).
 public struct DigestAlgorithm: Sendable, Hashable, CustomStringConvertible {
-    /// The registered key.
+    /// The name registered for digest fields.
     public let name: String
     /// The length of a digest in bytes.
     let length: Int
 
-    /// SHA-256.
+    /// SHA-256, with the name `sha-256`.
     public static let sha256 = DigestAlgorithm(name: "sha-256", length: 32)
-    /// SHA-512.
+    /// SHA-512, with the name `sha-512`.
     public static let sha512 = DigestAlgorithm(name: "sha-512", length: 64)
 
-    /// All algorithms that can be used.
+    /// All supported algorithms.
     public static let all: [DigestAlgorithm] = [.sha256, .sha512]
 
     static func named(_ name: String) -> DigestAlgorithm? { all.first { $0.name == name } }
 
-    /// The registered key.
+    /// The name registered for digest fields.
     public var description: String { name }
 }

@@ -2,10 +2,9 @@ public import HTTPTypes
 import RawStructuredFieldValues
 
 extension HTTPFields {
-    /// Returns the known algorithms that `Want-Content-Digest` or `Want-Repr-Digest` accepts, the most preferred first
-    /// (RFC 9530 §4).
+    /// Returns the known algorithms in `Want-Content-Digest` or `Want-Repr-Digest`, most preferred first (RFC 9530 §4).
     ///
-    /// Returns an empty array if the field is absent or accepts no known algorithm; a sender may then send any digest,
+    /// Returns an empty array if the field is absent or accepts no known algorithm; a sender may then send any digest
     /// or none. Throws a ``SignatureError`` if the field is malformed.
     public func wantedDigests(_ name: HTTPField.Name) throws(SignatureError) -> [DigestAlgorithm] {
         var preferences: [(algorithm: DigestAlgorithm, preference: Int64)] = []

@@ -1,38 +1,39 @@
-/// A directory of keys to which devices add keys of their own.
+/// A key directory to which devices add their own keys.
 ///
 /// Use ``InMemoryKeyDirectory`` for a single server that may lose its keys, and `SQLiteEnrolmentStore` of
-/// `RunwayServerStorage` to keep them over a restart. A server implements the protocol over its own database: each
-/// function is one transaction. Identifiers, owners and devices are compared byte by byte.
+/// `RunwayServerStorage` to store them on disk. A server with its own database implements this protocol: each function
+/// is one transaction. Identifiers, owners and devices are compared byte by byte.
 public protocol EnrolledKeyDirectory: KeyDirectory {
-    /// Returns the keys of an owner, including those that are no longer accepted.
+    /// Returns the keys of an owner, including expired and revoked ones.
     func records(of owner: String) async throws -> [KeyRecord]
 
-    /// Adds a key, and ends the key that it replaces, both or neither.
+    /// Adds a key and ends the key that it replaces, in one transaction.
     ///
     /// - Parameters:
     ///   - record: The new key.
-    ///   - replaced: The identifier of the key to replace; `nil` to replace none.
-    ///   - overlap: The time from `now` on for which the replaced key is still accepted. It never extends the replaced
-    ///     key's own end.
-    ///   - maximum: The most keys of the owner that may be accepted at the same time, not counting the replaced key.
+    ///   - replaced: The identifier of the key to replace, or `nil`.
+    ///   - overlap: The time from `now` for which the replaced key stays valid. It never extends the lifetime of the
+    ///     replaced key.
+    ///   - maximum: The maximum number of valid keys of the owner, not counting the replaced key.
     ///   - now: The time of the enrolment.
     func enrol(
         _ record: KeyRecord, replacing replaced: String?, overlap: Duration, upTo maximum: Int, at now: UnixTime
     ) async throws -> KeyEnrolment
 
-    /// Refuses all signatures by a key of an owner from now on. Returns `false` if the owner has no such key.
+    /// Revokes a key of an owner: all its signatures are refused from now on. Returns `false` if the owner has no such
+    /// key.
     func revoke(_ id: String, of owner: String) async throws -> Bool
 }
 
 /// The result of enrolling a key.
 public enum KeyEnrolment: Sendable, Hashable {
-    /// The key is in the directory, perhaps since an earlier enrolment by the same owner's device.
+    /// The key is in the directory, possibly since an earlier enrolment by the same device of the same owner.
     case enrolled
-    /// The key belongs to another owner or device, was revoked, or has ended.
+    /// The key belongs to another owner or device, was revoked, or has expired.
     case inUse
-    /// The owner has as many keys as are allowed.
+    /// The owner has reached the maximum number of keys.
     case full
-    /// The key to replace is not an accepted key of the same owner and device.
+    /// The key to replace is not a valid key of the same owner and device.
     case notReplaceable
 }
 
@@ -40,10 +41,10 @@ extension InMemoryKeyDirectory: EnrolledKeyDirectory {
     /// Returns the keys of an owner, sorted by identifier.
     public func records(of owner: String) -> [KeyRecord] { all.filter { $0.owner.isExactly(owner) } }
 
-    /// Adds a key, and ends the key that it replaces, both or neither.
+    /// Adds a key and ends the key that it replaces.
     ///
-    /// The directory remembers an owner's ended keys, since a remembered key can't be enrolled again: up to `maximum`
-    /// keys that expired or were replaced, and up to 1,000 that were revoked. The oldest are removed.
+    /// Ended keys stay stored, so that they cannot be enrolled again: per owner, up to `maximum` expired or replaced
+    /// keys, and up to 1,000 revoked ones. Beyond that, the oldest are removed.
     public func enrol(
         _ record: KeyRecord, replacing replaced: String?, overlap: Duration, upTo maximum: Int, at now: UnixTime
     ) -> KeyEnrolment {
@@ -60,7 +61,8 @@ extension InMemoryKeyDirectory: EnrolledKeyDirectory {
         }
     }
 
-    /// Refuses all signatures by a key of an owner from now on. Returns `false` if the owner has no such key.
+    /// Revokes a key of an owner: all its signatures are refused from now on. Returns `false` if the owner has no such
+    /// key.
     public func revoke(_ id: String, of owner: String) -> Bool {
         change { records in
             guard owner.isExactly(records[ExactText(id)]?.owner) else { return false }
@@ -70,28 +72,26 @@ extension InMemoryKeyDirectory: EnrolledKeyDirectory {
     }
 }
 
-/// Decides whether a key that a device enrols is accepted, and which other keys of its owner remain.
+/// Decides whether to accept a key that a device enrols, and which other keys of its owner to remove.
 package struct KeyEnrolmentPlan: Sendable {
-    /// The result of enrolling the key.
     package let outcome: KeyEnrolment
-    /// Whether the key is to be added. The other properties then have to be applied in the same transaction.
+    /// Whether the key must be added. The other properties must then be applied in the same transaction.
     package private(set) var isNew = false
-    /// The identifiers of ended keys to remove.
     package private(set) var removed: [String] = []
-    /// The last moment at which the replaced key is accepted; `nil` if no key is replaced.
+    /// The end of the replaced key's validity; `nil` if no key is replaced.
     package private(set) var replacedEnd: UnixTime?
 
-    /// The most revoked keys of an owner that are remembered: the limit keeps an account from filling the directory.
+    /// The maximum number of stored revoked keys per owner, so that one account cannot fill the directory.
     package static let maximumRevoked = 1_000
 
     /// - Parameters:
     ///   - record: The new key.
-    ///   - present: The key with the same identifier, if there is one.
+    ///   - present: The stored key with the same identifier, or `nil`.
     ///   - own: All keys of the new key's owner.
-    ///   - replaced: The identifier of the key to replace; `nil` to replace none.
-    ///   - overlap: The time for which the replaced key is still accepted.
-    ///   - maximum: The most other keys of the owner that may be accepted at the same time. As many ended keys that
-    ///     were not revoked are remembered.
+    ///   - replaced: The identifier of the key to replace, or `nil`.
+    ///   - overlap: The time for which the replaced key stays valid.
+    ///   - maximum: The maximum number of other valid keys of the owner, and of stored keys that have expired or were
+    ///     replaced.
     ///   - now: The time of the enrolment.
     package init(
         _ record: KeyRecord, present: KeyRecord?, own: [KeyRecord], replacing replaced: String?, overlap: Duration,
@@ -119,7 +119,8 @@ package struct KeyEnrolmentPlan: Sendable {
         let ended = others.filter { !$0.isActive(at: now) }.sorted {
             ($0.notBefore?.seconds ?? .min) < ($1.notBefore?.seconds ?? .min)
         }
-        // A key that was removed can be enrolled again, as a revoked one must not be.
+        // Revoked keys are counted separately, since a removed key can be enrolled again, and a revoked one must not
+        // be.
         let (expired, revoked) = (ended.filter { !$0.isRevoked }, ended.filter(\.isRevoked))
         removed = (expired.dropLast(maximum) + revoked.dropLast(Self.maximumRevoked)).map(\.id)
         (outcome, isNew) = (.enrolled, true)

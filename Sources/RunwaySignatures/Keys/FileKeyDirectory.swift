@@ -25,26 +25,28 @@ public import Foundation
 /// process's user or to root, and no other user may write it (mode 0644 or less). A file with a secret or a private key
 /// must also be readable only by its user (0600).
 public final class FileKeyDirectory: KeyDirectory {
-    /// The file.
+    /// The location of the file.
     public let file: URL
     private let directory = InMemoryKeyDirectory()
 
-    /// Reads the file. Throws a ``KeyFileError``.
+    /// Reads the file.
+    ///
+    /// - Throws: ``KeyFileError``.
     public init(_ file: URL) throws(KeyFileError) {
         self.file = file
         try reload()
     }
 
-    /// Returns the record of a key.
+    /// Returns the record of a key, or `nil` if the file has no key with the identifier.
     public func record(forKeyID id: String) -> KeyRecord? { directory.record(forKeyID: id) }
 
     /// All records, sorted by identifier.
     public var all: [KeyRecord] { directory.all }
 
-    /// One key of each kind in the directory: of each algorithm, and for RSA of each length.
+    /// One key of each kind in the directory: per algorithm, and for RSA per length.
     public var exampleKeys: [VerificationKey] { directory.exampleKeys }
 
-    /// Reads the file again after a change. All keys are replaced at once; if reading throws, the previous keys remain.
+    /// Reads the file again. All keys are replaced at once. If reading throws, the previous keys stay.
     public func reload() throws(KeyFileError) {
         var records: [KeyRecord] = []
         for entry in try KeyFile(file).entries() { records.append(try entry.record()) }

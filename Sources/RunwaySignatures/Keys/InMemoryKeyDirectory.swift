@@ -1,25 +1,27 @@
 import Synchronization
 
-/// A directory of keys in memory. Identifiers are compared byte by byte.
+/// A key directory in memory. Identifiers are compared byte by byte.
 public final class InMemoryKeyDirectory: KeyDirectory {
-    /// Guards the records, by the identifiers of their keys.
+    /// Guards the records, by key identifier.
     private let records: Mutex<[ExactText: KeyRecord]>
 
-    /// - Parameter records: The records; of two with the same identifier, the last.
+    /// - Parameter records: The records. If two have the same identifier, the later one counts.
     public init(_ records: [KeyRecord] = []) {
         self.records = Mutex(Self.indexed(records))
     }
 
-    /// Returns the record of a key.
+    /// Returns the record of a key, or `nil` if the identifier is unknown.
     ///
-    /// For an unknown identifier it reads another record and compares another identifier, so that the work is the same.
+    /// For an unknown identifier, it reads another record and compares another identifier, so that the work is the
+    /// same.
     public func record(forKeyID id: String) -> KeyRecord? {
         let id = ExactText(id)
         return records.withLock { records in
             let index = records.index(forKey: id)
             guard index != nil || !records.isEmpty else { return nil }
             let read = records[index ?? records.startIndex]
-            // A known identifier was compared when it was found.
+            // If an index was found, the identifier was already compared. Otherwise, another one is compared, so that
+            // the work is the same.
             let isKnown = index != nil || read.key == id
             return isKnown ? read.value : nil
         }
@@ -28,21 +30,22 @@ public final class InMemoryKeyDirectory: KeyDirectory {
     /// All records, sorted by the bytes of their identifiers.
     public var all: [KeyRecord] { records.withLock { $0.sorted { $0.key < $1.key } }.map(\.value) }
 
-    /// A key of each kind: of each algorithm, and for RSA of each length.
+    /// One key of each kind in the directory: per algorithm, and for RSA per length.
     public var exampleKeys: [VerificationKey] {
         records.withLock { Dictionary($0.values.map { ($0.key.kind, $0.key) }) { first, _ in first } }.map(\.value)
     }
 
-    /// Adds a record, or replaces the one with the same identifier.
+    /// Adds a record, or replaces the record with the same identifier.
     public func insert(_ record: KeyRecord) { records.withLock { $0[ExactText(record.id)] = record } }
 
-    /// Refuses all signatures of a key from now on. Returns `false` if the identifier is unknown.
+    /// Revokes a key: all its signatures are refused from now on. Returns `false` if the identifier is unknown.
     @discardableResult
     public func revoke(_ id: String) -> Bool { records.withLock { $0[ExactText(id)]?.isRevoked = true } != nil }
 
-    /// Adds the successor of a key. Both are accepted for the length of the overlap. Returns `false`, and changes
-    /// nothing, if the old key is unknown or revoked, or if there is a key with the identifier of the new one: a
-    /// revoked key never becomes valid again.
+    /// Adds the successor of a key. Both are valid during the overlap.
+    ///
+    /// Returns `false` without a change if the old key is unknown or revoked, or if the successor's identifier is
+    /// already stored: a revoked key must never become valid again.
     public func rotate(_ id: String, to successor: KeyRecord, at now: UnixTime, overlap: Duration) -> Bool {
         precondition(!successor.id.isExactly(id), "A new key has an identifier of its own")
         return records.withLock { records in
@@ -55,15 +58,14 @@ public final class InMemoryKeyDirectory: KeyDirectory {
         }
     }
 
-    /// Removes a record. Its key is unknown from now on.
+    /// Removes the record of a key. The key is unknown from now on.
     public func remove(_ id: String) { records.withLock { $0[ExactText(id)] = nil } }
 
-    /// Changes the records at once.
+    /// Changes the records atomically.
     func change<Value: Sendable>(_ change: (inout [ExactText: KeyRecord]) -> Value) -> Value {
         records.withLock { change(&$0) }
     }
 
-    /// Replaces all records at once.
     func replaceAll(_ records: [KeyRecord]) { self.records.withLock { $0 = Self.indexed(records) } }
 
     private static func indexed(_ records: [KeyRecord]) -> [ExactText: KeyRecord] {

@@ -1,22 +1,22 @@
-/// Finds the keys of signatures.
+/// Finds the keys that verify signatures.
 ///
-/// ``InMemoryKeyDirectory`` has its keys in memory, ``FileKeyDirectory`` in a file. A server with many keys implements
-/// the protocol over its database. The implementation should take as long for an identifier that is unknown as for one
-/// that is known.
+/// ``InMemoryKeyDirectory`` stores keys in memory, ``FileKeyDirectory`` reads them from a file. A server with many keys
+/// implements the protocol with its database. To reveal nothing by its timing, the implementation should take equally
+/// long for unknown and known identifiers.
 public protocol KeyDirectory: Sendable {
-    /// Returns the record of a key. `nil` if the identifier is unknown. If it throws, the signature is refused.
+    /// Returns the record of a key, or `nil` if the identifier is unknown. If it throws, the signature is refused.
     func record(forKeyID id: String) async throws -> KeyRecord?
 
-    /// A key of each kind that the directory has: of each algorithm, and for RSA of each length. The default is empty.
+    /// One key of each kind in the directory: per algorithm, and for RSA per length. The default is empty.
     ///
-    /// A verifier reads it once, when it is created. It refuses an unknown key in the time of a key of one of these
-    /// kinds. It learns further kinds from the first signature by a key of that kind. Without examples, a verifier that
-    /// has just started treats an unknown key like one for `ecdsa-p256-sha256`, so that the time of a refusal can show
-    /// that an identifier belongs to a key for another algorithm.
+    /// A verifier reads it once, when it is created. To hide which identifiers are known, it refuses an unknown key
+    /// only after the time that verifying with a key of one of these kinds takes. It learns further kinds from the
+    /// first signature by such a key. Without examples, a new verifier treats an unknown key as one for
+    /// `ecdsa-p256-sha256`; the time of a refusal can then reveal an identifier whose key has another algorithm.
     var exampleKeys: [VerificationKey] { get }
 }
 
 extension KeyDirectory {
-    /// No examples.
+    /// An empty array: no examples.
     public var exampleKeys: [VerificationKey] { [] }
 }

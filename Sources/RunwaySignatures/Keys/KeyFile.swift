@@ -1,19 +1,18 @@
 package import Foundation
 
-/// A file of keys in the format of ``FileKeyDirectory``. It is opened once and read to its end, so that nobody can
-/// exchange it meanwhile.
+/// A key file in the format of ``FileKeyDirectory``. It is opened once and read completely, so that it cannot be
+/// replaced while it is read.
 package struct KeyFile: Sendable {
-    /// The content.
     package let data: Data
-    /// Whether no other user can read the file.
+    /// Whether only its user can read the file.
     package let isPrivate: Bool
 
-    /// The largest file that is read: 16 MiB.
+    /// The maximum size of a file that is read: 16 MiB.
     private static let maximumBytes = 16 * 1_024 * 1_024
 
-    /// Reads a regular file that belongs to the process's user or to root, and that no other user can write.
+    /// Reads a regular file. The file must belong to the process's user or to root, and no other user may write it.
     package init(_ file: URL) throws(KeyFileError) {
-        // Without O_NONBLOCK, a named pipe would be waited for.
+        // Without O_NONBLOCK, opening a named pipe would block.
         let descriptor = open(file.path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
         guard descriptor >= 0 else { throw KeyFileError(reason: "the file cannot be opened, or is a symbolic link") }
         let handle = FileHandle(fileDescriptor: descriptor, closeOnDealloc: true)
@@ -24,7 +23,7 @@ package struct KeyFile: Sendable {
         guard [geteuid(), 0].contains(status.st_uid), status.st_mode & 0o022 == 0 else {
             throw KeyFileError(reason: "the file belongs to another user, or other users can write it")
         }
-        // The file may grow while it is read.
+        // Limited, since the file may grow while it is read.
         guard let data = try? handle.read(upToCount: Self.maximumBytes + 1) ?? Data() else {
             throw KeyFileError(reason: "the file cannot be read")
         }
@@ -33,8 +32,8 @@ package struct KeyFile: Sendable {
         isPrivate = status.st_mode & 0o077 == 0
     }
 
-    /// Returns the entries, whose identifiers are unique. Throws if an entry is not a key of its algorithm, or if the
-    /// file has a secret and other users can read it.
+    /// Returns the entries, whose identifiers are unique. Throws if an entry is not a valid key of its algorithm, or if
+    /// the file has a secret and other users can read it.
     package func entries() throws(KeyFileError) -> [KeyEntry] {
         let contents: KeyFileContents
         let members: [String: [[String: AnyMember?]]]
@@ -42,10 +41,10 @@ package struct KeyFile: Sendable {
             contents = try JSONDecoder().decode(KeyFileContents.self, from: data)
             members = try JSONDecoder().decode([String: [[String: AnyMember?]]].self, from: data)
         } catch {
-            // The error of the decoder quotes the file.
+            // The decoder's error is not passed on, since it quotes the file.
             throw KeyFileError(reason: "the file is not JSON of the expected form")
         }
-        // A restriction that is misspelt would otherwise restrict nothing.
+        // Unknown members are refused, since a misspelt restriction would restrict nothing.
         guard members.count == 1 else { throw KeyFileError(reason: "the file has a member besides keys") }
         let known = Set(KeyEntry.CodingKeys.allCases.map(\.stringValue))
         for (entry, members) in zip(contents.keys, members.values.joined()) where !known.isSuperset(of: members.keys) {
@@ -65,59 +64,48 @@ package struct KeyFile: Sendable {
     }
 }
 
-/// A member whose value is not read.
 private struct AnyMember: Decodable {
     init(from decoder: any Decoder) {}
 }
 
-/// The JSON of a file of keys.
 package struct KeyFileContents: Codable, Sendable {
-    /// The keys.
     package var keys: [KeyEntry]
 
-    /// Creates contents with these keys.
     package init(keys: [KeyEntry]) { self.keys = keys }
 }
 
-/// One key in a file of keys.
 package struct KeyEntry: Codable, Sendable {
-    /// The identifier.
     package var id: String
-    /// The name of the algorithm.
     package var alg: String
-    /// The name of the key's owner.
     package var owner: String
-    /// The verifying key: PEM, or Base64 of the raw bytes.
+    /// The verification key: PEM, or base64 of the raw bytes.
     package var key: String
-    /// The signing key, if the file has it and it differs from the verifying key.
+    /// The signing key; `nil` if it equals the verification key or the file does not contain it.
     package var privateKey: String?
-    /// The first moment at which signatures are accepted, in seconds since 1970.
+    /// The time from which signatures are accepted, in seconds since 1970.
     package var notBefore: Int64?
-    /// The last moment at which signatures are accepted, in seconds since 1970.
+    /// The time until which signatures are accepted, in seconds since 1970.
     package var notAfter: Int64?
-    /// Whether the key is refused.
     package var revoked: Bool?
-    /// The components that signatures must cover in addition to those of the verifier's policy, by name or in the form
-    /// of `Signature-Input`.
+    /// Components that signatures must cover in addition to those of the verifier's policy. Each is a name or an
+    /// identifier as in `Signature-Input`.
     package private(set) var covers: [String]?
 
     enum CodingKeys: String, CodingKey, CaseIterable {
         case id, alg, owner, key, privateKey, notBefore, notAfter, revoked, covers
     }
 
-    /// Creates an entry for a new key that can sign.
     package init(id: String, key: SigningKey, owner: String) {
         (self.id, alg, self.owner) = (id, key.algorithm.name, owner)
         self.key = key.verificationKey.text
         privateKey = key.algorithm.isSymmetric ? nil : key.text
     }
 
-    /// Creates an entry for a key that can only verify.
     package init(id: String, publicKey: String, algorithm: SignatureAlgorithm, owner: String) {
         (self.id, alg, self.owner, key) = (id, algorithm.name, owner, publicKey)
     }
 
-    /// Sets the components that signatures by the key must cover in addition to those of the verifier's policy.
+    /// Sets the components that signatures must cover in addition to those of the verifier's policy.
     package mutating func require(_ components: [ComponentIdentifier]) {
         covers = components.isEmpty ? nil : components.map { $0.parameters.isEmpty ? $0.name : $0.serialized }
     }
@@ -127,7 +115,7 @@ package struct KeyEntry: Codable, Sendable {
         SignatureAlgorithm(name: alg).flatMap { $0.isSymmetric ? key : privateKey }
     }
 
-    /// Returns the record of the key for a verifier.
+    /// Returns the record that a verifier uses.
     package func record() throws(KeyFileError) -> KeyRecord {
         let key: VerificationKey
         do {
@@ -149,7 +137,7 @@ package struct KeyEntry: Codable, Sendable {
         return record
     }
 
-    /// Returns the signing key. Throws if the entry has only a public key, or a malformed key.
+    /// Returns the signing key. Throws if the entry has only a public key, or if the key is malformed.
     package func signingKey() throws(KeyFileError) -> SigningKey {
         let algorithm = try algorithm()
         guard let text = signingText else {
@@ -170,7 +158,7 @@ package struct KeyEntry: Codable, Sendable {
 }
 
 extension KeyEntry: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
-    /// A text for logs, without the keys.
+    /// A text without the keys, for logs.
     package var description: String { "KeyEntry(\(id), \(alg))" }
     /// The same as `description`.
     package var debugDescription: String { description }
@@ -178,13 +166,13 @@ extension KeyEntry: CustomStringConvertible, CustomDebugStringConvertible, Custo
     package var customMirror: Mirror { Mirror(self, children: ["id": id, "alg": alg, "owner": owner]) }
 }
 
-/// The reason why a file of keys cannot be read. It contains no key.
+/// The reason why a key file cannot be read. It contains no key.
 public struct KeyFileError: Error, Sendable, Hashable, CustomStringConvertible {
-    /// A sentence for the author of the file.
+    /// The problem in one sentence, for the author of the file.
     public let reason: String
 
     package init(reason: String) { self.reason = reason }
 
-    /// The reason.
+    /// The same as ``reason``.
     public var description: String { reason }
 }

@@ -3,7 +3,8 @@ import CryptoExtras
 import Foundation
 
 extension VerificationKey {
-    /// Reads a key: PEM for ECDSA and RSA, and Base64 of the raw bytes for the others. Ed25519 may be PEM, too.
+    /// Reads a public key or shared secret: PEM for ECDSA and RSA, PEM or base64 of the raw bytes for Ed25519, and
+    /// base64 of the secret for HMAC and salted digests.
     ///
     /// Throws a ``SignatureError`` or the error of swift-crypto if the text is not a key of the algorithm.
     public init(_ algorithm: SignatureAlgorithm, text: String) throws {
@@ -26,7 +27,7 @@ extension VerificationKey {
         }
     }
 
-    /// The key as ``init(_:text:)`` reads it. For a secret of both sides it is the secret.
+    /// The key in the format that ``init(_:text:)`` reads. A shared secret is included.
     package var text: String {
         switch storage {
         case .hmac(let secret), .salted(let secret): secret.withUnsafeBytes { Base64.encoded($0) }
@@ -39,8 +40,8 @@ extension VerificationKey {
 }
 
 extension SigningKey {
-    /// Reads a key: PEM of the private key for ECDSA and RSA, and Base64 of the raw bytes for the others. Ed25519 may
-    /// be PEM, too.
+    /// Reads a private key or shared secret: PEM for ECDSA and RSA, PEM or base64 of the raw bytes for Ed25519, and
+    /// base64 of the secret for HMAC and salted digests.
     ///
     /// Throws a ``SignatureError`` or the error of swift-crypto if the text is not a key of the algorithm.
     public init(_ algorithm: SignatureAlgorithm, text: String) throws {
@@ -63,7 +64,7 @@ extension SigningKey {
         }
     }
 
-    /// Makes a new key. Throws the errors of swift-crypto.
+    /// Generates a key. Throws the errors of swift-crypto.
     package init(making algorithm: SignatureAlgorithm) throws {
         switch algorithm {
         case .ecdsaP256SHA256: self = .p256(P256.Signing.PrivateKey())
@@ -76,7 +77,7 @@ extension SigningKey {
         }
     }
 
-    /// The key as ``init(_:text:)`` reads it. It is a secret.
+    /// The key in the format that ``init(_:text:)`` reads. It is secret.
     package var text: String {
         switch storage {
         case .hmac(let secret), .salted(let secret): secret.withUnsafeBytes { Base64.encoded($0) }
@@ -89,14 +90,14 @@ extension SigningKey {
 }
 
 extension SealedKey {
-    /// Reads the public key of a server: PEM, or Base64 of the raw bytes.
+    /// Reads the public key of a server: PEM, or base64 of the raw bytes.
     package static func publicKey(text: String) throws -> Curve25519.KeyAgreement.PublicKey {
         text.isPEM
             ? try Curve25519.KeyAgreement.PublicKey(pemRepresentation: text)
             : try Curve25519.KeyAgreement.PublicKey(rawRepresentation: text.rawKey())
     }
 
-    /// Reads the private key of a server: PEM, or Base64 of the raw bytes.
+    /// Reads the private key of a server: PEM, or base64 of the raw bytes.
     package static func privateKey(text: String) throws -> Curve25519.KeyAgreement.PrivateKey {
         text.isPEM
             ? try Curve25519.KeyAgreement.PrivateKey(pemRepresentation: text)
@@ -105,7 +106,7 @@ extension SealedKey {
 }
 
 extension SealedKey.Caller {
-    /// A caller whose secret is Base64.
+    /// - Parameter text: The secret in base64.
     package init(id: String, text: String) throws(SignatureError) {
         self.init(id: id, secret: SymmetricKey(data: try text.rawKey()))
     }
@@ -114,12 +115,12 @@ extension SealedKey.Caller {
 extension String {
     fileprivate var isPEM: Bool { hasPrefix("-----BEGIN ") }
 
-    /// Throws if the text is a key for RSASSA-PSS, which may make no other signatures (RFC 4055 §1.2).
+    /// Throws if the text is a key for RSASSA-PSS, which must not make other signatures (RFC 4055 §1.2).
     fileprivate func checkUseForPKCS1() throws(SignatureError) {
         if try PSSKeyStructure(pem: self) != nil { throw SignatureError(.invalidKey, "a key for RSASSA-PSS") }
     }
 
-    /// Returns the bytes of Base64.
+    /// Returns the bytes of a base64 text.
     fileprivate func rawKey() throws(SignatureError) -> [UInt8] {
         guard let bytes = Base64.decoded(self) else { throw SignatureError(.invalidKey, "the text") }
         return bytes

@@ -1,16 +1,16 @@
 import Crypto
 import SwiftASN1
 
-/// A key whose structure names it a key for RSASSA-PSS (RFC 4055 §1.2), such as the key of RFC 9421 appendix B.1.2 and
-/// the keys of `openssl genpkey -algorithm RSA-PSS`. BoringSSL reads only keys that are named as keys for RSA.
+/// A key whose structure marks it as a key for RSASSA-PSS (RFC 4055 §1.2). Examples are the key of RFC 9421 appendix
+/// B.1.2 and the keys of `openssl genpkey -algorithm RSA-PSS`. BoringSSL reads only keys marked as RSA keys.
 struct PSSKeyStructure {
-    /// The RSA key in it (RFC 8017 appendix A.1), in DER.
+    /// The contained RSA key (RFC 8017 appendix A.1) in DER.
     let key: [UInt8]
 
-    /// Reads the structure of a private key (PKCS #8, RFC 5958 §2) or a public one (RFC 5280 §4.1); `nil` if the text
-    /// is another key.
+    /// Reads the structure of a private key (PKCS #8, RFC 5958 §2) or a public key (RFC 5280 §4.1). Returns `nil` if
+    /// the text is a key of another type.
     ///
-    /// - Throws: A ``SignatureError`` if the key's parameters do not allow signatures by `rsa-pss-sha512`.
+    /// - Throws: A ``SignatureError`` if the key's parameters do not permit signatures with `rsa-pss-sha512`.
     init?(pem text: String) throws(SignatureError) {
         guard let document = try? PEMDocument(pemString: text),
             let node = try? DER.parse(document.derBytes), let structure = try? Structure(derEncoded: node),
@@ -26,8 +26,8 @@ struct PSSKeyStructure {
     private static let mgf1: ASN1ObjectIdentifier = [1, 2, 840, 113_549, 1, 1, 8]
     private static let sha512: ASN1ObjectIdentifier = [2, 16, 840, 1, 101, 3, 4, 2, 3]
 
-    /// Whether parameters allow SHA-512 with a salt of 64 bytes, as RFC 9421 §3.3.1 has it. The salt of a key is the
-    /// shortest that is allowed (RFC 4055 §3.3); hashes that are absent are SHA-1.
+    /// Returns whether parameters permit SHA-512 with a salt of 64 bytes, as RFC 9421 §3.3.1 requires. The salt length
+    /// of a key is the minimum (RFC 4055 §3.3); an absent hash means SHA-1.
     private static func allowSHA512(_ parameters: ASN1Node) -> Bool {
         let isAllowed = try? DER.sequence(parameters, identifier: .sequence) { nodes in
             let hash = try DER.optionalExplicitlyTagged(&nodes, tagNumber: 0, tagClass: .contextSpecific) {
@@ -46,13 +46,12 @@ struct PSSKeyStructure {
         return isAllowed ?? false
     }
 
-    /// Reads the identifier of an algorithm, and its parameters.
+    /// Reads an algorithm identifier and its parameters.
     private static func algorithm(_ node: ASN1Node) throws -> (identifier: ASN1ObjectIdentifier, parameters: ASN1Node?)
     {
         try DER.sequence(node, identifier: .sequence) { (try ASN1ObjectIdentifier(derEncoded: &$0), $0.next()) }
     }
 
-    /// The structure around a private or a public key.
     private struct Structure: DERParseable {
         let algorithm: ASN1ObjectIdentifier
         let parameters: ASN1Node?
@@ -68,7 +67,7 @@ struct PSSKeyStructure {
                 let key =
                     isPrivate
                     ? try ASN1OctetString(derEncoded: &nodes).bytes : try ASN1BitString(derEncoded: &nodes).bytes
-                // Attributes and a public key may follow a private one.
+                // Attributes and a public key may follow a private key.
                 while nodes.next() != nil {}
                 return (algorithm, parameters, key)
             }

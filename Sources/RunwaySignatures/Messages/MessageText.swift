@@ -1,27 +1,22 @@
 package import HTTPTypes
 import RunwayFormats
 
-/// A message in the text form of HTTP/1.1 (RFC 9112 §2.1), such as in a file or in the output of a tool.
+/// A message in the text form of HTTP/1.1 (RFC 9112 §2.1), for example in a file or in the output of a tool.
 ///
-/// For tools and tests that sign or verify a message outside a connection. Lines end in CRLF or LF. The body begins
-/// after the empty line; a transfer coding is not undone.
+/// Used by tools and tests that sign or verify a message outside a connection. Lines end in CRLF or LF. The body begins
+/// after the empty line; a transfer coding is not decoded.
 package struct MessageText: Sendable {
-    /// The request line or the status line.
     package enum Start: Sendable, Hashable {
-        /// A method and a request target.
         case request(HTTPRequest.Method, target: String)
-        /// A status.
         case response(HTTPResponse.Status)
     }
 
-    /// The request line or the status line.
     package let start: Start
     /// The header fields, with folded lines unfolded (RFC 9112 §5.2).
     package let headerFields: HTTPFields
-    /// The body.
     package let body: [UInt8]
 
-    /// Throws a ``SignatureError`` if the text is no message.
+    /// Throws a ``SignatureError`` if the text is not a message.
     package init(_ bytes: some Collection<UInt8>) throws(SignatureError) {
         var rest = Array(bytes)[...]
         start = try Self.start(of: Self.line(of: &rest))
@@ -33,7 +28,7 @@ package struct MessageText: Sendable {
                 lines.append(Array(line))
                 continue
             }
-            // An obsolete line folding, with the whitespace around it, is one space.
+            // An obsolete line fold becomes one space, including the whitespace around it.
             lines[last] = Array(lines[last].trimmingBlanks()) + [0x20] + line.trimmingBlanks()
         }
         var fields = HTTPFields()
@@ -42,9 +37,9 @@ package struct MessageText: Sendable {
         body = Array(rest)
     }
 
-    /// Returns the request, with the authority that `Host` names. `nil` if the message is a response.
+    /// Returns the request with the authority in `Host`, or `nil` if the message is a response.
     ///
-    /// - Parameter scheme: `https` by default, which the text does not have.
+    /// - Parameter scheme: The scheme, which the text does not contain. The default is `https`.
     package func request(scheme: String = "https") -> HTTPRequest? {
         guard case .request(let method, let target) = start else { return nil }
         var fields = headerFields
@@ -56,7 +51,7 @@ package struct MessageText: Sendable {
             headerFields: fields)
     }
 
-    /// The response. `nil` if the message is a request.
+    /// The response; `nil` if the message is a request.
     package var response: HTTPResponse? {
         guard case .response(let status) = start else { return nil }
         return HTTPResponse(status: status, headerFields: headerFields)

@@ -1,16 +1,16 @@
 import HTTPTypes
 import RawStructuredFieldValues
 
-/// The components that a signature covers, in their order, each once (RFC 9421 §2).
+/// The components that a signature covers, in order and without duplicates (RFC 9421 §2).
 ///
-/// A client that signs many requests makes the value once; it is serialised then.
+/// The list is serialised when the value is created. A client that signs many requests should create it once.
 public struct CoveredComponents: Sendable, Hashable {
-    /// The identifiers in their order.
+    /// The identifiers in the order in which they are signed.
     public let identifiers: [ComponentIdentifier]
-    /// The list as it stands in `Signature-Input`, with its parentheses.
+    /// The list as in `Signature-Input`, including its parentheses.
     let serialized: String
 
-    /// Throws a ``SignatureError`` if a component occurs twice, or is the signature's own parameters.
+    /// Creates a list. Throws a ``SignatureError`` if a component occurs twice or is `@signature-params`.
     public init(_ identifiers: [ComponentIdentifier]) throws(SignatureError) {
         for identifier in identifiers where identifier.name == "@signature-params" {
             throw SignatureError(.unknownComponent, identifier.serialized)
@@ -28,9 +28,9 @@ public struct CoveredComponents: Sendable, Hashable {
         serialized = String(decoding: text, as: UTF8.self)
     }
 
-    /// Returns the first component that equals one before it.
+    /// Returns the first component that equals an earlier one.
     private static func duplicate(among identifiers: [ComponentIdentifier]) -> ComponentIdentifier? {
-        // A few are compared faster than they are hashed.
+        // Comparing a few components is faster than hashing them.
         if identifiers.count <= 8 {
             return identifiers.indices.first { identifiers[..<$0].contains(identifiers[$0]) }.map { identifiers[$0] }
         }
@@ -38,9 +38,10 @@ public struct CoveredComponents: Sendable, Hashable {
         return identifiers.first { !covered.insert($0).inserted }
     }
 
-    /// Reads a list of components without parameters that is spelled as it is serialised. Returns `nil` otherwise.
+    /// Fast path: reads a list of components without parameters in its canonical serialisation. Returns `nil` for any
+    /// other list.
     ///
-    /// - Parameter maximum: The greatest number of components.
+    /// - Parameter maximum: The maximum number of components.
     init?(_ reader: inout SerializedReader, upTo maximum: Int) {
         guard reader.skip("(") else { return nil }
         var identifiers: [ComponentIdentifier] = []
@@ -54,14 +55,13 @@ public struct CoveredComponents: Sendable, Hashable {
         self = components
     }
 
-    /// Reads the list of a member of `Signature-Input` or `Accept-Signature`.
     init(_ list: BareInnerList) throws(SignatureError) {
         var identifiers: [ComponentIdentifier] = []
         for item in list { identifiers.append(try ComponentIdentifier(item)) }
         try self.init(identifiers)
     }
 
-    /// Reads components by their names, or as `Signature-Input` has them. Returns `nil` if one is malformed or occurs
+    /// Reads components, each written as a name or as in `Signature-Input`. Returns `nil` if one is malformed or occurs
     /// twice.
     package init?(texts: [String]) {
         let quoted = texts.map { text -> String in
@@ -69,7 +69,7 @@ public struct CoveredComponents: Sendable, Hashable {
             let name = text.prefix { $0 != ";" }
             return "\"\(name)\"\(text[name.endIndex...])"
         }
-        // The field that asks for signatures has the same list.
+        // `Accept-Signature` contains the same kind of list.
         let fields: HTTPFields = [.acceptSignature: "list=(\(quoted.joined(separator: " ")))"]
         guard let components = try? fields.signatureRequests().first?.components,
             components.identifiers.count == texts.count
@@ -77,6 +77,6 @@ public struct CoveredComponents: Sendable, Hashable {
         self = components
     }
 
-    /// Whether a component is covered.
+    /// Returns whether a component is covered.
     public func contains(_ identifier: ComponentIdentifier) -> Bool { identifiers.contains(identifier) }
 }

@@ -19,10 +19,10 @@ public struct RandomNonce: Sendable, Hashable {
     private let high: UInt64
     private let low: UInt64
 
-    /// Guards random numbers that no nonce has yet.
+    /// Guards random numbers that are not used yet.
     private static let numbers = Mutex<[UInt64]>([])
 
-    /// A new nonce.
+    /// Creates a nonce with 128 random bits.
     public init() {
         (high, low) = Self.numbers.withLock { numbers in
             if numbers.isEmpty { numbers = Self.randomNumbers() }
@@ -30,10 +30,10 @@ public struct RandomNonce: Sendable, Hashable {
         }
     }
 
-    /// The 16 bytes.
+    /// The 16 bytes of the nonce.
     public var bytes: [UInt8] { withUnsafeBytes(of: (high.bigEndian, low.bigEndian)) { Array($0) } }
 
-    /// The bytes in 32 hexadecimal digits, in lower case.
+    /// The nonce as 32 lowercase hexadecimal digits.
     public var text: String {
         String(upTo: 32) { text in
             text.append(count: 32) { digits in
@@ -55,7 +55,8 @@ public struct RandomNonce: Sendable, Hashable {
         [UInt64](unsafeUninitializedCapacity: 32) { numbers, count in
             count = numbers.count
             #if canImport(Glibc) || canImport(Musl)
-                // `SystemRandomNumberGenerator` calls the system for each number. 256 bytes are the most of one call.
+                // `SystemRandomNumberGenerator` calls the system for each number. One call can return at most 256
+                // bytes.
                 let memory = UnsafeMutableRawBufferPointer(numbers)
                 if let address = memory.baseAddress, getentropy(address, memory.count) == 0 { return }
             #endif

@@ -2,23 +2,23 @@ public import HTTPTypes
 import RawStructuredFieldValues
 import RunwayFormats
 
-/// One signature of a message, under its label (RFC 9421 §4).
+/// One signature of a message with its label (RFC 9421 §4).
 public struct LabelledSignature: Sendable, Hashable {
     /// The label, which is unique in the message.
     public let label: String
     /// The covered components and the metadata of the signature.
     public let parameters: SignatureParameters
-    /// The bytes of the signature.
+    /// The raw bytes of the signature.
     public let signature: [UInt8]
 
-    /// Creates a labelled signature. Throws a ``SignatureError`` if the label is not the key of a structured field.
+    /// Creates a labelled signature. Throws a ``SignatureError`` if the label is not a valid structured-field key.
     public init(label: String, parameters: SignatureParameters, signature: [UInt8]) throws(SignatureError) {
         guard StructuredFieldText.isKey(label) else { throw SignatureError(.invalidValue, "label") }
         (self.label, self.parameters, self.signature) = (label, parameters, signature)
     }
 
-    /// Reads fields that have one signature and are spelled exactly as RFC 9651 serialises them. Returns `nil` for
-    /// other fields.
+    /// Fast path: reads fields with one signature in their canonical serialisation (RFC 9651). Returns `nil` for other
+    /// fields.
     fileprivate init?(_ inputLines: [String], _ valueLines: [String], within limits: SignatureLimits) {
         guard limits.maximumSignatures > 0,
             let value = SerializedReader.byteSequenceMember(of: valueLines, upTo: limits.maximumBytes)
@@ -31,15 +31,14 @@ public struct LabelledSignature: Sendable, Hashable {
     }
 }
 
-/// The largest sizes of signatures' header fields. Larger fields are refused before they are parsed.
+/// The size limits of signature fields. Larger fields are refused before they are parsed.
 struct SignatureLimits: Sendable {
-    /// The most bytes of each of the fields `Signature-Input` and `Signature`.
+    /// The maximum size of `Signature-Input` and of `Signature`, in bytes.
     var maximumBytes = 8_192
-    /// The most signatures of a message.
     var maximumSignatures = 8
-    /// The most components that a signature covers.
+    /// The maximum number of components that one signature covers.
     var maximumComponents = 64
-    /// The most parameters of all signatures and components in a field.
+    /// The maximum number of parameters in a field, of all its signatures and components.
     var maximumParameters = 256
 }
 
@@ -47,12 +46,12 @@ extension HTTPFields {
     /// Returns the signatures of a message, in the order of `Signature-Input` (RFC 9421 §4).
     ///
     /// Returns an empty array if the message has neither of the two fields. Throws a ``SignatureError`` if a field is
-    /// malformed or too large, if a label occurs twice, or if a label is in only one of the fields. Each field has at
-    /// most 8 KiB, with 8 signatures, 64 components in each of them, and 256 parameters in all.
+    /// malformed or too large, if a label occurs twice, or if a label is in only one of the fields. Each field may have
+    /// 8 KiB, 8 signatures, 64 components per signature, and 256 parameters.
     public func signatures() throws(SignatureError) -> [LabelledSignature] { try signatures(within: SignatureLimits()) }
 
     func signatures(within limits: SignatureLimits) throws(SignatureError) -> [LabelledSignature] {
-        // Most requests that are signed have no signature yet.
+        // A request that is about to be signed usually has no signature yet.
         if !contains(.signatureInput), !contains(.signature) { return [] }
         let (inputLines, valueLines) = (self[values: .signatureInput], self[values: .signature])
         if let signature = LabelledSignature(inputLines, valueLines, within: limits) { return [signature] }
@@ -72,7 +71,7 @@ extension HTTPFields {
         return signatures
     }
 
-    /// Adds a signature to those of the message. Its label must not be in use.
+    /// Adds a signature to the message. Its label must not be in use.
     public mutating func append(_ signature: LabelledSignature) {
         let (label, parameters) = (signature.label, signature.parameters.serialized)
         let input = String(upTo: label.utf8.count + parameters.utf8.count + 1) { text in
@@ -102,10 +101,10 @@ extension HTTPFields {
 }
 
 extension HTTPField.Name {
-    /// `Signature-Input` (RFC 9421 §4.1).
+    /// The `Signature-Input` field (RFC 9421 §4.1): the covered components and metadata of signatures.
     public static let signatureInput = HTTPField.Name("Signature-Input", known: ())
-    /// `Signature` (RFC 9421 §4.2).
+    /// The `Signature` field (RFC 9421 §4.2): the bytes of signatures.
     public static let signature = HTTPField.Name("Signature", known: ())
-    /// `Accept-Signature` (RFC 9421 §5.1).
+    /// The `Accept-Signature` field (RFC 9421 §5.1): signatures requested for the next message.
     public static let acceptSignature = HTTPField.Name("Accept-Signature", known: ())
 }

@@ -2,24 +2,25 @@ import RawStructuredFieldValues
 
 /// The covered components and the metadata of a signature (RFC 9421 §2.3).
 ///
-/// Received parameters retain their order, since the signature covers it; parameters that are created here have the
-/// order of the initializer.
+/// Received parameters retain their order, since the signature covers it. Created parameters have the order of the
+/// initializer's parameters.
 public struct SignatureParameters: Sendable, Hashable {
     /// The covered components.
     public let components: CoveredComponents
-    /// The time at which the signature was made.
+    /// The creation time of the signature; `nil` if the parameter is absent.
     public let created: UnixTime?
-    /// The time after which the signer no longer vouches for the signature.
+    /// The time after which the signature is invalid; `nil` if the parameter is absent.
     public let expires: UnixTime?
-    /// A value that the signer uses only once.
+    /// A value that the signer uses only once; `nil` if the parameter is absent.
     public let nonce: String?
-    /// The name of the algorithm that the signer claims. A verifier uses the algorithm of the key's record instead.
+    /// The algorithm name that the signer claims; `nil` if the parameter is absent. A verifier uses the algorithm of
+    /// the key's record instead.
     public let algorithm: String?
-    /// The identifier of the key.
+    /// The identifier of the key; `nil` if the parameter is absent.
     public let keyID: String?
-    /// The application or protocol that the signature is for.
+    /// The application or protocol that the signature is for; `nil` if the parameter is absent.
     public let tag: String?
-    /// The value of `@signature-params`, and of the label's member in `Signature-Input`.
+    /// The serialised parameters: the value of `@signature-params`, and of the label in `Signature-Input`.
     public let serialized: String
 
     /// Creates parameters. Throws a ``SignatureError`` if a string has characters other than printable ASCII.
@@ -39,8 +40,8 @@ public struct SignatureParameters: Sendable, Hashable {
         serialized = String(decoding: text, as: UTF8.self)
     }
 
-    /// Reads a member of `Signature-Input` that has only known parameters and is spelled exactly as RFC 9651 serialises
-    /// it. Returns `nil` for other members.
+    /// Fast path: reads a member of `Signature-Input` with only known parameters in its canonical serialisation (RFC
+    /// 9651). Returns `nil` for other members.
     init?(_ reader: inout SerializedReader, within limits: SignatureLimits) {
         var (created, expires) = (Int64?.none, Int64?.none)
         var (nonce, algorithm, keyID, tag) = (String?.none, String?.none, String?.none, String?.none)
@@ -70,7 +71,7 @@ public struct SignatureParameters: Sendable, Hashable {
         (self.nonce, self.algorithm, self.keyID, self.tag) = (nonce, algorithm, keyID, tag)
     }
 
-    /// Reads a member of `Signature-Input`. Throws if a known parameter has a value of the wrong type.
+    /// Reads a member of `Signature-Input`. Throws if a known parameter has a value of a wrong type.
     init(_ list: InnerList) throws(SignatureError) {
         let values = list.rfc9651Parameters
         components = try CoveredComponents(list.bareInnerList)
@@ -96,8 +97,8 @@ extension [UInt8] {
         append(text: String(time.seconds))
     }
 
-    /// Adds those parameters that are Strings (RFC 9651 §4.1.1.2), unless they are `nil`. Throws a ``SignatureError``
-    /// if a string has characters other than printable ASCII.
+    /// Appends the non-`nil` parameters that are Strings (RFC 9651 §4.1.1.2). Throws a ``SignatureError`` if a string
+    /// has characters other than printable ASCII.
     mutating func appendParameters(
         nonce: String?, algorithm: SignatureAlgorithm?, keyID: String?, tag: String?
     ) throws(SignatureError) {

@@ -1,29 +1,29 @@
 public import HTTPTypes
 import RawStructuredFieldValues
 
-/// A signature that the sender of `Accept-Signature` requests for the next message (RFC 9421 §5).
+/// A signature that `Accept-Signature` requests for the next message (RFC 9421 §5).
 public struct SignatureRequest: Sendable, Hashable {
     /// The label that the signature must have.
     public let label: String
     /// The components that the signature must cover.
     public let components: CoveredComponents
-    /// Whether the signature must have the parameter `created`.
+    /// Whether the signature must have the `created` parameter.
     public var wantsCreated: Bool
-    /// Whether the signature must have the parameter `expires`.
+    /// Whether the signature must have the `expires` parameter.
     public var wantsExpires: Bool
-    /// The nonce that the signature must have.
+    /// The nonce that the signature must have; `nil` if none is requested.
     public var nonce: String?
-    /// The algorithm that must be used. `nil` if the field names no algorithm, or an unknown one: then
-    /// ``namesUnknownAlgorithm`` is `true`.
+    /// The required algorithm; `nil` if the field names none or an unknown one. ``namesUnknownAlgorithm`` distinguishes
+    /// the two.
     public var algorithm: SignatureAlgorithm?
-    /// Whether the field names an unknown algorithm, so that the request cannot be met.
+    /// Whether the field names an unknown algorithm, so that the request cannot be satisfied.
     public let namesUnknownAlgorithm: Bool
-    /// The key that must be used.
+    /// The identifier of the required key; `nil` if none is requested.
     public var keyID: String?
-    /// The tag that the signature must have.
+    /// The tag that the signature must have; `nil` if none is requested.
     public var tag: String?
 
-    /// Creates a request. Throws a ``SignatureError`` if the label is not the key of a structured field.
+    /// Creates a request. Throws a ``SignatureError`` if the label is not a valid structured-field key.
     public init(
         label: String, components: CoveredComponents, wantsCreated: Bool = true, wantsExpires: Bool = false,
         nonce: String? = nil, algorithm: SignatureAlgorithm? = nil, keyID: String? = nil, tag: String? = nil
@@ -50,7 +50,7 @@ public struct SignatureRequest: Sendable, Hashable {
         namesUnknownAlgorithm = name != nil && algorithm == nil
     }
 
-    /// Returns the member of the field, with its label. Throws a ``SignatureError`` if a string has characters other
+    /// Returns the member of the field with its label. Throws a ``SignatureError`` if a string has characters other
     /// than printable ASCII.
     fileprivate func serialized() throws(SignatureError) -> String {
         var text = Array(label.utf8)
@@ -64,8 +64,8 @@ public struct SignatureRequest: Sendable, Hashable {
 }
 
 extension HTTPFields {
-    /// Returns the signatures that the sender of the message requests for the next one (RFC 9421 §5.1). Throws a
-    /// ``SignatureError`` if the field is malformed, or larger than fields of signatures may be.
+    /// Returns the signatures that the sender requests for the next message (RFC 9421 §5.1). Throws a
+    /// ``SignatureError`` if the field is malformed, or exceeds the limits of signature fields.
     public func signatureRequests() throws(SignatureError) -> [SignatureRequest] {
         let limits = SignatureLimits()
         var requests: [SignatureRequest] = []
@@ -77,8 +77,8 @@ extension HTTPFields {
         return requests
     }
 
-    /// Adds a request for a signature on the next message. Throws a ``SignatureError`` if a string has characters other
-    /// than printable ASCII.
+    /// Requests a signature of the next message. Throws a ``SignatureError`` if a string has characters other than
+    /// printable ASCII.
     public mutating func append(_ request: SignatureRequest) throws(SignatureError) {
         append(HTTPField(name: .acceptSignature, value: try request.serialized()))
     }

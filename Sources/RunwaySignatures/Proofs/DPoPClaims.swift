@@ -10,27 +10,27 @@ import RunwayFormats
 /// request.headerFields[.dpop] = try await claims.proof(by: key, publicKey: point)
 /// ```
 public struct DPoPClaims: Sendable, Hashable {
-    /// `jti`: a value that no other proof has.
+    /// The `jti` claim: a value unique to the proof.
     public var id: String
-    /// `htm`: the method of the request.
+    /// The `htm` claim: the method of the request.
     public var method: String
-    /// `htu`: the target of the request, without query and fragment.
+    /// The `htu` claim: the target URI of the request, without query and fragment.
     public var target: String
-    /// `iat`: the time at which the proof was made.
+    /// The `iat` claim: the time when the proof was created.
     public var issued: UnixTime
-    /// `ath`: the SHA-256 of the access token in base64url. `nil` if the request has no access token, such as a request
-    /// for one.
+    /// The `ath` claim: the SHA-256 of the access token in base64url; `nil` if the request has no access token, such as
+    /// a token request.
     public var tokenHash: String?
-    /// `nonce`: the newest nonce of the server; `nil` if it sent none.
+    /// The `nonce` claim: the latest nonce of the server; `nil` if the server has sent no nonce.
     public var nonce: String?
 
-    /// Creates the claims for a request, with a random identifier of 128 bits. Throws a ``SignatureError`` if the
-    /// request has no scheme, authority or path.
+    /// Creates the claims for a request, with a random `jti` of 128 bits. Throws a ``SignatureError`` if the request
+    /// has no scheme, authority or path.
     ///
     /// - Parameters:
-    ///   - request: The request in the form in which it is sent.
-    ///   - token: The access token of the request; `nil` if it has none.
-    ///   - nonce: The newest nonce of the server.
+    ///   - request: The request as it is sent.
+    ///   - token: The access token of the request, or `nil`.
+    ///   - nonce: The latest nonce of the server, or `nil`.
     ///   - now: The time of the proof.
     public init(
         _ request: HTTPRequest, token: String? = nil, nonce: String? = nil, at now: UnixTime
@@ -46,18 +46,17 @@ public struct DPoPClaims: Sendable, Hashable {
         self.nonce = nonce
     }
 
-    /// Creates claims from their values.
     init(id: String, method: String, target: String, issued: UnixTime, tokenHash: String?, nonce: String?) {
         (self.id, self.method, self.target) = (id, method, target)
         (self.issued, self.tokenHash, self.nonce) = (issued, tokenHash, nonce)
     }
 
-    /// Returns the proof: a JSON Web Token that contains the public key and is signed by the key. Throws the error of
-    /// the signer, and a ``SignatureError`` if the key is not a key of `ecdsa-p256-sha256`.
+    /// Returns the proof: a JSON Web Token with the public key, signed by the private key. Throws the error of the
+    /// signer, and a ``SignatureError`` if the algorithm of the key is not `ecdsa-p256-sha256`.
     ///
     /// - Parameters:
-    ///   - signer: The key that signs.
-    ///   - publicKey: The public half of the key: 65 bytes, an uncompressed point of P-256.
+    ///   - signer: Signs with the private key.
+    ///   - publicKey: The public key: an uncompressed P-256 point of 65 bytes.
     public func proof(by signer: any MessageSigner, publicKey: [UInt8]) async throws -> String {
         let key = PublicKeyJWK(point: publicKey)
         guard signer.algorithm == .ecdsaP256SHA256, publicKey.count == 65, key.key != nil else {
@@ -70,7 +69,7 @@ public struct DPoPClaims: Sendable, Hashable {
         return "\(header).\(payload).\(Base64.encodedForURL(signature))"
     }
 
-    /// Returns the hash of an access token, for `ath`.
+    /// Returns the hash of an access token for `ath`.
     static func hash(_ token: String) -> String { Base64.encodedForURL(SHA256.hash(data: Array(token.utf8))) }
 
     private static func encoded(_ value: some Encodable) throws -> String {
@@ -79,19 +78,17 @@ public struct DPoPClaims: Sendable, Hashable {
         return Base64.encodedForURL(try encoder.encode(value))
     }
 
-    /// The header of the token.
     struct Header: Encodable {
         let typ: String
         let alg: String
         let jwk: PublicKeyJWK
     }
 
-    /// The content of the token.
     struct Payload: Codable {
         let jti: String
         let htm: String
         let htu: String
-        /// Seconds since 1970, which may have a fraction (RFC 7519 §2).
+        /// Seconds since 1970, possibly with a fraction (RFC 7519 §2).
         let iat: Double
         let ath: String?
         let nonce: String?
@@ -99,8 +96,8 @@ public struct DPoPClaims: Sendable, Hashable {
 }
 
 extension HTTPField.Name {
-    /// `DPoP`: the proof of a request.
+    /// The `DPoP` field: the proof of a request.
     public static let dpop = HTTPField.Name("DPoP", known: ())
-    /// `DPoP-Nonce`: the nonce for the next proof.
+    /// The `DPoP-Nonce` field: the nonce for the next proof.
     public static let dpopNonce = HTTPField.Name("DPoP-Nonce", known: ())
 }

@@ -12,24 +12,24 @@ public import HTTPTypes
 /// Verifying stores nothing: a server that must refuse a proof that is sent twice claims ``replay`` from a
 /// ``NonceStore``.
 public struct DPoPProof: Sendable, Hashable {
-    /// The claims of the proof.
+    /// The verified claims of the proof.
     public let claims: DPoPClaims
-    /// The thumbprint of the key (RFC 7638). The server binds the token that it issues to it: the member `jkt` of `cnf`
+    /// The thumbprint of the key (RFC 7638). A token that the server issues is bound to it in the `jkt` member of `cnf`
     /// (§6.1).
     public let keyThumbprint: String
-    /// The proof as a nonce that is accepted once for each key.
+    /// The proof as a nonce, which must be claimed so that the proof is accepted only once.
     public let replay: Nonce
 
-    /// The largest proof, in bytes.
+    /// The maximum size of a proof in bytes.
     public static let maximumBytes = 8_192
 
     /// Verifies the proof of a request. Throws a ``DPoPRefusal``.
     ///
     /// - Parameters:
     ///   - request: The request, with the server's public scheme and authority.
-    ///   - token: The access token of the request; `nil` for a request without one, such as a request for a token.
-    ///   - thumbprint: The thumbprint to which the token is bound; `nil` for a request for a token. The new token is
-    ///     then bound to ``keyThumbprint``.
+    ///   - token: The access token of the request; `nil` for a request without one, such as a token request.
+    ///   - thumbprint: The thumbprint to which the token is bound; `nil` for a token request. The new token is then
+    ///     bound to ``keyThumbprint``.
     ///   - rules: The requirements for a proof.
     ///   - now: The server's time.
     public init(
@@ -53,7 +53,7 @@ public struct DPoPProof: Sendable, Hashable {
             expires: issued + rules.maximumAge)
     }
 
-    /// Reads a token, and verifies its signature by the key in its header.
+    /// Parses a token, and verifies its signature with the key in its header.
     private static func read(_ text: String) throws(DPoPRefusal) -> (DPoPClaims, thumbprint: String) {
         let parts = text.split(separator: ".", omittingEmptySubsequences: false)
         guard text.utf8.count <= maximumBytes, parts.count == 3,
@@ -62,7 +62,7 @@ public struct DPoPProof: Sendable, Hashable {
             let head = try? JSONDecoder().decode(Header.self, from: Data(header)),
             let content = try? JSONDecoder().decode(DPoPClaims.Payload.self, from: Data(payload))
         else { throw DPoPRefusal(.malformed) }
-        // A private key must never be in a proof, and no extension is understood.
+        // Refuses a proof that contains a private key or requires an extension (`crit`).
         guard head.typ == "dpop+jwt", head.alg == "ES256", head.jwk.d == nil, head.crit == nil, !content.jti.isEmpty,
             content.iat.isFinite, abs(content.iat) < 1e15
         else { throw DPoPRefusal(.malformed) }
@@ -95,34 +95,34 @@ public struct DPoPProof: Sendable, Hashable {
 
 /// The reason why a proof is refused.
 public struct DPoPRefusal: Error, Sendable, Hashable, CustomStringConvertible {
-    /// A reason for a refusal. Later versions can add more.
+    /// The kind of a refusal. Later versions may add reasons.
     public struct Reason: Sendable, Hashable {
         let text: String
 
-        /// The request has no proof, more than one, or one that is not made by `ES256` with a public key.
+        /// The request has no proof, several proofs, or one without `ES256` and a public key.
         public static let malformed = Reason(text: "there is not one well-formed proof")
-        /// The signature was not made by the key.
+        /// The signature is not by the key in the proof.
         public static let invalid = Reason(text: "the signature is not valid")
-        /// The proof is for another method or target.
+        /// The method or target URI in the proof differs from the request.
         public static let otherRequest = Reason(text: "it is for another request")
-        /// The proof is for another access token, or for none.
+        /// The proof is for another access token, or has no token hash.
         public static let otherToken = Reason(text: "it is for another access token")
         /// The access token is bound to another key.
         public static let otherKey = Reason(text: "the token is bound to another key")
-        /// The proof was made too long ago, or in the future.
+        /// The creation time of the proof is too old, or in the future.
         public static let outsideWindow = Reason(text: "it was not made in time")
-        /// The proof has no nonce that the server issued recently. The response has the error `use_dpop_nonce` and a
-        /// new nonce (§8).
+        /// The proof has no recent nonce of the server. The response must have the error `use_dpop_nonce` and a new
+        /// nonce (§8).
         public static let needsNonce = Reason(text: "it has no fresh nonce of the server")
     }
 
-    /// The reason for the refusal.
+    /// The reason why the proof is refused.
     public let reason: Reason
 
     init(_ reason: Reason) { self.reason = reason }
 
-    /// The error code of the response (§5, §7.1, §8).
+    /// The error code for the response (§5, §7.1, §8).
     public var code: String { reason == .needsNonce ? "use_dpop_nonce" : "invalid_dpop_proof" }
-    /// A text for logs, without any part of the proof.
+    /// The refusal in one sentence, without any part of the proof, for logs.
     public var description: String { "the proof is refused: \(reason.text)" }
 }

@@ -1,22 +1,22 @@
-/// Requirements for a proof besides a valid signature. A proof may have been created 30 seconds in the future.
+/// Requirements for a proof besides a valid signature. Its creation time may be at most 30 seconds in the future.
 public struct DPoPRules: Sendable {
-    /// The time after its creation for which a proof is accepted. The default is two minutes. Raise it for slow
-    /// networks; claims are then stored for that time.
+    /// The maximum age of a proof. The default is two minutes. Raise it for slow networks; used proofs are then stored
+    /// for longer.
     public var maximumAge = Duration.seconds(120)
-    /// The time by which a proof's creation may lie in the future.
+    /// The maximum time by which a proof's creation may be in the future.
     var clockTolerance = Duration.seconds(30)
-    /// Issues the nonces that proofs must have; the age of a proof is then the age of its nonce, whatever the client's
-    /// clock says (§8). The default, `nil`, requires none.
+    /// Issues the nonces that proofs must have. The default, `nil`, requires none. With nonces, the age of a proof is
+    /// that of its nonce, regardless of the client's clock (§8).
     public var nonces: ServerNonces?
 
-    /// Creates rules with the defaults.
+    /// Creates rules with the default values.
     public init() {}
 
-    /// Returns a nonce for `DPoP-Nonce`: for each refusal of a proof without nonce, and for other responses to renew
-    /// it. `nil` if no nonces are required.
+    /// Returns a nonce to send in `DPoP-Nonce`; `nil` if no nonces are required. Send one with each refusal for a
+    /// missing nonce, and with other responses to renew it.
     public func issueNonce(at now: UnixTime) -> String? { nonces?.issue(at: now, for: Self.purpose) }
 
-    /// Returns the time by the server's clock at which a proof was made.
+    /// Returns the creation time of a proof, by the server's clock if it has a nonce.
     func issued(_ claims: DPoPClaims, at now: UnixTime) throws(DPoPRefusal) -> UnixTime {
         guard let nonces else {
             guard claims.issued <= now + clockTolerance, now <= claims.issued + maximumAge else {

@@ -1,9 +1,10 @@
-/// The target of a request in the form for comparison: without query and fragment, and normalised by syntax and scheme
-/// (RFC 9449 §4.3, RFC 3986 §6.2.2 and §6.2.3). Segments `.` and `..` are not removed, since a request has none.
+/// The target URI of a request, prepared for comparison: without query and fragment, with syntax-based and scheme-based
+/// normalisation (RFC 9449 §4.3, RFC 3986 §6.2.2 and §6.2.3). Segments `.` and `..` are not removed, since requests do
+/// not contain them.
 struct DPoPTarget: Hashable {
     private let text: String
 
-    /// Returns `nil` if the text is no URL of HTTP, or names a user.
+    /// Returns `nil` if the text is not an HTTP URL, or has user information.
     init?(_ url: String) {
         guard let end = url.firstRange(of: "://") else { return nil }
         let scheme = url[..<end.lowerBound].lowercased()
@@ -16,7 +17,7 @@ struct DPoPTarget: Hashable {
         text = "\(scheme)://\(authority)" + (path.isEmpty ? "/" : Self.normalized(path))
     }
 
-    /// Decodes percent-encoded octets of unreserved characters, and writes the others with capital digits.
+    /// Decodes percent-encoded unreserved characters, and writes other percent-encodings with uppercase digits.
     private static func normalized(_ path: Substring) -> String {
         var result: [UInt8] = []
         var octets = Array(path.utf8)[...]

@@ -1,24 +1,23 @@
 import Crypto
 public import HTTPTypes
 
-/// The lines of a request that a salted digest covers, and that a sealed key is bound to.
+/// The canonical lines of a request, which a salted digest covers and to which a sealed key is bound.
 ///
-/// The lines do not contain the host, which a backend for this format seldom knows. `docs/formats.md` defines their
-/// bytes.
+/// They do not contain the host, which backends for this format seldom know. `docs/formats.md` defines the bytes.
 public struct CanonicalRequest: Sendable, Hashable {
     /// The lines, joined by LF.
     package let bytes: [UInt8]
     let time: UnixTime
     package let nonce: String
 
-    /// Throws a ``SignatureError`` if the request has no path, the path is not ASCII, the query has spaces or control
-    /// characters, or the query or the form has more than 4,096 parameters.
+    /// Creates the lines. Throws a ``SignatureError`` if the request has no path, the path is not ASCII, the query has
+    /// spaces or control characters, or the query or form has more than 4,096 parameters.
     ///
     /// - Parameters:
     ///   - request: The request, with the content type that is sent.
     ///   - body: The whole body; empty for a request without a body. If the content type is
-    /// `application/x-www-form-urlencoded`, its parameters are covered besides its bytes.
-    ///   - time: The time at which the digest is made.
+    ///     `application/x-www-form-urlencoded`, both its bytes and its parameters are covered.
+    ///   - time: The time when the digest is made.
     ///   - nonce: 16 random bytes.
     public init(_ request: HTTPRequest, body: [UInt8], time: UnixTime, nonce: [UInt8]) throws(SignatureError) {
         precondition(nonce.count == 16, "The nonce of a salted digest has 16 bytes")
@@ -36,7 +35,7 @@ public struct CanonicalRequest: Sendable, Hashable {
         let isForm = Self.isForm(contentType)
         let lines: [[UInt8]] = [
             Array("runway-digest-1".utf8), Array(request.method.rawValue.utf8), Array(path.utf8),
-            // A handler reads the query as it was sent: equal parameters in another spelling are another request to it.
+            // The raw query is covered too, since handlers may distinguish different encodings of equal parameters.
             Array(query.utf8), try Self.parameters(of: query.dropFirst().utf8), contentType,
             isForm ? try Self.parameters(of: body) : [],
             Hex.encoded(Array(SHA256.hash(data: body))), Array(String(time.seconds).utf8), Array(self.nonce.utf8),
@@ -44,7 +43,7 @@ public struct CanonicalRequest: Sendable, Hashable {
         bytes = Array(lines.joined(separator: [UInt8(ascii: "\n")]))
     }
 
-    /// Returns the lines of the field, joined as RFC 9110 §5.2 says; empty if it is absent.
+    /// Returns the lines of the field, joined as in RFC 9110 §5.2; empty if the field is absent.
     private static func contentType(of fields: HTTPFields) -> [UInt8] {
         let lines = fields[fields: .contentType].map { $0.withUnsafeBytesOfValue { Array($0.trimmingBlanks()) } }
         return Array(lines.joined(separator: ", ".utf8))
@@ -55,8 +54,7 @@ public struct CanonicalRequest: Sendable, Hashable {
         return String(decoding: type, as: UTF8.self).lowercased() == "application/x-www-form-urlencoded"
     }
 
-    /// Returns the parameters sorted by name. Those of equal names remain in their order, which decides which one a
-    /// server takes.
+    /// Returns the parameters sorted by name. Equal names retain their order, since it decides which one a server uses.
     private static func parameters(of text: some Collection<UInt8>) throws(SignatureError) -> [UInt8] {
         try FormEncoding.checkCount(of: text)
         let pairs = pairs(of: text).enumerated().sorted { left, right in
@@ -73,8 +71,8 @@ public struct CanonicalRequest: Sendable, Hashable {
         return result
     }
 
-    /// Returns the parameters, decoded and encoded anew by RFC 3986 §2.3. Names and values are bytes: they need not be
-    /// UTF-8.
+    /// Returns the parameters, decoded and encoded again by RFC 3986 §2.3. Names and values are bytes, which need not
+    /// be UTF-8.
     private static func pairs(of text: some Collection<UInt8>) -> [(name: [UInt8], value: [UInt8])] {
         text.split(separator: UInt8(ascii: "&")).map { pair in
             let parts = pair.split(separator: UInt8(ascii: "="), maxSplits: 1, omittingEmptySubsequences: false)

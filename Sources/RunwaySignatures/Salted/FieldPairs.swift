@@ -1,11 +1,11 @@
-/// The value of a header field of the form `name=value, name=value`, whose names are fixed.
+/// Parses a header field of the form `name=value, name=value` with fixed names.
 struct FieldPairs {
     private let values: [Substring: Substring]
 
-    /// The greatest number of bytes of a field.
+    /// The maximum size of a field in bytes.
     private static let maximumBytes = 8_192
 
-    /// Throws a ``SignatureError`` unless the field occurs once and has exactly these names, each once, in any order.
+    /// Throws a ``SignatureError`` unless the field occurs once and has each of the names exactly once, in any order.
     init(_ lines: [String], names: Set<Substring>, field: String) throws(SignatureError) {
         guard let line = lines.first else { throw SignatureError(.missing, field) }
         guard lines.count == 1 else { throw SignatureError(.duplicateName, field) }

@@ -12,21 +12,21 @@ import RunwayFormats
 /// request.headerFields[.runwayDigest] = try await SaltedDigest(lines, keyID: "partner-3", by: key).fieldValue
 /// ```
 public struct SaltedDigest: Sendable, Hashable {
-    /// The identifier of the secret.
+    /// The identifier of the shared secret.
     public let keyID: String
     /// The algorithm that the sender claims: ``SignatureAlgorithm/saltedSHA256`` or ``SignatureAlgorithm/saltedMD5``.
     public let algorithm: SignatureAlgorithm
-    /// The time at which the digest was made.
+    /// The time when the digest was made.
     public let time: UnixTime
-    /// The 16 bytes that the sender uses once, as Base64 for URLs.
+    /// The nonce of 16 bytes in base64url.
     public let nonce: String
-    /// The digest.
+    /// The bytes of the digest.
     public let signature: [UInt8]
 
     private static let names: [String: SignatureAlgorithm] = ["sha-256": .saltedSHA256, "md5": .saltedMD5]
 
-    /// Makes a digest. Throws a ``SignatureError`` if the key is not a key for salted digests, or if its identifier has
-    /// characters other than letters, digits and `-._~:@/+`; throws the errors of the signer.
+    /// Makes a digest. Throws a ``SignatureError`` if the key is not for salted digests, or its identifier has
+    /// characters other than letters, digits and `-._~:@/+`. Throws the errors of the signer.
     public init(_ request: CanonicalRequest, keyID: String, by signer: some MessageSigner) async throws {
         guard Self.names.values.contains(signer.algorithm) else { throw SignatureError(.invalidKey, "the secret") }
         guard Self.isKeyID(keyID[...]) else { throw SignatureError(.invalidValue, "key") }
@@ -34,7 +34,7 @@ public struct SaltedDigest: Sendable, Hashable {
         signature = try await signer.signature(of: request.bytes)
     }
 
-    /// Reads the field `Runway-Digest`. Throws a ``SignatureError`` if it is absent or malformed.
+    /// Parses the `Runway-Digest` field. Throws a ``SignatureError`` if it is absent or malformed.
     public init(_ fields: HTTPFields) throws(SignatureError) {
         let field = "runway-digest"
         let pairs = try FieldPairs(
@@ -47,22 +47,22 @@ public struct SaltedDigest: Sendable, Hashable {
         (nonce, self.signature) = (String(pairs["nonce"]), signature)
     }
 
-    /// The value of the field `Runway-Digest`.
+    /// The value of the `Runway-Digest` field.
     public var fieldValue: String {
         let name = algorithm == .saltedMD5 ? "md5" : "sha-256"
         let digits = String(decoding: Hex.encoded(signature), as: UTF8.self)
         return "v=1, key=\(keyID), alg=\(name), ts=\(time.seconds), nonce=\(nonce), sig=\(digits)"
     }
 
-    /// Returns the lines of a received request, with the time and the nonce of this digest. Throws a ``SignatureError``
-    /// if it has no path.
+    /// Returns the canonical lines of a received request, with the time and nonce of this digest. Throws a
+    /// ``SignatureError`` if the request has no path, or the lines cannot be formed.
     public func canonicalRequest(of request: HTTPRequest, body: [UInt8]) throws(SignatureError) -> CanonicalRequest {
         guard let bytes = Base64.decodedForURL(nonce) else { throw SignatureError(.invalidValue, "nonce") }
         return try CanonicalRequest(request, body: body, time: time, nonce: bytes)
     }
 
-    /// Returns whether the key made the digest for these lines. The algorithm is the key's, and must be the one that
-    /// the digest claims.
+    /// Returns whether the digest is valid for these lines and the key. The key's algorithm must be the one that the
+    /// digest claims.
     public func isValid(of request: CanonicalRequest, by key: VerificationKey) -> Bool {
         key.isValid(signature, of: request.bytes) && key.algorithm == algorithm
     }
@@ -79,8 +79,8 @@ public struct SaltedDigest: Sendable, Hashable {
 }
 
 extension HTTPField.Name {
-    /// `Runway-Digest`.
+    /// The `Runway-Digest` field: the salted digest of a request.
     public static let runwayDigest = HTTPField.Name("Runway-Digest", known: ())
-    /// `Runway-Sealed-Key`.
+    /// The `Runway-Sealed-Key` field: the encrypted secret of a caller.
     public static let runwaySealedKey = HTTPField.Name("Runway-Sealed-Key", known: ())
 }

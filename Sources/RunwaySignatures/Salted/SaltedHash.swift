@@ -1,6 +1,7 @@
 import Crypto
 
-/// `H(secret ‖ LF ‖ hex(H(secret ‖ LF ‖ text)))`: with two rounds the text can't be extended without the secret.
+/// Computes `H(secret ‖ LF ‖ hex(H(secret ‖ LF ‖ text)))`. The second round prevents length extension without the
+/// secret.
 enum SaltedHash {
     static func value(of text: [UInt8], secret: SymmetricKey, by algorithm: SignatureAlgorithm) -> [UInt8] {
         let isMD5 = algorithm == .saltedMD5
@@ -25,9 +26,8 @@ enum SaltedHash {
     }
 }
 
-/// Hexadecimal digits in lower case.
 package enum Hex {
-    /// Returns two hexadecimal digits for each byte, in lower case.
+    /// Returns two lowercase hexadecimal digits for each byte.
     package static func encoded(_ bytes: [UInt8]) -> [UInt8] {
         var text: [UInt8] = []
         text.reserveCapacity(bytes.count * 2)
@@ -38,7 +38,7 @@ package enum Hex {
         return text
     }
 
-    /// Returns `nil` if the text has other characters, upper case among them, or half a byte.
+    /// Returns `nil` if the text has an odd length or characters other than lowercase hexadecimal digits.
     static func decoded(_ text: Substring) -> [UInt8]? {
         let values = text.utf8.map { digits.firstIndex(of: $0) }
         guard values.count.isMultiple(of: 2) else { return nil }

@@ -21,29 +21,29 @@ public struct SealedKey: Sendable, Hashable {
     let encapsulatedKey: [UInt8]
     let box: [UInt8]
 
-    /// A caller's identifier and secret. Its description has only the identifier.
+    /// The identifier and the secret of a caller. Its description contains only the identifier.
     public struct Caller: Sendable, CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
-        /// The caller's identifier, which the digest names as its key.
+        /// The caller's identifier, which is the key identifier in the caller's digests.
         public let id: String
         package let secret: SymmetricKey
 
-        /// A caller.
+        /// Creates a caller from an identifier and a shared secret.
         public init(id: String, secret: SymmetricKey) { (self.id, self.secret) = (id, secret) }
 
-        /// The identifier.
+        /// A text with the identifier and without the secret.
         public var description: String { "Caller(\(id))" }
         /// The same as `description`.
         public var debugDescription: String { description }
-        /// A mirror without secrets.
+        /// A mirror without the secret.
         public var customMirror: Mirror { Mirror(self, children: ["id": id]) }
     }
 
     private static let suite = HPKE.Ciphersuite(kem: .Curve25519_HKDF_SHA256, kdf: .HKDF_SHA256, aead: .chaChaPoly)
     private static let info = Data("runway sealed key 1".utf8)
 
-    /// Encrypts a caller's secret to a server, for one request.
+    /// Encrypts a caller's secret for a server, bound to one request.
     ///
-    /// Throws a ``SignatureError`` if an identifier has characters that the field cannot have, and the errors of
+    /// Throws a ``SignatureError`` if an identifier has characters that the field does not permit, and the errors of
     /// swift-crypto.
     public init(
         _ caller: Caller, to serverKey: Curve25519.KeyAgreement.PublicKey, serverKeyID: String,
@@ -57,7 +57,7 @@ public struct SealedKey: Sendable, Hashable {
         self.serverKeyID = serverKeyID
     }
 
-    /// Reads the field `Runway-Sealed-Key`. Throws a ``SignatureError`` if it is absent or malformed.
+    /// Parses the `Runway-Sealed-Key` field. Throws a ``SignatureError`` if it is absent or malformed.
     public init(_ fields: HTTPFields) throws(SignatureError) {
         let field = "runway-sealed-key"
         let pairs = try FieldPairs(fields[values: .runwaySealedKey], names: ["v", "to", "enc", "box"], field: field)
@@ -67,27 +67,30 @@ public struct SealedKey: Sendable, Hashable {
         (serverKeyID, encapsulatedKey, self.box) = (String(pairs["to"]), key, box)
     }
 
-    /// The value of the field `Runway-Sealed-Key`.
+    /// The value of the `Runway-Sealed-Key` field.
     public var fieldValue: String {
         "v=1, to=\(serverKeyID), enc=\(Base64.encodedForURL(encapsulatedKey)), box=\(Base64.encodedForURL(box))"
     }
 
-    /// Verifies that the registered caller sealed its secret for this request, and made the digest.
+    /// Verifies that the registered caller encrypted its secret for this request, and made the digest.
     ///
-    /// Opens the box, and requires that the identifier in it is the digest's ``SaltedDigest/keyID``, that the secret in
-    /// it is the registered one, compared in constant time, and that the digest is valid by the registered secret. The
-    /// secret in the box is not returned, since only the comparison shows whose it is.
+    /// The function decrypts the sealed key, and requires that:
+    /// - the contained identifier is the digest's ``SaltedDigest/keyID``;
+    /// - the contained secret is the registered one (compared in constant time);
+    /// - the digest is valid for the registered secret.
     ///
-    /// The time and the nonce of the digest are not judged: as with a digest without a sealed key, refuse an old
+    /// The contained secret is not returned, since only the comparison shows who the caller is.
+    ///
+    /// The time and the nonce of the digest are not checked. As with a digest without a sealed key, refuse an old
     /// ``SaltedDigest/time``, and claim ``SaltedDigest/nonce`` in a ``NonceStore``.
     ///
-    /// Throws the same ``SignatureError`` for every requirement that is not met.
+    /// Throws the same ``SignatureError`` whichever requirement is not met.
     ///
     /// - Parameters:
     ///   - digest: The digest of the same request.
-    ///   - request: The lines of the request, with the time and the nonce of the digest.
-    ///   - key: The key that is registered under ``SaltedDigest/keyID``.
-    ///   - serverKey: The server's key, which ``serverKeyID`` names.
+    ///   - request: The canonical lines of the request, with the time and the nonce of the digest.
+    ///   - key: The key registered under ``SaltedDigest/keyID``.
+    ///   - serverKey: The server's key with the identifier ``serverKeyID``.
     public func verify(
         _ digest: SaltedDigest, of request: CanonicalRequest, by key: VerificationKey,
         openedWith serverKey: Curve25519.KeyAgreement.PrivateKey
@@ -97,7 +100,7 @@ public struct SealedKey: Sendable, Hashable {
         else { throw SignatureError(.invalidSealedKey, "runway-sealed-key") }
     }
 
-    /// Returns `nil` if the box was sealed to another key or for another request, or does not hold a caller.
+    /// Decrypts the caller. Returns `nil` if it was encrypted for another key or another request, or is malformed.
     func open(with serverKey: Curve25519.KeyAgreement.PrivateKey, for request: CanonicalRequest) -> Caller? {
         guard
             var recipient = try? HPKE.Recipient(

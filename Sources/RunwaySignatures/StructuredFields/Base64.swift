@@ -1,26 +1,26 @@
-/// Base64 as RFC 9651 §3.3.5 and RFC 4648 §4 have it.
+/// Base64 by the rules of RFC 9651 §3.3.5 and RFC 4648 §4.
 package enum Base64 {
-    /// Returns bytes as Base64 with padding.
+    /// Returns bytes in base64 with padding.
     package static func encoded(_ bytes: some Sequence<UInt8>) -> String {
         withBytes(of: bytes) { bytes in
             String(upTo: encodedCount(bytes.count)) { append(bytes, from: digits, isPadded: true, to: &$0) }
         }
     }
 
-    /// Adds Base64 with padding to a text.
+    /// Appends bytes in base64 with padding.
     static func append(_ bytes: [UInt8], to text: inout TextWriter) {
         bytes.withUnsafeBufferPointer { append($0, from: digits, isPadded: true, to: &text) }
     }
 
-    /// Returns the number of characters for a number of bytes, with padding.
+    /// Returns the length of the base64 text of `count` bytes, with padding.
     static func encodedCount(_ count: Int) -> Int { (count + 2) / 3 * 4 }
 
-    /// Returns `nil` if the text is no Base64, or not the one spelling of its bytes: padding may be absent, as RFC 9651
-    /// §4.2.7 recommends, but not be too long, and the unused bits of the last digit are zero (RFC 4648 §3.5). A second
-    /// spelling of a nonce would let a request be replayed.
+    /// Returns `nil` if the text is not the canonical base64 of its bytes. Padding may be absent, as RFC 9651 §4.2.7
+    /// recommends, but not too long, and the unused bits of the last digit must be zero (RFC 4648 §3.5). If two texts
+    /// had the same bytes, a request could be replayed with another text of its nonce.
     package static func decoded(_ text: String) -> [UInt8]? { withBytes(of: text.utf8, decoded) }
 
-    /// Decodes bytes by the same rules as a `String`.
+    /// Decodes a text by the rules of the `String` function.
     static func decoded(_ text: UnsafeBufferPointer<UInt8>) -> [UInt8]? {
         let equals = UInt8(ascii: "=")
         let count = text.firstIndex(of: equals) ?? text.count
@@ -30,14 +30,14 @@ package enum Base64 {
         return bytes(of: UnsafeBufferPointer(rebasing: text[..<count]), by: values)
     }
 
-    /// Returns bytes as Base64 for URLs, without padding (RFC 4648 §5).
+    /// Returns bytes in base64url without padding (RFC 4648 §5).
     package static func encodedForURL(_ bytes: some Sequence<UInt8>) -> String {
         withBytes(of: bytes) { bytes in
             String(upTo: encodedCount(bytes.count)) { append(bytes, from: digitsForURL, isPadded: false, to: &$0) }
         }
     }
 
-    /// Returns `nil` if the text is no Base64 for URLs, or has padding.
+    /// Returns `nil` if the text is not base64url, or has padding.
     package static func decodedForURL(_ text: some StringProtocol) -> [UInt8]? {
         withBytes(of: text.utf8) { bytes(of: $0, by: valuesForURL) }
     }
@@ -72,8 +72,8 @@ package enum Base64 {
         }
     }
 
-    /// Returns the bytes of digits without padding. `nil` if one is no digit, or the last has bits that are not used
-    /// and not zero.
+    /// Returns the bytes of digits without padding. Returns `nil` if a digit is invalid, or unused bits of the last
+    /// digit are not zero.
     private static func bytes(of digits: UnsafeBufferPointer<UInt8>, by values: [UInt8]) -> [UInt8]? {
         if digits.count % 4 == 1 { return nil }
         var bytes: [UInt8] = []
@@ -92,7 +92,7 @@ package enum Base64 {
         return bits & (1 << pending - 1) == 0 ? bytes : nil
     }
 
-    /// Returns the padding of a group with fewer bytes than three.
+    /// Returns the number of padding characters after `remainder` bytes in the last group.
     private static func padding(after remainder: Int) -> Int { remainder == 0 ? 0 : 3 - remainder }
 
     private static let digits = alphabet(endingIn: "+/")
@@ -104,7 +104,7 @@ package enum Base64 {
         Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789\(last)".utf8)
     }
 
-    /// Returns the value of each byte as a digit; 255 for a byte that is not a digit.
+    /// Returns a table with the value of each byte as a digit; 255 for a byte that is not a digit.
     private static func table(of digits: [UInt8]) -> [UInt8] {
         var values = Array(repeating: UInt8.max, count: 256)
         for (value, digit) in digits.enumerated() { values[Int(digit)] = UInt8(value) }

@@ -1,5 +1,6 @@
 extension BidirectionalCollection<UInt8> {
-    /// Without spaces and tabs at both ends, which are no part of a field's value (RFC 9110 §5.5).
+    /// Returns the text without leading and trailing spaces and tabs, which are not part of a field value (RFC 9110
+    /// §5.5).
     func trimmingBlanks() -> SubSequence {
         guard let first = firstIndex(where: { !$0.isBlank }), let last = lastIndex(where: { !$0.isBlank }) else {
             return self[startIndex..<startIndex]
@@ -9,6 +10,5 @@ extension BidirectionalCollection<UInt8> {
 }
 
 extension UInt8 {
-    /// Whether the byte is a space or a tab.
     var isBlank: Bool { self == 0x20 || self == 0x09 }
 }

@@ -1,9 +1,8 @@
 import RawStructuredFieldValues
 
-/// The members of fields that are Dictionaries. Each field is parsed once, however many of its members a signature
-/// covers, and its members are found by hashing.
+/// The members of Dictionary fields. Each field is parsed once, even if a signature covers many of its members, and
+/// members are found by hashing.
 struct ParsedDictionaries {
-    /// A field in one section of one message.
     struct Field: Hashable {
         let name: String
         let isFromRequest: Bool
@@ -12,7 +11,7 @@ struct ParsedDictionaries {
 
     private var members: [Field: [String: ItemOrInnerList]] = [:]
 
-    /// Returns a member of a field; `nil` if the field does not have it. Throws the errors of `parse`.
+    /// Returns a member of a field, or `nil` if the field does not have it. Throws the errors of `parse`.
     ///
     /// - Parameter parse: Parses the field. Called once for each field.
     mutating func member(

@@ -1,17 +1,17 @@
-/// Reads fields in the spelling in which RFC 9651 §4.1 serialises them, as nearly all signers do.
+/// Reads fields in their canonical serialisation (RFC 9651 §4.1), which nearly all signers send.
 ///
-/// Every function returns `nil` for another spelling, for values of other types, and for malformed text:
-/// `StructuredFieldParsing` then reads the field, and decides. It would read the same values from text that this reader
-/// accepts, at many times the cost.
+/// Every function returns `nil` for any other serialisation, for values of other types, and for malformed text.
+/// `StructuredFieldParsing` then parses the field. For text that this reader accepts, it would return the same values,
+/// at many times the cost.
 struct SerializedReader {
     private let bytes: UnsafeBufferPointer<UInt8>
     private var position = 0
 
     private init(_ bytes: UnsafeBufferPointer<UInt8>) { self.bytes = bytes }
 
-    /// Reads a field of one line.
+    /// Reads a field that has one line.
     ///
-    /// - Parameter maximum: The most bytes of the line.
+    /// - Parameter maximum: The maximum length of the line in bytes.
     static func read<Value>(
         _ lines: [String], upTo maximum: Int, _ body: (inout SerializedReader) -> Value?
     ) -> Value? {
@@ -24,7 +24,7 @@ struct SerializedReader {
         }
     }
 
-    /// Reads a Dictionary of one member that is a Byte Sequence without parameters.
+    /// Reads a Dictionary with one member, which is a Byte Sequence without parameters.
     static func byteSequenceMember(of lines: [String], upTo maximum: Int) -> (key: String, value: [UInt8])? {
         read(lines, upTo: maximum) { reader in
             guard let key = reader.key(), reader.skip("=") else { return nil }
@@ -34,27 +34,27 @@ struct SerializedReader {
 
     // MARK: - Parts of a field
 
-    /// Skips `character` if it is the next one.
+    /// Skips `character` if it comes next. Returns whether it did.
     mutating func skip(_ character: Unicode.Scalar) -> Bool {
         guard position < bytes.count, bytes[position] == UInt8(ascii: character) else { return false }
         position += 1
         return true
     }
 
-    /// Reads the key of a member or a parameter (RFC 9651 §3.1.2).
+    /// Reads the key of a member or parameter (RFC 9651 §3.1.2).
     mutating func key() -> String? {
         guard position < bytes.count, StructuredFieldText.isFirstOfKey(bytes[position]) else { return nil }
         return text { StructuredFieldText.isInKey($0) }
     }
 
-    /// Reads a String in its quotes, without an escape (RFC 9651 §3.3.3).
+    /// Reads a String in quotation marks that contains no escape (RFC 9651 §3.3.3).
     mutating func string() -> String? {
         guard skip("\"") else { return nil }
         let content = text { (0x20...0x7E).contains($0) && $0 != UInt8(ascii: "\"") && $0 != UInt8(ascii: "\\") }
         return skip("\"") ? content : nil
     }
 
-    /// Reads an Integer that is not negative and has no leading zero (RFC 9651 §3.3.1).
+    /// Reads a non-negative Integer without leading zeros (RFC 9651 §3.3.1).
     mutating func integer() -> Int64? {
         let start = position
         var number: Int64 = 0
@@ -76,14 +76,14 @@ struct SerializedReader {
         return skip(":") ? Base64.decoded(UnsafeBufferPointer(rebasing: bytes[start..<end])) : nil
     }
 
-    /// Returns the value that `read` reads, together with its text.
+    /// Returns the value that `read` returns, and the text that it consumed.
     mutating func withText<Value>(_ read: (inout SerializedReader) -> Value?) -> (value: Value, text: String)? {
         let start = position
         guard let value = read(&self) else { return nil }
         return (value, String(decoding: bytes[start..<position], as: UTF8.self))
     }
 
-    /// Reads a value that may occur only once. Returns `false` if `value` is set already, or if `read` returns `nil`.
+    /// Reads a value that may occur only once. Returns `false` if `value` is already set or `read` returns `nil`.
     mutating func read<Value>(into value: inout Value?, _ read: (inout SerializedReader) -> Value?) -> Bool {
         guard value == nil, let found = read(&self) else { return false }
         value = found

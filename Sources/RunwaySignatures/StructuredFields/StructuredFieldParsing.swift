@@ -2,29 +2,28 @@ import RawStructuredFieldValues
 
 /// The type of a structured field (RFC 9651 §3).
 public enum StructuredFieldType: Sendable, Hashable {
-    /// A List.
+    /// An ordered list of members (RFC 9651 §3.1).
     case list
-    /// A Dictionary.
+    /// A map from keys to members (RFC 9651 §3.2).
     case dictionary
-    /// An Item.
+    /// A single item (RFC 9651 §3.3).
     case item
 }
 
-/// Parses structured fields within bounds.
+/// Parses structured fields within limits.
 ///
-/// The parser of swift-http-structured-headers finds a member by comparing it with all earlier ones, and lets the last
-/// of two members with the same key win. The bytes are therefore counted in one pass before they are parsed: that
-/// limits the numbers of members and parameters, and a duplicate is found by comparing these numbers with the parsed
-/// ones.
+/// The parser of swift-http-structured-headers takes quadratic time for many members, and silently drops the first of
+/// two members with the same key. Members and parameters are therefore counted in one pass before the field is parsed.
+/// The counts are limited, and duplicates are found by comparing the counts with the parsed ones.
 struct StructuredFieldParsing {
-    /// The greatest number of bytes of all lines of a field.
+    /// The maximum size of all lines of a field in bytes.
     var maximumBytes = 16_384
-    /// The greatest number of members of a List or Dictionary.
+    /// The maximum number of members of a List or Dictionary.
     var maximumMembers = 256
-    /// The greatest number of parameters in a field.
+    /// The maximum number of parameters in a field.
     var maximumParameters = 256
 
-    /// Parses the lines of a Dictionary, joined as RFC 9651 §4.2 says. A duplicate key or parameter is an error.
+    /// Parses the lines of a Dictionary, joined as in RFC 9651 §4.2. A duplicate key or parameter is an error.
     func dictionary(
         _ lines: [String], named name: String
     ) throws(SignatureError) -> OrderedMap<String, ItemOrInnerList> {
@@ -63,7 +62,7 @@ struct StructuredFieldParsing {
         }
     }
 
-    /// Returns a member of a Dictionary, serialised strictly without its key (RFC 9421 §2.1.2).
+    /// Serialises a member of a Dictionary strictly, without its key (RFC 9421 §2.1.2).
     func strictValue(of member: ItemOrInnerList, named name: String) throws(SignatureError) -> [UInt8] {
         try serialized(named: name) { try $0.writeListFieldValue([member]) }
     }
@@ -79,13 +78,14 @@ struct StructuredFieldParsing {
         }
     }
 
-    /// Returns the joined lines, and how many members and parameters they have.
+    /// Returns the joined lines, and the numbers of members and parameters.
     private func counted(
         _ lines: [String], named name: String
     ) throws(SignatureError) -> (bytes: [UInt8], count: NameCount) {
         let size = lines.reduce(0) { $0 + $1.utf8.count + 2 }
         guard size <= maximumBytes + 2 else { throw SignatureError(.tooLarge, name) }
-        // The whitespace around a line is not part of its value (RFC 9110 §5.5); the parser knows only spaces.
+        // Trims each line, since whitespace around a line is not part of its value (RFC 9110 §5.5), and the parser
+        // skips only spaces.
         var bytes: [UInt8] = []
         bytes.reserveCapacity(size)
         for (index, line) in lines.enumerated() {
@@ -102,8 +102,8 @@ struct StructuredFieldParsing {
 
 /// The bytes of a field for the parser.
 ///
-/// The parser's code is generic and not specialised for its collection. A slice of an array, which is generic itself,
-/// costs it several times as much as this.
+/// The parser's generic code is not specialised for its collection. With an array slice, which is itself generic, it
+/// takes several times as long.
 private struct FieldBytes: RandomAccessCollection {
     private let bytes: [UInt8]
     let startIndex: Int
@@ -125,22 +125,22 @@ private struct FieldBytes: RandomAccessCollection {
     }
 }
 
-/// The numbers of members and parameters that a field names, including duplicates.
+/// The numbers of members and parameters in a field, including duplicates.
 private struct NameCount {
     private(set) var members = 1
     private(set) var parameters = 0
 
     private enum Position {
         case outside
-        /// A backslash escapes the next byte (RFC 9651 §3.3.3).
+        /// In a String, a backslash escapes the next byte (RFC 9651 §3.3.3).
         case string
         case escape
-        /// A backslash is a byte like others, and `%22` stands for a quotation mark (RFC 9651 §3.3.8).
+        /// In a Display String, a backslash is not an escape, and `%22` encodes a quotation mark (RFC 9651 §3.3.8).
         case displayString
     }
 
-    /// Commas and semicolons in Strings and Display Strings do not count; elsewhere a comma only separates members, and
-    /// a semicolon only begins a parameter.
+    /// Counts commas and semicolons outside Strings and Display Strings. There, a comma only separates members, and a
+    /// semicolon only begins a parameter.
     init(of bytes: [UInt8]) {
         var position = Position.outside
         var previous: UInt8 = 0
@@ -159,9 +159,9 @@ private struct NameCount {
         }
     }
 
-    /// Throws if fewer members or parameters were parsed than the field names: the parser has dropped duplicates.
+    /// Throws if fewer members or parameters were parsed than counted: the parser has dropped duplicates.
     func check(_ parsed: [ItemOrInnerList], named name: String) throws(SignatureError) {
-        // An empty field has one member by the count of commas.
+        // An empty field counts as one member.
         guard parsed.count == members || parsed.isEmpty,
             parsed.reduce(0, { $0 + $1.numberOfParameters }) == parameters
         else { throw SignatureError(.duplicateName, name) }

@@ -1,14 +1,14 @@
 import RawStructuredFieldValues
 
-/// The serialised parts of a structured field (RFC 9651 §4.1).
+/// Serialises parts of structured fields (RFC 9651 §4.1).
 enum StructuredFieldText {
-    /// Returns a String in its quotes. Returns `nil` if it has other characters than printable ASCII.
+    /// Returns a String in quotation marks, or `nil` if it has characters other than printable ASCII.
     static func quoted(_ string: String) -> String? {
         var text: [UInt8] = []
         return append(quoted: string, to: &text) ? String(decoding: text, as: UTF8.self) : nil
     }
 
-    /// Adds a String in its quotes to a text. Returns `false` if it has other characters than printable ASCII.
+    /// Appends a String in quotation marks. Returns `false` if it has characters other than printable ASCII.
     static func append(quoted string: String, to text: inout [UInt8]) -> Bool {
         var string = string
         return string.withUTF8 { append(quoted: $0, to: &text) }
@@ -30,21 +30,20 @@ enum StructuredFieldText {
         return true
     }
 
-    /// Whether a text can be the key of a member or of a parameter (RFC 9651 §3.1.2).
+    /// Returns whether a text is a valid key of a member or parameter (RFC 9651 §3.1.2).
     static func isKey(_ text: String) -> Bool {
         text.utf8.first.map(isFirstOfKey) == true && text.utf8.allSatisfy(isInKey)
     }
 
-    /// Whether a byte can be the first of a key.
+    /// Returns whether a key may begin with a byte.
     static func isFirstOfKey(_ byte: UInt8) -> Bool { (0x61...0x7A).contains(byte) || byte == UInt8(ascii: "*") }
 
-    /// Whether a byte can be in a key.
+    /// Returns whether a key may contain a byte.
     static func isInKey(_ byte: UInt8) -> Bool {
         isFirstOfKey(byte) || (0x30...0x39).contains(byte) || byte == UInt8(ascii: "_") || byte == UInt8(ascii: "-")
             || byte == UInt8(ascii: ".")
     }
 
-    /// Returns a bare item.
     static func bareItem(_ item: RFC9651BareItem, in subject: String) throws(SignatureError) -> String {
         do {
             var serializer = StructuredFieldValueSerializer()

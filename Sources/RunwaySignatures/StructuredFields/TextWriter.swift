@@ -1,4 +1,4 @@
-/// Writes a text of ASCII characters into memory of a fixed size.
+/// Writes ASCII text into memory of a fixed size.
 struct TextWriter {
     private let memory: UnsafeMutableBufferPointer<UInt8>
     private(set) var count = 0
@@ -12,9 +12,9 @@ struct TextWriter {
         text.withUTF8 { bytes in append(count: bytes.count) { _ = $0.update(fromContentsOf: bytes) } }
     }
 
-    /// Adds a number of bytes.
+    /// Appends `added` bytes.
     ///
-    /// - Parameter write: Writes all of them.
+    /// - Parameter write: Writes all bytes to the passed memory.
     mutating func append(count added: Int, _ write: (UnsafeMutableBufferPointer<UInt8>) -> Void) {
         precondition(added <= memory.count - count, "A text has no more bytes than it was made for")
         write(UnsafeMutableBufferPointer(rebasing: memory[count..<(count + added)]))
@@ -23,11 +23,11 @@ struct TextWriter {
 }
 
 extension String {
-    /// A text that is written at once.
+    /// Creates a text with a single allocation.
     ///
     /// - Parameters:
-    ///   - maximum: The greatest number of its bytes.
-    ///   - write: Writes it.
+    ///   - maximum: The maximum number of bytes.
+    ///   - write: Writes the text.
     init(upTo maximum: Int, _ write: (inout TextWriter) -> Void) {
         self.init(unsafeUninitializedCapacity: maximum) { memory in
             var writer = TextWriter(memory)
@@ -38,7 +38,7 @@ extension String {
 }
 
 extension [UInt8] {
-    /// Adds the UTF-8 of a text at once: `+=` adds it byte by byte.
+    /// Appends a whole text; `+=` would append it byte by byte.
     mutating func append(text: some StringProtocol) {
         let isAdded: Void? = text.utf8.withContiguousStorageIfAvailable { append(contentsOf: $0) }
         if isAdded == nil { append(contentsOf: text.utf8) }

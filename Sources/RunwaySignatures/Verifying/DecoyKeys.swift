@@ -1,38 +1,37 @@
 package import Crypto
 import Synchronization
 
-/// Keys that verify the signatures of unknown keys, so that an unknown key takes as long as a known key.
+/// Keys to verify the signatures of unknown keys with, so that an unknown key takes as long as a known one.
 ///
-/// An unknown identifier always behaves like a key of the same kind, an algorithm and a length. A keyed hash of the
-/// identifier chooses the kind among those that the directory has had so far. So neither the length of a tried
-/// signature, nor a second try with another, shows whether the key exists.
+/// An unknown identifier always behaves like a key of the same kind (algorithm and length). A keyed hash of the
+/// identifier selects the kind among those known so far. Neither the required signature length nor a second attempt
+/// therefore reveals whether the key exists.
 ///
-/// The decoy of an asymmetric kind is the first key of that kind that was found: the signature of an unknown key is
-/// refused whatever the verification returns. Kinds that a directory names are known from the start
-/// (``KeyDirectory/exampleKeys``). If it names none, the only decoy is a key of P-256 until a key is found.
+/// The decoy of an asymmetric kind is the first key of the kind that was found, since a signature of an unknown key is
+/// refused in any case. Kinds in ``KeyDirectory/exampleKeys`` are known from the start. Without examples, the only
+/// decoy is a P-256 key until a key is found.
 package final class DecoyKeys: Sendable {
-    /// Guards the decoys and their kinds, sorted, so that all servers that have seen the same kinds choose the same
-    /// decoy.
+    /// Guards the decoys. They are sorted by kind, so that all servers that know the same kinds select the same decoy.
     private let decoys = Mutex<[(kind: KeyKind, record: KeyRecord)]>([])
-    /// The decoy before any key is found.
+    /// The decoy that unknown keys are verified with before any key is found.
     private static let first = KeyRecord(decoy: .p256(P256.Signing.PrivateKey().publicKey))
-    /// Chooses the kind for an identifier.
+    /// Hashes identifiers to select a kind.
     private let keyed: KeyedSHA256
 
-    /// The most kinds that have decoys. Keys of further kinds are verified without a decoy.
+    /// The maximum number of kinds with decoys. Keys of further kinds are verified without a decoy.
     private static let maximumKinds = 32
 
     /// - Parameters:
     ///   - secret: The key of the hash. Servers behind one name should share it.
-    ///   - examples: A key of each kind that the directory has.
+    ///   - examples: A key of each kind in the directory.
     package init(secret: SymmetricKey = SymmetricKey(size: .bits256), examples: [VerificationKey] = []) {
         keyed = KeyedSHA256(secret)
         for key in examples { learn(key) }
     }
 
-    /// Returns the record of the found key, or the record of a decoy for the identifier. Both take the same time.
+    /// Returns the record of the found key, or else a decoy for the identifier. Both take the same time.
     ///
-    /// If a found key is the first of its kind, a decoy of that kind is added.
+    /// If the found key is the first of its kind, it becomes a decoy.
     package func record(forKeyID keyID: String, found: KeyRecord?) -> KeyRecord {
         let decoy = decoy(forKeyID: keyID)
         let isKnown = found != nil
@@ -41,7 +40,6 @@ package final class DecoyKeys: Sendable {
         return record
     }
 
-    /// Returns the key that verifies a signature of an unknown key with this identifier.
     package func key(forKeyID keyID: String) -> VerificationKey { decoy(forKeyID: keyID).key }
 
     private func decoy(forKeyID keyID: String) -> KeyRecord {
@@ -52,11 +50,11 @@ package final class DecoyKeys: Sendable {
         }
     }
 
-    /// Adds a decoy of the kind of a found key, unless there is one.
+    /// Adds a decoy for the kind of a found key, unless the kind has a decoy.
     ///
     /// - Parameters:
     ///   - key: The key that verifies a signature.
-    ///   - isKnown: Whether the key was found. A decoy is not added, but looking for its kind takes the same work.
+    ///   - isKnown: Whether the key was found. If `false`, no decoy is added, but the same work is done.
     func learn(_ key: VerificationKey, isKnown: Bool = true) {
         let kind = key.kind
         decoys.withLock { decoys in
@@ -69,11 +67,11 @@ package final class DecoyKeys: Sendable {
 }
 
 extension KeyRecord {
-    /// Creates the record of a decoy, which is accepted at any time.
+    /// Creates the record of a decoy, which is always active.
     fileprivate init(decoy key: VerificationKey) { self.init(id: "", key: key, owner: "") }
 }
 
-/// The facts about a key that the time of a verification can show: its algorithm, and the length of its signatures.
+/// The properties of a key that the time of a verification can reveal: its algorithm, and the length of its signatures.
 struct KeyKind: Sendable, Hashable, Comparable {
     let algorithm: String
     let length: Int
@@ -86,7 +84,7 @@ struct KeyKind: Sendable, Hashable, Comparable {
 extension VerificationKey {
     var kind: KeyKind { KeyKind(algorithm: algorithm.name, length: signatureLength) }
 
-    /// A key of the same kind: for a shared secret another secret of the same length, otherwise the public key itself.
+    /// A key of the same kind: a random secret of the same length for a shared secret, otherwise the same public key.
     fileprivate var decoy: VerificationKey {
         switch storage {
         case .hmac(let secret): VerificationKey(algorithm, .hmac(SymmetricKey(size: .init(bitCount: secret.bitCount))))

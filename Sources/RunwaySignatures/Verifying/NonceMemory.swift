@@ -1,37 +1,37 @@
 import Crypto
 import Synchronization
 
-/// Remembers used nonces in memory, for one server.
+/// Records used nonces in memory, for one server.
 ///
 /// Its size is limited: when it is full, claims are refused until nonces expire. Each key has a quota, so that one key
-/// can't cause the signatures of all others to be refused.
+/// cannot cause the signatures of all others to be refused.
 ///
-/// After a restart of the server the memory is empty. Signatures that may have been made before the start are refused,
-/// and their signers have to sign again. Since a signer's clock may be ahead, these are all signatures whose `created`
-/// is before the start plus the 30 seconds that a policy tolerates: for that long, only signatures with a nonce of
+/// After a restart of the server, the memory is empty. Signatures that may have been made before the start are refused,
+/// and their signers must sign again. Since a signer's clock may be ahead, these are all signatures whose `created` is
+/// before the start plus the 30 seconds of clock tolerance. For that long, only signatures with a nonce of
 /// ``ServerNonces`` are accepted.
 ///
 /// If the wall clock is set back, no nonce can be used twice: signatures that expire no later than a removed nonce are
-/// refused. A clock that was far ahead for a moment therefore causes signatures from before that moment to be refused,
-/// but none from after it.
+/// refused. If the clock was far ahead for a moment, signatures from before that moment are refused, and later ones are
+/// accepted.
 ///
-/// A nonce takes 16 bytes in a set, by its digest: about 35 bytes with the set's spare room. The memory has 16 parts; a
-/// key takes about 32 bytes more in each part that contains its nonces.
+/// A nonce is stored as a digest of 16 bytes in a set, which takes about 35 bytes with the set's spare capacity. The
+/// memory has 16 parts; each key takes about 32 more bytes in each part with its nonces.
 public final class NonceMemory: NonceStore {
-    /// Parts with locks of their own, so that claims seldom wait for each other.
+    /// The parts. Each has its own lock, so that claims seldom wait for each other.
     private let shards: [Shard]
     private let start: UnixTime
     private let maximumPerShard: Int
     private let maximumPerKeyAndShard: Int
 
     /// - Parameters:
-    ///   - startedAt: The time at which the server started.
-    ///   - maximumNonces: The greatest number of nonces. By default one million, which is about 35 MB.
-    ///   - maximumNoncesPerKey: The greatest number of nonces of one key identifier, from 1 to `maximumNonces`. By
-    /// default a quarter of `maximumNonces`, and at least 1. Where all requests are signed with one key, pass
-    /// `maximumNonces`.
+    ///   - startedAt: The time when the server started.
+    ///   - maximumNonces: The maximum number of nonces. The default is one million, about 35 MB.
+    ///   - maximumNoncesPerKey: The maximum number of nonces per key identifier, from 1 to `maximumNonces`. The default
+    ///     is a quarter of `maximumNonces`, and at least 1. If all requests are signed with one key, pass
+    ///     `maximumNonces`.
     ///
-    /// Both are divided among 16 parts by the nonces' digests, so that a claim can be refused a little before a limit
+    /// Both limits are divided among 16 parts by the nonces' digests, so a claim may be refused slightly before a limit
     /// is reached.
     public init(startedAt: UnixTime, maximumNonces: Int = 1_000_000, maximumNoncesPerKey: Int? = nil) {
         precondition(maximumNonces > 0, "A nonce memory has room for at least one nonce")
@@ -45,7 +45,7 @@ public final class NonceMemory: NonceStore {
         shards = (0..<count).map { _ in Shard() }
     }
 
-    /// Claims a nonce.
+    /// Records a nonce as used. Returns whether it was new.
     public func claim(_ nonce: Nonce, at now: UnixTime) -> NonceClaim {
         if nonce.created < start { return .beforeStart(start) }
         if nonce.expires < now { return .beforeMemory }
@@ -58,7 +58,7 @@ public final class NonceMemory: NonceStore {
         }
     }
 
-    /// The number of nonces that are remembered.
+    /// The number of recorded nonces.
     public var count: Int { shards.reduce(0) { $0 + $1.state.withLock { $0.count } } }
 
     private final class Shard: Sendable {
@@ -67,21 +67,21 @@ public final class NonceMemory: NonceStore {
     }
 }
 
-/// Eight bytes of a digest of the key's identifier, and eight of a digest of the key's identifier and the nonce.
+/// Eight bytes of a digest of the key identifier, and eight of a digest of key identifier and nonce.
 ///
-/// Two nonces with the same fingerprint have the second refused, and neither accepted twice. Who wants that for another
-/// key has to meet 16 given bytes.
+/// If two nonces have the same fingerprint, the second one is refused; no nonce is ever accepted twice. To cause this
+/// for another key, an attacker must match 16 given bytes.
 private struct Fingerprint: Hashable, Sendable {
     let key: UInt64
     let nonce: UInt64
 
     init(_ nonce: Nonce) {
         var hash = SHA256()
-        // The length of the identifier separates it from the nonce.
+        // Hashing the length first separates the identifier from the nonce.
         var length = UInt64(nonce.keyID.utf8.count)
         withUnsafeBytes(of: &length) { hash.update(bufferPointer: $0) }
         Self.add(nonce.keyID, to: &hash)
-        // A hash that was finalised must not be updated.
+        // A copy is finalised, since a finalised hash must not be updated.
         let ofKey = hash
         Self.add(nonce.value, to: &hash)
         key = Self.prefix(of: ofKey.finalize())
@@ -98,7 +98,7 @@ private struct Fingerprint: Hashable, Sendable {
     }
 }
 
-/// Nonces in sets by the time at which they expire, so that a whole set is removed at once.
+/// Nonces in sets by expiry time, so that a whole set is removed at once.
 private struct NonceTable {
     private struct Expiring {
         var nonces: Set<Fingerprint> = []
@@ -106,21 +106,21 @@ private struct NonceTable {
     }
 
     private var sets: [Int64: Expiring] = [:]
-    /// The number of nonces of each key, by the digest of its identifier.
+    /// The number of nonces per key, by the digest of the key identifier.
     private var countsByKey: [UInt64: Int] = [:]
-    /// The last time of expiry of a nonce that was removed. It is not the time of the clock: one that was ahead for a
-    /// moment would have all later signatures refused until that time.
+    /// The latest expiry time of a removed nonce. The clock's time is not used: if the clock was ahead for a moment,
+    /// all signatures up to its time would be refused.
     private var lastRemovedExpiry = UnixTime(seconds: .min)
     private(set) var count = 0
 
-    /// The seconds that a set spans.
+    /// The range of expiry times in one set, in seconds.
     private static let interval: Int64 = 16
 
     mutating func claim(
         _ nonce: Fingerprint, expiring expiry: UnixTime, maximum: Int, maximumPerKey: Int
     ) -> NonceClaim {
         if sets.values.contains(where: { $0.nonces.contains(nonce) }) { return .replayed }
-        // The nonce may be one of the removed ones, if the clock was set back since.
+        // If the clock was set back, the nonce may be a removed one.
         if expiry <= lastRemovedExpiry { return .beforeMemory }
         if count >= maximum || countsByKey[nonce.key, default: 0] >= maximumPerKey { return .full }
         let interval = Self.interval(of: expiry)
@@ -131,7 +131,7 @@ private struct NonceTable {
         return .claimed
     }
 
-    /// Removes the sets whose nonces have all expired.
+    /// Removes the sets in which all nonces have expired.
     mutating func evict(at now: UnixTime) {
         let current = Self.interval(of: now)
         for (interval, expired) in sets where interval < current {
@@ -154,6 +154,5 @@ private struct NonceTable {
 }
 
 extension UnixTime {
-    /// Replaces this time by a later one.
     fileprivate mutating func raise(to time: UnixTime) { self = max(self, time) }
 }

@@ -1,16 +1,16 @@
-/// A nonce of a valid signature.
+/// The nonce of a valid signature.
 public struct Nonce: Sendable, Hashable {
-    /// The value of the parameter `nonce`.
+    /// The value of the `nonce` parameter.
     public let value: String
-    /// The identifier of the key. Two keys may use the same nonce.
+    /// The identifier of the key. Nonces of different keys are independent.
     public let keyID: String
-    /// The earliest moment, by the verifier's clock, at which the signature can have been made: `created` minus the
-    /// tolerance for the signer's clock, or the moment at which the server issued the nonce.
+    /// The earliest time, by the verifier's clock, when the signature can have been made: `created` minus the tolerance
+    /// for the signer's clock, or the time when the server issued the nonce.
     public let created: UnixTime
-    /// The last moment at which the signature is accepted: the nonce must be remembered until then.
+    /// The time until which the signature is accepted. The nonce must be stored until then.
     public let expires: UnixTime
 
-    /// Creates a nonce.
+    /// Creates a nonce to claim.
     public init(value: String, keyID: String, created: UnixTime, expires: UnixTime) {
         (self.value, self.keyID, self.created, self.expires) = (value, keyID, created, expires)
     }
@@ -18,34 +18,34 @@ public struct Nonce: Sendable, Hashable {
 
 /// The result of claiming a nonce.
 public enum NonceClaim: Sendable, Hashable {
-    /// The nonce was unused, and counts as used from now on.
+    /// The nonce was unused; it now counts as used.
     case claimed
     /// The nonce was used before.
     case replayed
-    /// The store has no room to remember the nonce, or no room for this key.
+    /// The store is full, in total or for this key.
     case full
-    /// The signature may have been made before the memory began, at this time, so that a use of its nonce before then
-    /// is unknown. It was not used since.
+    /// The signature may have been made before the associated time, when the store began to record nonces. The nonce
+    /// was not used since, but may have been used before.
     case beforeStart(UnixTime)
-    /// The signature may have been made before the memory began, or has expired, so that it is unknown whether its
-    /// nonce was used.
+    /// It is unknown whether the nonce was used: the signature may have been made before the store began to record
+    /// nonces, or it has expired.
     case beforeMemory
 }
 
-/// Remembers used nonces.
+/// Records used nonces.
 ///
-/// Use ``NonceMemory`` for one server, in memory, and `SQLiteNonceStore` of `RunwayServerStorage` for one server that
-/// must accept requests right after a restart, in a file. Servers that share keys need a shared store, or clients that
-/// always reach the same server: otherwise a request can be replayed once at each server. Implement the protocol over a
-/// database that can insert if absent.
+/// Use ``NonceMemory`` for one server, in memory. Use `SQLiteNonceStore` of `RunwayServerStorage` for one server that
+/// must accept requests immediately after a restart. Servers that share keys need a shared store, or clients that
+/// always reach the same server: otherwise, a request can be replayed once at each server. Implement the protocol with
+/// a database that can insert a row if it is absent.
 public protocol NonceStore: Sendable {
-    /// Claims a nonce atomically: only one of several claims to the same nonce of a key is ``NonceClaim/claimed``. If
-    /// the function throws, the signature is refused.
+    /// Claims a nonce atomically: only one of several claims of a nonce is ``NonceClaim/claimed``. If the function
+    /// throws, the signature is refused.
     func claim(_ nonce: Nonce, at now: UnixTime) async throws -> NonceClaim
 }
 
 extension NonceStore {
-    /// Claims the nonce of a valid signature. Throws the reason if the signature is refused.
+    /// Claims the nonce of a valid signature. Throws the refusal if the nonce cannot be claimed.
     package func use(_ nonce: Nonce, at now: UnixTime) async throws(SignatureRefusal) {
         let claim: NonceClaim
         do {

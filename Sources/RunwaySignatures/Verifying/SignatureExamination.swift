@@ -1,25 +1,24 @@
 import HTTPTypes
 
-/// The decision whether a signature is accepted, without waiting: first the checks that need no key, then the others.
+/// Decides synchronously whether a signature is accepted: first by the checks that need no key, then by the others.
 struct SignatureExamination: Sendable {
     let signature: LabelledSignature
     let keyID: String
-    /// The times at which the signature was made, and expires.
     let times: SignatureTimes
-    /// The earliest moment, by the verifier's clock, at which it can have been made.
+    /// The earliest time, by the verifier's clock, when the signature can have been made.
     let earliestCreation: UnixTime
     let nonce: String?
     let base: [UInt8]
     let digest: BodyDigest?
-    /// The reason why the time of the signature is refused, if that is judged after its value.
+    /// The refusal because of the signature's time; set if it must be thrown only after the signature was verified.
     private let lateRefusal: SignatureRefusal?
     private let policy: VerificationPolicy
     private let now: UnixTime
 
-    /// Examines everything except the key and the signature's value.
+    /// Checks everything except the key and the signature's value.
     ///
     /// - Parameters:
-    ///   - judgesTimeLast: Whether a signature whose time is refused is still verified.
+    ///   - judgesTimeLast: Whether a signature with an invalid time is still verified.
     init(
         _ context: SignatureContext, hasBody: Bool, policy: VerificationPolicy,
         judgesTimeLast: Bool = false, at now: UnixTime
@@ -54,9 +53,9 @@ struct SignatureExamination: Sendable {
         }
     }
 
-    /// Verifies the signature with the key that was found.
+    /// Verifies the signature with a key.
     ///
-    /// - Parameter isKnown: Whether the record belongs to the key. If not, the same work is done, and the signature is
+    /// - Parameter isKnown: Whether the record is the signer's. If `false`, the same work is done, and the signature is
     ///   refused.
     func verify(with record: KeyRecord, isKnown: Bool) throws(SignatureRefusal) -> VerifiedSignature {
         guard let lateRefusal else { return try verifyValue(with: record, isKnown: isKnown) }
@@ -66,7 +65,7 @@ struct SignatureExamination: Sendable {
 
     private func verifyValue(with record: KeyRecord, isKnown: Bool) throws(SignatureRefusal) -> VerifiedSignature {
         let isValid = record.key.isValid(signature.signature, of: base)
-        // Judged of unknown keys too, so that the work does not show whether a key is known.
+        // Also checked for unknown keys, so that the work does not reveal whether a key is known.
         let claimed = signature.parameters.algorithm
         let isAccepted =
             policy.algorithms.contains(record.key.algorithm)
@@ -82,7 +81,7 @@ struct SignatureExamination: Sendable {
         guard record.isActive(at: now) else {
             throw refusal(.inactiveKey, "the key ", keyID, " is not accepted any more, or not yet")
         }
-        // The components that the policy requires are covered.
+        // The policy's components were already checked; these are required by the key.
         let missing = signature.parameters.components.missing(among: record.requiredComponents)
         guard missing.isEmpty else {
             let names = missing.map(\.serialized).joined(separator: ", ")
@@ -93,7 +92,7 @@ struct SignatureExamination: Sendable {
             coversBody: policy.coversBody)
     }
 
-    /// The last moment at which the signature is accepted, until which its nonce must be remembered.
+    /// The time until which the signature is accepted and its nonce must be stored.
     var lastMoment: UnixTime { times.lastMoment(by: policy) }
 
     private func refusal(
@@ -154,7 +153,7 @@ extension SignatureExamination {
         }
     }
 
-    /// Returns the time at which the server issued the nonce. `nil` if the nonce is the signer's own.
+    /// Returns the time when the server issued the nonce, or `nil` if the signer chose the nonce.
     private static func time(
         ofServerNonce nonce: String?, _ policy: VerificationPolicy, _ now: UnixTime
     ) throws(SignatureRefusal) -> UnixTime? {
@@ -166,16 +165,16 @@ extension SignatureExamination {
     }
 }
 
-/// The times at which a signature was made, and expires.
+/// The creation and expiry times of a signature.
 package struct SignatureTimes: Sendable {
-    /// The time at which the signature was made: by the signer's clock, or by the server's if it issued the nonce.
+    /// The creation time by the signer's clock, or the issue time of the server's nonce.
     let created: UnixTime
-    /// `nil` if it does not expire, or if the nonce is one of the server's own.
+    /// The expiry time; `nil` if the signature does not expire, or the server issued its nonce.
     let expires: UnixTime?
 
     package init(created: UnixTime, expires: UnixTime?) { (self.created, self.expires) = (created, expires) }
 
-    /// Returns the reason why a policy does not accept the signature at a time. `nil` if it does.
+    /// Returns why a policy does not accept the signature at a time, or `nil` if it does.
     package func refusal(by policy: VerificationPolicy, at now: UnixTime) -> SignatureRefusal? {
         if created > now + policy.clockTolerance {
             return SignatureRefusal(.inFuture, "created is in the future", at: now)
@@ -187,7 +186,7 @@ package struct SignatureTimes: Sendable {
         return SignatureRefusal(.tooOld, "the signature has expired", at: now)
     }
 
-    /// Returns the last moment at which a policy accepts the signature.
+    /// Returns the time until which a policy accepts the signature.
     func lastMoment(by policy: VerificationPolicy) -> UnixTime {
         let aged = created + policy.maximumAge
         guard let expires else { return aged }
@@ -196,7 +195,6 @@ package struct SignatureTimes: Sendable {
 }
 
 extension SignatureContext {
-    /// The header fields of the message that is signed.
     var headerFields: HTTPFields {
         switch message {
         case .request(let request): request.headerFields
@@ -206,8 +204,8 @@ extension SignatureContext {
 }
 
 extension CoveredComponents {
-    /// Returns the covered digests of the body: all of the field `Content-Digest`, or those of its members that are
-    /// covered one by one. `nil` if there is none of a known algorithm.
+    /// Returns the covered digests of the body: all of `Content-Digest`, or its individually covered members. Returns
+    /// `nil` if none has a known algorithm.
     fileprivate func digest(of fields: HTTPFields) throws(SignatureError) -> BodyDigest? {
         var algorithms: [DigestAlgorithm] = []
         for component in identifiers where component.name == ComponentIdentifier.contentDigest.name {

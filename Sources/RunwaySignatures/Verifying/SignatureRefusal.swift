@@ -1,66 +1,68 @@
-/// The reason why a signature was refused.
+/// The reason why a signature is refused.
 public struct SignatureRefusal: Error, Sendable, Hashable, CustomStringConvertible {
-    /// The kind of a refusal. Later versions can add kinds.
+    /// The kind of a refusal. Later versions may add kinds.
     public struct Reason: Sendable, Hashable, CustomStringConvertible {
-        /// A stable name for logs and metrics.
+        /// A name for logs and metrics that never changes between releases.
         public let name: String
 
         package init(name: String) { self.name = name }
 
         /// The message has no signature.
         public static let unsigned = Reason(name: "unsigned")
-        /// The fields of the signatures are malformed or too large.
+        /// The signature fields are malformed or too large.
         public static let malformed = Reason(name: "malformed")
-        /// No signature has the tag of the policy, or several have.
+        /// No signature, or more than one, has the tag of the policy.
         public static let noSignatureWithTag = Reason(name: "noSignatureWithTag")
         /// `created`, `keyid` or `nonce` is absent or too long, or the nonce is not the expected one.
         public static let parameters = Reason(name: "parameters")
-        /// The signature leaves out components that it must cover.
+        /// The signature does not cover all required components.
         public static let coverage = Reason(name: "coverage")
-        /// A covered component is not in the message, or cannot be signed.
+        /// The message does not have a covered component, or the component cannot be signed.
         public static let components = Reason(name: "components")
-        /// The signature was made too long ago, or has expired. The refusal's time lets the signer correct its clock.
+        /// The signature is too old or has expired. The signer can correct its clock by ``SignatureRefusal/time``.
         public static let tooOld = Reason(name: "tooOld")
-        /// The signature was made in the future. The refusal's time lets the signer correct its clock.
+        /// The creation time of the signature is in the future. The signer can correct its clock by
+        /// ``SignatureRefusal/time``.
         public static let inFuture = Reason(name: "inFuture")
         /// The key is unknown.
         public static let unknownKey = Reason(name: "unknownKey")
-        /// The key is revoked, or outside the time in which it is accepted.
+        /// The key is revoked, or the time is outside its validity period.
         public static let inactiveKey = Reason(name: "inactiveKey")
-        /// The signature names another algorithm than the key has, or the policy does not accept it.
+        /// The algorithm in the signature is not that of the key, or the policy does not accept it.
         public static let algorithm = Reason(name: "algorithm")
-        /// The key did not make the signature for this message.
+        /// The signature is not valid for this message and key.
         public static let invalid = Reason(name: "invalid")
-        /// The body is not the one whose digest is signed.
+        /// The body does not match the signed digest.
         public static let body = Reason(name: "body")
-        /// The nonce has been used.
+        /// The nonce was already used.
         public static let replayed = Reason(name: "replayed")
-        /// It is unknown whether the nonce has been used: the memory is full, or began after the signature was made.
+        /// It is unknown whether the nonce was used: the store is full, or began to record nonces after the signature
+        /// was made.
         public static let nonceUnknown = Reason(name: "nonceUnknown")
         /// The key directory or the nonce store has failed.
         public static let store = Reason(name: "store")
 
-        /// The stable name.
+        /// The same as ``name``.
         public var description: String { name }
     }
 
     /// The kind of the refusal.
     public let reason: Reason
-    /// A sentence for a developer, without a secret. It helps an attacker, too: show it only in development.
+    /// An explanation in one sentence, without secrets. It can also help attackers: show it only in development.
     public var detail: String { parts.before + parts.subject + parts.after }
-    /// The verifier's time.
+    /// The verifier's time of the refusal.
     public let time: UnixTime
-    /// The signature base that the verifier made, where it got that far, for comparison with the signer's. For
-    /// developers, too.
+    /// The verifier's signature base, for developers to compare with the signer's; `nil` if it was not computed.
     public let base: [UInt8]?
-    /// Whether an accepted key made the signature, or the salted digest, for this message: it is refused for another
-    /// reason.
+    /// Whether the signature or salted digest was made for this message by an accepted key. The message is then refused
+    /// for another reason.
     public private(set) var isAuthentic = false
-    /// The last moment, past or to come, at which a copy of the message can be accepted. `nil` if none can, or if the
-    /// signature is not authentic.
+    /// The time, in the past or future, until which a copy of the message is accepted; `nil` if no copy is accepted or
+    /// the signature is not authentic.
     package private(set) var acceptedUntil: UnixTime?
 
-    /// The detail, which is put together when it is read: whether a key is known must not show in the work.
+    /// The parts of ``detail``. They are joined only when it is read: joining them earlier could take a time that
+    /// reveals whether a key is known.
     private let parts: Parts
 
     private struct Parts: Sendable, Hashable {
@@ -73,7 +75,7 @@ public struct SignatureRefusal: Error, Sendable, Hashable, CustomStringConvertib
         self.init(reason, detail, "", "", at: time, base: base)
     }
 
-    /// A refusal whose detail is a subject between two texts.
+    /// Creates a refusal whose detail is a subject between two texts.
     package init(
         _ reason: Reason, _ before: String, _ subject: String, _ after: String, at time: UnixTime, base: [UInt8]?
     ) {
@@ -81,28 +83,29 @@ public struct SignatureRefusal: Error, Sendable, Hashable, CustomStringConvertib
         parts = Parts(before: before, subject: subject, after: after)
     }
 
-    /// Returns the same refusal with the verifier's signature base, for comparison with the signer's.
+    /// Returns the same refusal with the verifier's signature base.
     package func with(base: [UInt8]) -> SignatureRefusal {
         var refusal = SignatureRefusal(reason, parts.before, parts.subject, parts.after, at: time, base: base)
         (refusal.isAuthentic, refusal.acceptedUntil) = (isAuthentic, acceptedUntil)
         return refusal
     }
 
-    /// Returns the same refusal of a signature that was found to be valid.
+    /// Returns the same refusal, marked as that of a valid signature.
     ///
-    /// - Parameter moment: The last moment, past or to come, at which a copy of the message can be accepted; `nil` if
-    ///   none can.
+    /// - Parameter moment: The time, in the past or future, until which a copy of the message is accepted; `nil` if no
+    ///   copy is accepted.
     package func authentic(acceptedUntil moment: UnixTime? = nil) -> SignatureRefusal {
         var refusal = self
         (refusal.isAuthentic, refusal.acceptedUntil) = (true, moment)
         return refusal
     }
 
-    /// The reason as anyone may see it: the same for everything that has to do with the key and the signature's value.
+    /// The reason that may be disclosed to anyone. It is the same for all problems of the key and the signature's
+    /// value.
     public var disclosedReason: Reason {
         [.unknownKey, .inactiveKey, .algorithm].contains(reason) ? .invalid : reason
     }
 
-    /// The reason and the detail.
+    /// The reason and the detail, for logs.
     public var description: String { "\(reason): \(detail)" }
 }

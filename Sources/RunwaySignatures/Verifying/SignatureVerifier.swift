@@ -17,27 +17,26 @@ public struct SignatureVerifier: Sendable {
     public let policy: VerificationPolicy
     private let keys: any KeyDirectory
     private let nonces: any NonceStore
-    /// The keys that verify signatures of unknown keys.
     package let decoys: DecoyKeys
-    /// Whether a signature whose time is refused is still verified, so that the refusal says whether it is authentic.
+    /// Whether a signature with an invalid time is still verified, so that the refusal states whether it is authentic.
     package var judgesTimeLast = false
 
     /// - Parameters:
     ///   - policy: The requirements for a signature.
     ///   - keys: Finds keys by their identifiers.
-    ///   - nonces: Remembers used nonces.
+    ///   - nonces: Records used nonces.
     public init(policy: VerificationPolicy, keys: any KeyDirectory, nonces: any NonceStore) {
         (self.policy, self.keys, self.nonces) = (policy, keys, nonces)
-        // The key of the server's nonces is stored, and all servers behind one name share it.
+        // The key of the server's nonces persists and is shared by all servers behind one name.
         let secret = policy.serverNonces?.secret(for: "decoys") ?? SymmetricKey(size: .bits256)
         decoys = DecoyKeys(secret: secret, examples: keys.exampleKeys)
     }
 
-    /// Verifies the signature of a message and its whole body, and claims the nonce. Throws a ``SignatureRefusal``.
+    /// Verifies the signature of a message with its whole body, and claims the nonce. Throws a ``SignatureRefusal``.
     ///
     /// - Parameters:
-    ///   - context: The message, with its signature.
-    ///   - body: The body; empty for a message without one.
+    ///   - context: The message with its signature.
+    ///   - body: The body; empty for a message without a body.
     ///   - now: The verifier's time.
     public func verify(
         _ context: SignatureContext, body: some DataProtocol, at now: UnixTime
@@ -48,14 +47,14 @@ public struct SignatureVerifier: Sendable {
         return examined.signature
     }
 
-    /// Verifies the signature of a message, and claims the nonce. Throws a ``SignatureRefusal``.
+    /// Verifies the signature of a message without its body, and claims the nonce. Throws a ``SignatureRefusal``.
     ///
-    /// For a body that is not received yet: verify ``VerifiedSignature/digest`` while the body is read, or call
-    /// ``VerifiedSignature/verifyBody(_:at:)``. The nonce is used up even if the body turns out to be another one.
+    /// Use it for a body that was not received yet. Then verify ``VerifiedSignature/digest`` while the body is read, or
+    /// call ``VerifiedSignature/verifyBody(_:at:)``. The nonce counts as used even if the body does not match.
     ///
     /// - Parameters:
-    ///   - context: The message, with its signature.
-    ///   - hasBody: Whether the message has a body, whose digest must then be covered.
+    ///   - context: The message with its signature.
+    ///   - hasBody: Whether the message has a body. Its digest must then be covered.
     ///   - now: The verifier's time.
     public func verify(
         _ context: SignatureContext, hasBody: Bool, at now: UnixTime
@@ -63,7 +62,7 @@ public struct SignatureVerifier: Sendable {
         try await accept(context, hasBody: hasBody, at: now).signature
     }
 
-    /// Verifies as ``verify(_:hasBody:at:)`` does, and also returns the facts for judging the signature again later.
+    /// Verifies as ``verify(_:hasBody:at:)`` does, and also returns the values for judging the signature again later.
     package func accept(
         _ context: SignatureContext, hasBody: Bool, at now: UnixTime
     ) async throws(SignatureRefusal) -> AcceptedSignature {
@@ -94,45 +93,41 @@ public struct SignatureVerifier: Sendable {
         return AcceptedSignature(signature: verified, key: record.key, times: examination.times, nonce: nonce)
     }
 
-    /// Claims the nonce of a signature, after everything else is verified. Throws a ``SignatureRefusal`` unless the
-    /// nonce is unused.
+    /// Claims the nonce of a signature, after everything else is verified. Throws a ``SignatureRefusal`` if the nonce
+    /// was used or cannot be claimed.
     private func claim(_ examined: AcceptedSignature, at now: UnixTime) async throws(SignatureRefusal) {
         if let nonce = examined.nonce { try await nonces.use(nonce, at: now) }
     }
 }
 
-/// An accepted signature, with the facts for judging it again later or by another policy.
+/// An accepted signature, with the values for judging it again later or by another policy.
 package struct AcceptedSignature: Sendable {
-    /// The signature.
     package let signature: VerifiedSignature
-    /// The key that verified it.
     package let key: VerificationKey
-    /// The times at which the signature was made, and expires.
     package let times: SignatureTimes
-    /// The claimed nonce. `nil` if the policy does not limit nonces to one use.
+    /// The claimed nonce; `nil` if the policy permits reuse of nonces.
     package let nonce: Nonce?
 }
 
-/// An accepted signature.
+/// A signature that a ``SignatureVerifier`` has accepted.
 public struct VerifiedSignature: Sendable, Hashable {
-    /// The label.
+    /// The label of the signature in the message.
     public let label: String
     /// The covered components and the metadata of the signature.
     public let parameters: SignatureParameters
-    /// The identifier of the key.
+    /// The identifier of the signer's key.
     public let keyID: String
-    /// The party that the key identifies.
+    /// The owner of the key.
     public let owner: String
-    /// The signed digest of the body. `nil` if the signature does not cover `content-digest`.
+    /// The signed digest of the body; `nil` if the signature does not cover `content-digest`.
     public let digest: BodyDigest?
     /// The policy's ``VerificationPolicy/coversBody``.
     let coversBody: Bool
 
     /// Verifies a whole body.
     ///
-    /// Throws a ``SignatureRefusal`` if the digest of `body` differs from the signed digest, or if `body` is not empty
-    /// and no digest is signed. A policy whose ``VerificationPolicy/coversBody`` is `false` accepts
-    /// such a body.
+    /// Throws a ``SignatureRefusal`` if the digest of `body` differs from the signed digest. If no digest is signed, it
+    /// throws if `body` is not empty, unless the policy's ``VerificationPolicy/coversBody`` is `false`.
     public func verifyBody(_ body: some DataProtocol, at now: UnixTime) throws(SignatureRefusal) {
         guard let digest else {
             guard body.isEmpty || !coversBody else {

@@ -1,56 +1,56 @@
-/// The requirements for a signature. Strict by default.
+/// The requirements for a signature. The defaults are strict.
 ///
 /// A key identifier and a nonce have at most 256 bytes.
 public struct VerificationPolicy: Sendable {
-    /// The most bytes of a key identifier or a nonce.
     static let maximumIdentifierBytes = 256
 
-    /// A rule for the nonce of a signature.
+    /// The requirement for the nonce of a signature.
     public enum NonceRule: Sendable, Hashable {
-        /// The nonce must be present and is accepted once per key: for requests.
+        /// For requests: the signature must have a nonce, which is accepted once per key.
         case once
-        /// The nonce must be equal to this one: for a response whose request asked for the nonce (RFC 9421 §5.1).
+        /// For responses: the nonce must equal the one that the request asked for (RFC 9421 §5.1).
         case equal(String)
         /// The nonce is ignored: a signature can be replayed until it expires.
         case unchecked
     }
 
-    /// The tag by which the signature is found. Signatures with other tags are ignored.
+    /// The tag of the signature to verify. Signatures with other tags are ignored.
     public var tag: String
-    /// The components that must be covered. By default the method, the authority, the path and the query.
+    /// The components that must be covered. The default is the method, authority, path and query.
     ///
     /// Covering `@target-uri` also covers scheme, authority, path and query.
     public var requiredComponents: [ComponentIdentifier]
-    /// Whether a message with a body must cover `content-digest`. By default `true`.
+    /// Whether the signature of a message with a body must cover `content-digest`. The default is `true`.
     public var coversBody = true
-    /// The rule for the nonce. By default it is accepted once.
+    /// The requirement for the nonce. The default is ``NonceRule/once``.
     public var nonces = NonceRule.once
-    /// Recognises nonces that the server itself has issued; the time of such a nonce replaces `created`. The default is
+    /// Recognises nonces that the server itself has issued. The time in such a nonce replaces `created`. The default is
     /// `nil`.
     public var serverNonces: ServerNonces?
-    /// The time after its creation for which a signature is accepted. By default two minutes. Raise it for bodies that
-    /// take longer to send; nonces are then stored for that time.
+    /// The maximum age of a signature. The default is two minutes. Raise it for bodies that take longer to send; nonces
+    /// are then stored for longer.
     public var maximumAge = Duration.seconds(120)
-    /// The time by which the creation of a signature may lie in the future, and for which it is accepted after its
-    /// `expires`: 30 seconds.
+    /// The maximum time by which the creation of a signature may be in the future, and for which it is accepted after
+    /// its `expires`: 30 seconds.
     package var clockTolerance = Duration.seconds(30)
-    /// The algorithms that are accepted, if the key's record has the same. By default all. Name fewer if a rule of
-    /// your own demands it.
+    /// The accepted algorithms. The algorithm of a signature must also be that of the key's record. The default is all.
+    /// Name fewer only if your own rules require it.
     public var algorithms = Set(SignatureAlgorithm.all)
 
-    /// Creates a policy for requests.
+    /// Creates a policy for requests with a tag. By default, the signature must cover the method, authority, path and
+    /// query.
     public init(
         tag: String, requiredComponents: [ComponentIdentifier] = [.method, .authority, .path, .query]
     ) {
         (self.tag, self.requiredComponents) = (tag, requiredComponents)
     }
 
-    /// Returns a policy for the response to a request: the signature must cover the response's status, and the
+    /// Returns a policy for the response to a request. The signature must cover the response's status, and the
     /// request's method, authority, path and query.
     ///
     /// - Parameters:
-    ///   - tag: The tag by which the signature is found.
-    ///   - nonce: The nonce that the request asked for, which binds the response to this request.
+    ///   - tag: The tag of the signature to verify.
+    ///   - nonce: The nonce that the request asked for. It binds the response to the request.
     public static func response(tag: String, nonce: String) -> VerificationPolicy {
         var policy = VerificationPolicy(
             tag: tag,
@@ -62,10 +62,10 @@ public struct VerificationPolicy: Sendable {
         return policy
     }
 
-    /// Returns a request for an acceptable signature, for `Accept-Signature`.
+    /// Returns a description of an acceptable signature, for `Accept-Signature`.
     ///
-    /// Throws a ``SignatureError`` if the required components have a duplicate, or the label is not the key of a
-    /// structured field.
+    /// Throws a ``SignatureError`` if the required components have a duplicate, or the label is not a valid
+    /// structured-field key.
     public func signatureRequest(label: String = "sig1", hasBody: Bool) throws(SignatureError) -> SignatureRequest {
         let digest = hasBody && coversBody ? [ComponentIdentifier.contentDigest] : []
         var request = try SignatureRequest(
@@ -83,10 +83,10 @@ public struct VerificationPolicy: Sendable {
 }
 
 extension CoveredComponents {
-    /// Returns the components in `required` that are not covered.
     func missing(among required: [ComponentIdentifier]) -> [ComponentIdentifier] { required.filter { !covers($0) } }
 
-    /// Whether a component is covered by itself, by the target URI, or in another form that contains the whole field.
+    /// Returns whether a component is covered: directly, by the target URI, or in another form that contains the whole
+    /// field.
     private func covers(_ component: ComponentIdentifier) -> Bool {
         if contains(component) { return true }
         if component.name.utf8.first != UInt8(ascii: "@") {
