@@ -2,15 +2,14 @@ import HTTPTypes
 import Runway
 
 /// The differences, line by line, between the signature base that a server computed and the base that was signed. For
-/// development: only then does a server explain its refusals (`SignatureRules.explainsRefusals` of `RunwayServer`).
+/// development: a server discloses its signature base only then (`SignatureRules.explainsRefusals` of `RunwayServer`).
 struct BaseDifference: Sendable, Hashable, CustomStringConvertible {
-    /// One line that differs.
     struct Line: Sendable, Hashable, CustomStringConvertible {
-        /// The component, or the place of a line of a salted digest.
+        /// The component, or the name of a line of a salted digest.
         let name: String
-        /// The value that was signed; `nil` if it was not.
+        /// The signed value; `nil` if the component was not signed.
         var signed: String?
-        /// The server's value; `nil` if it has none.
+        /// The server's value; `nil` if the server's signature base does not have the component.
         var received: String?
 
         var description: String {
@@ -23,25 +22,24 @@ struct BaseDifference: Sendable, Hashable, CustomStringConvertible {
         }
     }
 
-    /// The lines that differ, at most ``maximumLines``.
+    /// The differing lines, at most ``maximumLines``.
     let lines: [Line]
 
-    /// The most lines that are shown.
     static let maximumLines = 16
-    /// The most characters of a value that are shown.
+    /// The maximum number of characters that are shown of a value.
     private static let maximumCharacters = 256
 
     /// - Parameters:
-    ///   - signed: The signature base that was signed, or the lines of a salted digest.
+    ///   - signed: The signed signature base, or the signed lines of a salted digest.
     ///   - received: The signature base, or the lines, that the server computed.
-    ///   - flight: The call, whose secrets are not shown.
+    ///   - flight: The call, whose secrets are redacted.
     init(signed: [UInt8], received: String, in flight: Flight) {
         self.init(
             signed: String(decoding: signed, as: UTF8.self), received: received,
             redacting: { flight.redacted($0, $1) })
     }
 
-    /// - Parameter redacting: Removes the secrets from the value of the line with a name.
+    /// - Parameter redacting: Redacts the secrets in the value of the line with a name.
     init(signed: String, received: String, redacting: (_ name: String, _ value: String) -> String) {
         let (own, other) = (Self.lines(of: signed), Self.lines(of: received))
         let values = Dictionary(other.map { ($0.name, $0.value) }) { first, _ in first }
@@ -50,7 +48,7 @@ struct BaseDifference: Sendable, Hashable, CustomStringConvertible {
         for line in own where values[line.name] != line.value {
             lines.append(Line(name: line.name, signed: line.value, received: values[line.name]))
         }
-        // A server may say anything about components that were not signed, even secrets of the request.
+        // Values of unsigned components are not shown: a server could echo secrets of the request there.
         if other.contains(where: { !names.contains($0.name) }) {
             lines.append(Line(name: "a component that is not shown", received: "present"))
         }
@@ -64,7 +62,6 @@ struct BaseDifference: Sendable, Hashable, CustomStringConvertible {
         }
     }
 
-    /// The difference in one sentence.
     var description: String {
         if lines.isEmpty {
             return
@@ -73,7 +70,6 @@ struct BaseDifference: Sendable, Hashable, CustomStringConvertible {
         return "The signature bases differ: \(lines.map(\.description).joined(separator: "; "))."
     }
 
-    /// The names of the ten lines of a salted digest (`docs/formats.md`).
     private static let digestLines = [
         "the version", "the method", "the path", "the query", "the sorted query", "the content type", "the sorted form",
         "the digest of the body", "ts", "nonce",
@@ -92,13 +88,13 @@ struct BaseDifference: Sendable, Hashable, CustomStringConvertible {
 }
 
 extension Flight {
-    /// Returns the value of a line of a signature base without secrets.
+    /// Returns the value of a line of a signature base with secrets redacted.
     fileprivate func redacted(_ name: String, _ value: String) -> String {
         let component = name.prefix { $0 != ";" }.filter { $0 != "\"" }
         switch component {
         case "the sorted query", "the sorted form": return String(redacted(url: "?" + value).dropFirst())
         case "@query-param":
-            // The name of the parameter is among the parameters of the component.
+            // The query parameter's name is a parameter of the component.
             let parameter = name.firstRange(of: "name=\"").map { name[$0.upperBound...].prefix { $0 != "\"" } } ?? ""
             return String(redacted(url: "?\(parameter)=\(value)").dropFirst(parameter.count + 2))
         case let text where text.hasPrefix("@") || text.hasPrefix("the "): return redacted(url: value)

@@ -2,12 +2,12 @@ import Runway
 import RunwaySignatures
 
 extension Flight {
-    /// Runs work in a task of its own, which is cancelled and left behind at the deadline of the call and when the call
-    /// is cancelled.
+    /// Runs work in its own task. The task is cancelled and abandoned at the deadline of the call, and when the call is
+    /// cancelled.
     ///
     /// - Parameters:
-    ///   - sending: Whether the request was sent before the work, for the error of one that is left behind.
-    ///   - work: The work.
+    ///   - sending: Whether the request was sent before the work, for the error if the work is abandoned.
+    ///   - work: The work to run.
     func runInTime<Value: Sendable>(
         _ sending: SendState, _ work: @escaping @Sendable () async throws(NetworkError) -> Value
     ) async throws(NetworkError) -> Value {
@@ -29,8 +29,8 @@ extension Flight {
 }
 
 extension NetworkError {
-    /// The error of a request that could not be signed, and so was not sent. It has no text of an error of the app's
-    /// own.
+    /// Creates the error of a request that could not be signed and was not sent. It does not contain texts of the app's
+    /// own errors.
     init(signing error: any Error) {
         switch error {
         case let error as NetworkError:

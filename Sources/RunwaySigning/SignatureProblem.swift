@@ -4,25 +4,24 @@ import RunwayFormats
 import RunwayJSON
 import RunwaySignatures
 
-/// A server's refusal of a signature, in this project's format: `application/problem+json` (RFC 9457) whose `type` is
+/// A server's refusal of a signature in this project's format: `application/problem+json` (RFC 9457) whose `type` is
 /// `urn:runway:signature:` followed by the reason, with the server's time in seconds since 1970.
 struct SignatureProblem: Sendable {
-    /// The reason, in one word.
     let reason: String
-    /// The server's time.
     let time: UnixTime?
-    /// The last moment, past or future, at which the server can accept a copy of the request; `nil` if it states none.
+    /// The time, in the past or future, until which the server accepts a copy of the request; `nil` if the problem has
+    /// none.
     let acceptedUntil: UnixTime?
-    /// The signature base that the server computed, if it explains its refusals.
+    /// The signature base that the server computed; `nil` if the server does not explain its refusals.
     let signatureBase: String?
 
-    /// The most bytes of a signature base that are compared.
+    /// The maximum size of a signature base that is compared, in bytes.
     private static let maximumBaseBytes = 64 << 10
 
-    /// The most bytes of a problem that is read from a stream.
+    /// The maximum size of a problem that is read from a stream, in bytes.
     static let maximumByteCount = 128 << 10
 
-    /// Returns whether the body of a response is a problem (RFC 9457) that is declared to be short.
+    /// Returns whether the body of a response is a problem (RFC 9457) with a short declared length.
     static func isShortProblem(_ head: HTTPResponse) -> Bool {
         isProblem(head) && head.headerFields[.contentLength].flatMap { Int($0) }.map { $0 <= maximumByteCount } == true
     }
@@ -31,13 +30,13 @@ struct SignatureProblem: Sendable {
         head.headerFields[.contentType]?.hasPrefix(Problem.mediaType) == true
     }
 
-    /// Reads the problem of a response. Returns `nil` if the body is not a signature problem, or is a stream.
+    /// Reads the problem in a response. Returns `nil` if the body is not a signature problem, or is a stream.
     init?(_ response: Response) {
         guard case .whole(let rawData) = response.body,
             Self.isProblem(response.head),
             let reason = Problem.Family.signature.reason(of: rawData.json)
         else { return nil }
-        // The word stands in the text of an error.
+        // The reason is shown in the text of an error, so only a short word is accepted.
         guard (1...64).contains(reason.count), reason.allSatisfy({ $0.isASCII && $0.isLetter }) else { return nil }
         self.reason = reason
         time = rawData["time"].int64.map { UnixTime(seconds: $0) }
@@ -45,25 +44,24 @@ struct SignatureProblem: Sendable {
         signatureBase = rawData["signatureBase"].string.flatMap { $0.utf8.count <= Self.maximumBaseBytes ? $0 : nil }
     }
 
-    /// Whether no copy of the request can have been accepted before this refusal, or can be accepted later, if the
+    /// Returns whether no copy of the request can have been accepted before this refusal or can be accepted later. The
     /// request was sent at most `elapsed` before the refusal.
     func excludesCopies(sentBefore elapsed: Duration) -> Bool {
         guard let acceptedUntil else { return true }
-        // Both times are whole seconds.
+        // 2 s are added below, since both times are whole seconds.
         guard let time else { return false }
         return acceptedUntil + elapsed + .seconds(2) <= time
     }
 
-    /// The refusal with the server's reason and time. `nil` if the server does not state its time.
+    /// The refusal with the server's reason and time; `nil` if the problem does not contain the time.
     var refusal: SignatureRefusal? {
         time.map { SignatureRefusal(.init(name: reason), "stated by the server", at: $0) }
     }
 
-    /// Whether the nonce was used before: the server has accepted a copy of the request.
+    /// Whether the nonce was already used: the server has accepted a copy of the request.
     var isReplay: Bool { reason == "replayed" }
 
-    /// Whether the same request can be accepted with a new signature: its nonce was used, or the server's memory of
-    /// nonces began after the signature was made.
+    /// Whether the same request can be accepted with a new signature: its nonce was used, or is unknown to the server.
     var needsNewSignature: Bool { isReplay || reason == "nonceUnknown" }
 }
 

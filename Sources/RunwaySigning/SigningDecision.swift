@@ -1,23 +1,23 @@
 package import Runway
 
-/// A decision of the signing stage, for the record. It contains the identifier of the key, and never the key.
+/// A decision of the signing stage, for the flight's record. It contains the identifier of the key, and never the key.
 package enum SigningDecision: StageDecision, Equatable {
     /// The request was signed.
     case signed(keyID: String, way: String)
-    /// The request has a proof of possession.
+    /// A DPoP proof was added to the request.
     case proved(keyID: String)
-    /// The key store has no key for the request.
+    /// The key store has no key for the request, so the request was sent unsigned.
     case unsigned
-    /// The server refused the time of the signature; the request is signed again with the server's time.
+    /// The server refused the time of the signature. The request is signed again with the server's time.
     case correctedTime(by: Duration)
-    /// The request is signed again with the nonce and the components that the server asked for.
+    /// The request is signed again with the nonce and the components that the server requested.
     case meetsRequest
-    /// The nonce was used, or the server could not tell; the request is signed again with another nonce.
+    /// The nonce was used, or unknown to the server. The request is signed again with another nonce.
     case repeated
-    /// The server refused the signature and states the base that it computed: the differences from the signed base,
-    /// without secrets.
+    /// The server refused the signature and disclosed its signature base. The text has the differences from the signed
+    /// base, without secrets.
     case compared(String)
-    /// The response has the signature of the server.
+    /// The response has a valid signature of the server.
     case verifiedResponse
 
     package static var step: FlightStep { .signing }

@@ -3,32 +3,33 @@ import HTTPTypes
 import Runway
 public import RunwaySignatures
 
-/// The way in which the requests of a service are signed, and the verification of its responses.
+/// The settings for signing the requests of a service and for verifying its responses.
 ///
-/// The clock of the device is corrected by the server's, by 24 hours at most: a signature that is made for a later time
-/// can be stored and used then. A device whose clock is further off is accepted only with a nonce of the server.
+/// The device's clock is corrected by the server's, by at most 24 hours, since a signature with a future time could be
+/// stored and used later. A device whose clock is further off is accepted only with a nonce of the server.
 public struct SigningPolicy: Sendable {
-    /// The largest correction of the device's clock by the server's.
+    /// The maximum correction of the device's clock.
     static let maximumCorrection = Duration.seconds(86_400)
 
-    /// The way in which requests are signed.
+    /// The kind of signature that requests get.
     public var way: SigningWay
-    /// The signature that responses must have. The default, `nil`, verifies no response.
+    /// The signature that responses must have. The default, `nil`, verifies no responses.
     public var responses: ResponseSignatures?
-    /// The types of the structured fields that signatures of requests and responses may cover strictly. The default has
-    /// the fields that RFCs define; add a field of the service by its name in lower case, here and at the server.
+    /// The types of the structured fields that signatures may cover strictly, in requests and responses. The default
+    /// has the fields that RFCs define. Add fields of the service by their lowercase names, here and at the server.
     public var structuredFieldTypes = StructuredFieldType.registered
-    /// The largest stream that is read into memory before it is sent, if its digest can't be known otherwise: a stream
-    /// that can be read only once and has no `Content-Digest`, or any stream under a salted digest. A larger one is
-    /// refused as `NetworkError.Kind.invalidConfiguration`. The default is 1 MiB; 0 reads no stream into memory. Raise
-    /// it for larger streams of that kind.
+    /// The maximum size of a stream that is read into memory before it is sent because its digest is needed first. The
+    /// default is 1 MiB; 0 reads no stream into memory. Raise it for larger streams.
+    ///
+    /// This concerns streams that can be read only once and have no `Content-Digest`, and all streams with a salted
+    /// digest. A larger one fails as `NetworkError.Kind.invalidConfiguration`.
     public var maximumBufferedByteCount = 1 << 20
 
-    /// Creates a policy that verifies no response.
+    /// Creates a policy that signs requests and verifies no responses.
     public init(_ way: SigningWay) { self.way = way }
 }
 
-/// One of the three ways to show that a request comes from the app; `docs/formats.md` defines their bytes.
+/// One of three ways to prove that a request comes from the app. `docs/formats.md` defines their bytes.
 public struct SigningWay: Sendable {
     enum Format: Sendable {
         case signature(tag: String, Coverage)
@@ -36,8 +37,8 @@ public struct SigningWay: Sendable {
         case sealedKey(to: Curve25519.KeyAgreement.PublicKey, id: String)
     }
 
-    /// The components that signatures cover apart from those that a server asks for. Both lists are computed once; an
-    /// error in them fails each request that is signed.
+    /// The components that signatures cover, besides those that a server requests. Both lists are computed once; an
+    /// error in them fails every request.
     struct Coverage: Sendable {
         let withoutDigest: Result<CoveredComponents, SignatureError>
         let withDigest: Result<CoveredComponents, SignatureError>
@@ -51,27 +52,28 @@ public struct SigningWay: Sendable {
 
     let format: Format
 
-    /// An HTTP Message Signature (RFC 9421) with `Content-Digest` (RFC 9530), by any key. Use it wherever the backend
-    /// can verify it.
+    /// Signs with an HTTP Message Signature (RFC 9421) and `Content-Digest` (RFC 9530), by any key. Use it if the
+    /// backend can verify it.
     ///
     /// The signature has `created`, `nonce`, `keyid` and `tag`, and covers `content-digest` if the request has a body.
     ///
     /// - Parameters:
     ///   - tag: The tag by which the server finds the signature.
-    ///   - components: The covered components apart from the digest. The default is method, authority, path and query.
+    ///   - components: The covered components besides the digest. The default is the method, authority, path and query.
     public static func signature(
         tag: String, components: [ComponentIdentifier] = [.method, .authority, .path, .query]
     ) -> SigningWay {
         SigningWay(format: .signature(tag: tag, Coverage(components)))
     }
 
-    /// The salted digest, for a backend that cannot verify signatures. The key must be a `SigningKey.salted`. The
-    /// digest does not cover the host, and covers no header field except `Content-Type`. A streamed body is read into
-    /// memory first, up to ``SigningPolicy/maximumBufferedByteCount``.
+    /// Signs with a salted digest, for a backend that cannot verify signatures. The key must be a `SigningKey.salted`.
+    ///
+    /// The digest does not cover the host, nor any header field except `Content-Type`. A streamed body is first read
+    /// into memory, up to ``SigningPolicy/maximumBufferedByteCount``.
     public static let saltedDigest = SigningWay(format: .saltedDigest)
 
-    /// The salted digest together with its secret, encrypted to the server: for registered third parties. The key must
-    /// be a ``RequestKey/init(_:by:)``.
+    /// Signs with a salted digest, and sends its secret encrypted for the server. For registered third parties. The key
+    /// must be a ``RequestKey/init(_:by:)``.
     ///
     /// - Parameters:
     ///   - serverKey: The public key of the server.
@@ -80,10 +82,10 @@ public struct SigningWay: Sendable {
         SigningWay(format: .sealedKey(to: serverKey, id: id))
     }
 
-    /// Whether requests have an HTTP Message Signature, which needs only the digest of the body.
+    /// Whether this is an HTTP Message Signature, which needs only the digest of the body and not the body itself.
     var isSignature: Bool { if case .signature = format { true } else { false } }
 
-    /// The name for records.
+    /// The name of the way in records.
     var name: String {
         switch format {
         case .signature: "signature"
@@ -92,14 +94,13 @@ public struct SigningWay: Sendable {
         }
     }
 
-    /// Returns the requested signature in a server's `Accept-Signature` that has the tag of this way; `nil` if there is
-    /// none.
+    /// Returns the signature in `Accept-Signature` that has the tag of this way, or `nil` if the field has none.
     func wantedSignature(in fields: HTTPFields) -> SignatureRequest? {
         guard case .signature(let tag, _) = format, let requests = try? fields.signatureRequests() else { return nil }
         return requests.first { $0.tag == tag }
     }
 
-    /// Returns whether signatures of this way already meet the server's request, so that signing again would change
+    /// Returns whether signatures of this way already satisfy the server's request, so that signing again would change
     /// nothing.
     func provides(_ wanted: SignatureRequest) -> Bool {
         guard case .signature(_, let coverage) = format else { return true }

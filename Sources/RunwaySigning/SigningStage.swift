@@ -50,15 +50,15 @@ public struct SigningStage: RequestStage {
     ///
     /// - Parameters:
     ///   - service: The service. Requests of other services pass unchanged.
-    ///   - policy: The way in which requests are signed, and the verification of responses.
+    ///   - policy: The settings for signing requests and verifying responses.
     ///   - keys: Finds the key of an account.
     public init(for service: any APIService.Type, _ policy: SigningPolicy, keys: any RequestKeyStore) {
         (self.service, self.policy, self.keys) = (service, policy, keys)
     }
 
-    /// The place `signing`.
+    /// The position of the stage: `signing`.
     public var step: FlightStep { .signing }
-    /// `true`: a key store or signer is abandoned at the deadline of the flight, and when the flight is cancelled.
+    /// `true`: the key store and the signer are abandoned at the deadline of the flight and when it is cancelled.
     public var endsInTime: Bool { true }
 
     /// Signs the request, sends it, and verifies the response if the policy requires it.
@@ -83,7 +83,7 @@ public struct SigningStage: RequestStage {
                 return try await verified(response, to: signed, in: flight)
             } catch {
                 guard corrections.isRefused else { throw error }
-                // The server received the request that it refused.
+                // The error must state that the request was sent: the server received and refused it.
                 var error = error
                 error.sending = .sent
                 throw error
@@ -102,7 +102,7 @@ public struct SigningStage: RequestStage {
             signed = try await draft.signed(request, with: { key }, at: { serverTime.now(by: clock) })
         } else {
             signed = try await flight.runInTime(.notSent) { () async throws(NetworkError) -> SignedRequest in
-                // The time is read after the wait for the key: the server judges when the signature was made.
+                // The time is read after waiting for the key, since the server checks when the signature was made.
                 try await draft.signed(
                     request, with: { try await keys.key(for: owner) }, at: { serverTime.now(by: clock) })
             }
@@ -111,9 +111,9 @@ public struct SigningStage: RequestStage {
         return signed
     }
 
-    /// Returns the correction, if the server refused the signature and another signature can be accepted.
+    /// Returns the corrections if the server refused the signature and might accept another one.
     ///
-    /// - Throws: The refusal, if it certainly concerns the signature and nothing can be corrected.
+    /// - Throws: The refusal, if it certainly concerns the signature and cannot be corrected.
     private func correct(
         _ corrections: inout Corrections, after response: Response, to signed: SignedRequest,
         sent: ServerTime.Moment, in flight: Flight
@@ -121,19 +121,21 @@ public struct SigningStage: RequestStage {
         guard response.mayRefuseSignature else { return nil }
         let problem = SignatureProblem(response)
         guard response.head.status == .unauthorized else {
-            // A body, a component or an authority that the server does not find as it was signed: nothing can be corrected.
+            // The server does not find a body, a component or an authority as it was signed. Signing again cannot
+            // correct this.
             if let problem { throw refusal(response, problem, of: signed, in: flight) }
             return nil
         }
         let wanted = policy.way.wantedSignature(in: response.head.headerFields)
         guard signed.keyID != nil else {
-            // Without a key there is nothing to correct, and it is no refusal of an access token, which would be renewed in vain.
+            // Without a key, nothing can be corrected. The error must not look like a refused access token, which would
+            // be renewed in vain.
             if wanted != nil || problem != nil { throw refusal(response, problem, of: signed, in: flight) }
             return nil
         }
         corrections.isRefused = true
         var decision: SigningDecision?
-        // The nonce of an older refusal was used, or is as old as the refusal.
+        // Replaces the nonce of an older refusal, which was used or has aged.
         corrections.wanted?.nonce = wanted?.nonce
         if problem?.needsNewSignature == true, !corrections.isRepeated {
             corrections.isRepeated = true
@@ -143,7 +145,7 @@ public struct SigningStage: RequestStage {
             corrections.wanted = wanted
             decision = .meetsRequest
         }
-        // Any other 401 may come from a gateway with a clock of its own.
+        // The `Date` of other 401 responses is ignored: a gateway with another clock may have sent them.
         let concernsSignature = wanted != nil || problem != nil
         let time = concernsSignature ? problem?.time ?? ServerTime.date(of: response, flight.clock) : nil
         if let time, !corrections.hasTime,
@@ -152,7 +154,7 @@ public struct SigningStage: RequestStage {
             corrections.hasTime = true
             decision = .correctedTime(by: difference)
         }
-        // The time is adopted for later calls nevertheless.
+        // If the request cannot be sent again, later calls still use the corrected time.
         let elapsed = flight.clock.now - sent.instant
         if decision != nil, try await !maySend(again: signed, after: response, problem, within: elapsed, in: flight) {
             decision = nil
@@ -161,8 +163,8 @@ public struct SigningStage: RequestStage {
         return decision
     }
 
-    /// Returns whether a refused request may be sent again: its body can be sent again, and it was not executed or may
-    /// be executed twice.
+    /// Returns whether a refused request may be sent again: its body can be sent again, and the request was not
+    /// executed or may be executed twice.
     ///
     /// - Parameter elapsed: The time since a moment before the request was sent.
     private func maySend(
@@ -171,11 +173,13 @@ public struct SigningStage: RequestStage {
     ) async throws(NetworkError) -> Bool {
         guard signed.request.body.isReplayable else { return false }
         if signed.request.isRepeatable(in: flight) { return true }
-        // A copy of it was accepted before: somebody on the way sent it twice. A reason that was not read may be the same.
+        // A copy of the request was accepted before: someone on the network path sent it twice. An unreadable reason
+        // may mean the same.
         if problem?.isReplay == true { return false }
         if case .stream = response.body { return false }
         guard policy.responses != nil else { return true }
-        // Anyone on the way can refuse a request that the server has executed, or send it again until the server refuses it.
+        // Anyone on the network path can refuse a request that the server has executed, or send it again until the
+        // server refuses it.
         if problem?.excludesCopies(sentBefore: elapsed) == false { return false }
         do throws(NetworkError) {
             _ = try await verify(response, to: signed, in: flight)
@@ -186,8 +190,8 @@ public struct SigningStage: RequestStage {
         }
     }
 
-    /// Returns the error of a refused signature, with the differences from the signature base that the server computed,
-    /// if it states that base.
+    /// Returns the error of a refused signature. It includes the differences between the two signature bases if the
+    /// server discloses its own.
     private func refusal(
         _ response: Response, _ problem: SignatureProblem?, of signed: SignedRequest, in flight: Flight
     ) -> NetworkError {
@@ -200,7 +204,7 @@ public struct SigningStage: RequestStage {
             signed.keyID == nil
             ? NetworkError(unsigned: response, problem, of: flight.account)
             : NetworkError(refused: response, problem, difference)
-        // Nobody vouches for the body.
+        // The body is removed since its authenticity is not verified.
         if policy.responses != nil { error.rawData = nil }
         return error
     }
@@ -209,7 +213,7 @@ public struct SigningStage: RequestStage {
         _ response: Response, to signed: SignedRequest, in flight: Flight
     ) async throws(NetworkError) -> Response {
         guard policy.responses != nil else { return response }
-        // A server does not sign for somebody whom it does not know.
+        // The server does not sign such refusals, since it does not know the client.
         if let problem = SignatureProblem(response) {
             if response.mayRefuseSignature { throw refusal(response, problem, of: signed, in: flight) }
             if response.mayPrecedeVerification { return response.unverifiedFailure }
@@ -219,7 +223,6 @@ public struct SigningStage: RequestStage {
         return verified
     }
 
-    /// Verifies the signature of a response, if the policy requires one.
     private func verify(
         _ response: Response, to signed: SignedRequest, in flight: Flight
     ) async throws(NetworkError) -> Response {
@@ -233,15 +236,13 @@ public struct SigningStage: RequestStage {
     }
 }
 
-/// The corrections that the stage has made in one attempt. Each is made once.
+/// The corrections made in one attempt. Each kind is made at most once.
 private struct Corrections {
-    /// Whether the server refused a request of this attempt.
     var isRefused = false
-    /// Whether the time was corrected.
     var hasTime = false
-    /// Whether the request was signed anew without a change.
+    /// Whether the request was signed again without a correction.
     var isRepeated = false
-    /// The signature that the server asked for.
+    /// The signature that the server requested, or `nil`.
     var wanted: SignatureRequest?
 }
 
@@ -256,7 +257,7 @@ extension Response {
         [.contentTooLarge, .tooManyRequests, .serviceUnavailable].contains(head.status)
     }
 
-    /// Returns the response. If its body is a stream that may be a signature problem, the body is read.
+    /// Returns the response. If its body is a stream that may be a signature problem, reads the body into memory.
     fileprivate func withReadProblem(in flight: Flight) async throws(NetworkError) -> Response {
         guard mayRefuseSignature || mayPrecedeVerification, case .stream(let stream) = body,
             SignatureProblem.isShortProblem(head)
@@ -274,8 +275,8 @@ extension Response {
         return response
     }
 
-    /// This failure without its body, with the verdict that follows from its status, and without header fields except
-    /// `Retry-After` and `Date`.
+    /// The same failure without its body and without header fields except `Retry-After` and `Date`. Its verdict follows
+    /// from the status.
     fileprivate var unverifiedFailure: Response {
         var failure = self
         let fields = head.headerFields.filter { [.retryAfter, .date].contains($0.name) }
@@ -291,8 +292,8 @@ extension RequestBody {
 }
 
 extension Request {
-    /// Returns whether the request goes to the service's server: to its origin, or to the same host by `https` if the
-    /// origin is `http`.
+    /// Returns whether the request goes to the service's server: to its origin, or, if the origin has the scheme
+    /// `http`, to the same host by `https`.
     func isForServer(of flight: Flight) -> Bool {
         guard let own = flight.serviceOrigin else { return false }
         let target = Origin(head)

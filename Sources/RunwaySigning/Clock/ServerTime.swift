@@ -4,10 +4,10 @@ import Runway
 import RunwaySignatures
 import Synchronization
 
-/// The time by the server's clock. Until a server has refused a time, it is the device's; after that it is the
-/// server's, advanced by the monotonic clock, so that a change of the device's clock has no effect.
+/// The server's time. Before a server has refused a time, it is the device's time. Afterwards it is the server's time,
+/// advanced by the monotonic clock, so that changes of the device's clock have no effect.
 final class ServerTime: Sendable {
-    /// A time, and the instant on the layer's clock at which it was the time.
+    /// A time, with the instant on the layer's clock at which it was read.
     struct Moment: Sendable {
         let time: UnixTime
         let instant: Duration
@@ -16,12 +16,12 @@ final class ServerTime: Sendable {
     /// Guards the time learned from the server.
     private let correction = Mutex<Moment?>(nil)
 
-    /// A difference below this is no reason for a refusal: dates are whole seconds.
+    /// Smaller differences cannot cause a refusal, since dates are whole seconds.
     private static let tolerance = Duration.seconds(2)
 
     func now(by clock: LayerClock) -> UnixTime { moment(by: clock).time }
 
-    /// Returns the time, and the instant at which it was read.
+    /// Returns the current time and the instant at which it was read.
     func moment(by clock: LayerClock) -> Moment {
         let instant = clock.now
         guard let correction = correction.withLock({ $0 }) else {
@@ -30,13 +30,13 @@ final class ServerTime: Sendable {
         return Moment(time: correction.time + (instant - correction.instant), instant: instant)
     }
 
-    /// Adopts the time in a response, if it is not between the sending of its request and now, by the clock of the
-    /// request.
+    /// Adopts the time in a response, unless it lies between the sending of the request and now, by the clock that the
+    /// request used.
     ///
-    /// Returns the difference to the time that the request assumed. Returns `nil`, and changes nothing, if that was
-    /// right, or if the server's time differs from the device's by more than `maximum`.
+    /// Returns the difference to the time that the request assumed. Returns `nil` without a change if the assumed time
+    /// was right, or if the server's time differs from the device's by more than `maximum`.
     func adopt(_ server: UnixTime, sent: Moment, within maximum: Duration, _ clock: LayerClock) -> Duration? {
-        // By the clock that was in use then: a response to another request may have corrected it since.
+        // Uses the clock as it was for the request: a response to another request may have corrected it since.
         let (instant, device) = (clock.now, Self.deviceTime(clock))
         let received = sent.time + (instant - sent.instant)
         guard server < sent.time - Self.tolerance || server > received + Self.tolerance else { return nil }
@@ -45,8 +45,8 @@ final class ServerTime: Sendable {
         return .seconds(server.seconds - received.seconds)
     }
 
-    /// Returns the field `Date` of a response; `nil` if it is absent or malformed, or if the response has `Age`, and so
-    /// is from a cache.
+    /// Returns the `Date` of a response; `nil` if it is absent or malformed, or if `Age` shows that the response is
+    /// from a cache.
     static func date(of response: Response, _ clock: LayerClock) -> UnixTime? {
         if response.head.headerFields.contains(.age) { return nil }
         return response.head.headerFields[.date].flatMap { HTTPDate($0, now: HTTPDate(clock.date)) }

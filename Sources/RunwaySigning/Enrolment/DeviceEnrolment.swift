@@ -25,14 +25,14 @@ public struct DeviceEnrolment<Service: APIService>: Sendable {
     private let path: EndpointPath
     private let attestor: (any DeviceAttestor)?
 
-    /// The enrolment of keys at a service.
+    /// Creates an enrolment of keys at a service.
     ///
     /// - Parameters:
     ///   - service: The service.
     ///   - network: The layer whose requests are signed.
-    ///   - keys: The keys of the device, which the layer's `SigningStage` uses.
+    ///   - keys: The keys of the device. Pass the same object to the layer's `SigningStage`.
     ///   - path: The path of the routes below the service's base URL. The default is `device-keys`.
-    ///   - attestor: Makes evidence of the platform. The default, `nil`, makes none.
+    ///   - attestor: Creates evidence of the platform. The default, `nil`, creates none.
     public init(
         at service: Service.Type, in network: NetworkLayer, keys: DeviceKeys, path: EndpointPath = "device-keys",
         attestor: (any DeviceAttestor)? = nil
@@ -40,25 +40,25 @@ public struct DeviceEnrolment<Service: APIService>: Sendable {
         (self.network, self.keys, self.path, self.attestor) = (network, keys, path, attestor)
     }
 
-    /// Enrols a key for the account, unless it has one that the server accepts, and returns the identifier of the key.
+    /// Enrols a key for the account, unless the account has a key that the server accepts. Returns the key identifier.
     ///
-    /// The server decides whether the present key has expired or was revoked: its list of keys is requested, and
-    /// without a response the present key stays. A key that has ended is removed, and another replaces it.
+    /// The server's list of keys is requested to find out whether the current key has expired or was revoked. Such a
+    /// key is removed and replaced. If the request fails, the current key stays.
     ///
-    /// - Throws: `NetworkError.Kind.needsLogin` if no account is signed in, `storage` if a key can't be made or stored,
-    ///   `overloaded` if a key of the account is being enrolled, and otherwise the error of a call.
+    /// - Throws: `NetworkError.Kind.needsLogin` if no account is signed in, `storage` if a key cannot be created or
+    ///   stored, `overloaded` if an enrolment for the account is in progress, and otherwise the error of a call.
     @discardableResult
     public func enrol() async throws(NetworkError) -> String { try await run(replacing: false) }
 
-    /// Replaces the key of the account by a new one, and returns the identifier of the new key. The server accepts the
-    /// former key for some time, so that requests in flight do not fail. If the server no longer accepts the former
-    /// key, the new one is enrolled without it.
+    /// Replaces the key of the account with a new one, and returns the new key identifier. The server accepts the old
+    /// key for some time, so that requests in flight do not fail. If the server no longer accepts the old key, the new
+    /// one is enrolled without it.
     ///
     /// Throws as ``enrol()`` does.
     @discardableResult
     public func rotate() async throws(NetworkError) -> String { try await run(replacing: true) }
 
-    /// Returns the keys of the account at the server, of all its devices.
+    /// Returns the account's keys at the server, for all its devices.
     public func list() async throws(NetworkError) -> [EnrolledDeviceKey] {
         let response = try await network.call(ListKeys<Service>(base: path))
         let list = response["keys"]
@@ -69,7 +69,7 @@ public struct DeviceEnrolment<Service: APIService>: Sendable {
         }
     }
 
-    /// Revokes a key of the account at the server: the key of a lost device, or this device's own.
+    /// Revokes a key of the account at the server, such as the key of a lost device or of this device.
     public func revoke(_ id: String) async throws(NetworkError) {
         guard !id.isEmpty, id.utf8.allSatisfy({ $0.isUnreserved }) else {
             throw NetworkError(
@@ -100,7 +100,7 @@ public struct DeviceEnrolment<Service: APIService>: Sendable {
         do throws(NetworkError) {
             return try await enrolPending(&stored, of: owner, account: account, authority: authority)
         } catch {
-            // The key to replace has expired or was revoked: it can no longer prove or sign anything.
+            // The key to replace has expired or was revoked, so it can no longer prove or sign anything.
             guard stored.current != nil, error.isEnrolmentRefusal("unknownKey") else { throw error }
             stored.current = nil
             try await save(stored, for: owner)
@@ -108,8 +108,8 @@ public struct DeviceEnrolment<Service: APIService>: Sendable {
         }
     }
 
-    /// Returns whether the server states that it no longer accepts a key of an account. `false` if it does not respond,
-    /// or if another account has signed in, whose keys the list would contain.
+    /// Returns whether the server reports that it no longer accepts a key of an account. Returns `false` if the server
+    /// does not respond, or if another account has signed in, since the list would have its keys.
     private func hasEnded(_ key: StoredDeviceKeys.Key, of account: String) async throws(NetworkError) -> Bool {
         do {
             let isListed = try await list().contains { $0.id == key.id && $0.isActive }
@@ -120,8 +120,8 @@ public struct DeviceEnrolment<Service: APIService>: Sendable {
         }
     }
 
-    /// Enrols the pending key, or a new one, in place of the current one if there is one, and stores it as the current
-    /// one.
+    /// Enrols the pending key or a new one, replacing the current key if there is one, and stores it as the current
+    /// key.
     private func enrolPending(
         _ stored: inout StoredDeviceKeys, of owner: KeyOwner, account: String, authority: String
     ) async throws(NetworkError) -> String {
@@ -141,7 +141,7 @@ public struct DeviceEnrolment<Service: APIService>: Sendable {
         do throws(NetworkError) {
             id = try await network.call(EnrolKey<Service>(base: path, json: json))["id"].string
         } catch {
-            // The server will never accept this key: the next enrolment makes another.
+            // The server will never accept this key, so the next enrolment must create another.
             if error.status == .conflict {
                 stored.pending = nil
                 try await save(stored, for: owner)
@@ -170,7 +170,7 @@ public struct DeviceEnrolment<Service: APIService>: Sendable {
         }
     }
 
-    /// Returns the key whose enrolment began before, or a new one, which is stored.
+    /// Returns the stored key of an unfinished enrolment, or creates and stores a new key.
     private func pendingKey(
         _ stored: inout StoredDeviceKeys, for owner: KeyOwner
     ) async throws(NetworkError) -> any DeviceKey {
@@ -181,7 +181,7 @@ public struct DeviceEnrolment<Service: APIService>: Sendable {
         return key
     }
 
-    /// Returns the body of the request: the statement and its signatures.
+    /// Returns the request body: the statement and its signatures.
     private func request(
         _ statement: EnrolmentStatement, by key: any DeviceKey, replacing current: (any DeviceKey)?
     ) async throws(NetworkError) -> [UInt8] {
@@ -224,7 +224,7 @@ public struct DeviceEnrolment<Service: APIService>: Sendable {
 }
 
 extension NetworkError {
-    /// Whether the server refused an enrolment for a reason (`EnrolmentRefusal` of `RunwayServer`).
+    /// Returns whether the server refused an enrolment for a reason (`EnrolmentRefusal` of `RunwayServer`).
     fileprivate func isEnrolmentRefusal(_ reason: String) -> Bool {
         rawData.map { Problem.Family.enrolment.reason(of: $0.json) == reason } ?? false
     }
@@ -232,15 +232,15 @@ extension NetworkError {
 
 /// A key of an account in the server's list.
 public struct EnrolledDeviceKey: Sendable, Hashable {
-    /// The identifier.
+    /// The identifier of the key.
     public let id: String
-    /// The device that has the key.
+    /// The device that has the key; `nil` if the server does not know it.
     public let device: String?
-    /// The time of the enrolment, in seconds since 1970.
+    /// The time of the enrolment in seconds since 1970; `nil` if the server does not know it.
     public let enrolled: Int64?
-    /// The last moment at which the key is accepted, in seconds since 1970. `nil` if there is no such moment.
+    /// The time until which the key is accepted, in seconds since 1970; `nil` if there is no limit.
     public let notAfter: Int64?
-    /// Whether the server accepts it now.
+    /// Whether the server accepts the key now.
     public let isActive: Bool
 
     init?(_ json: JSONValue) {
@@ -253,7 +253,7 @@ public struct EnrolledDeviceKey: Sendable, Hashable {
 }
 
 extension UInt8 {
-    /// Whether the character stands for itself in a URL (RFC 3986 §2.3).
+    /// Whether the character is unreserved in a URL (RFC 3986 §2.3).
     fileprivate var isUnreserved: Bool {
         switch self {
         case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),

@@ -6,28 +6,28 @@ public import RunwaySignatures
     import Foundation
 #endif
 
-/// A key of P-256 that was made on this device and signs for it.
+/// A P-256 key that was generated on this device and signs for it.
 public protocol DeviceKey: MessageSigner {
-    /// The public key, which the server learns.
+    /// The public key, which is sent to the server.
     var publicKey: P256.Signing.PublicKey { get }
-    /// The bytes by which its ``DeviceKeyMaker`` finds the key again. They are stored as a secret.
+    /// The bytes from which its ``DeviceKeyMaker`` recreates the key. They are stored as a secret.
     var representation: [UInt8] { get }
 }
 
 extension DeviceKey {
-    /// The only algorithm of these keys: `ecdsa-p256-sha256`.
+    /// Always `ecdsa-p256-sha256`.
     public var algorithm: SignatureAlgorithm { .ecdsaP256SHA256 }
 }
 
-/// Makes the keys of a device.
+/// Generates the keys of a device.
 public protocol DeviceKeyMaker: Sendable {
-    /// Returns a new key. Throws if the device can't make one.
+    /// Generates a key. Throws if the device cannot generate one.
     func makeKey() throws -> any DeviceKey
-    /// Returns the key with a representation. Throws if it does not exist any more.
+    /// Returns the key with a representation. Throws if the key no longer exists.
     func key(_ representation: [UInt8]) throws -> any DeviceKey
 }
 
-/// Makes keys in software: the representation is the private key itself. For devices without a Secure Enclave.
+/// Generates keys in software, for devices without a Secure Enclave. The representation is the private key itself.
 public struct SoftwareKeyMaker: DeviceKeyMaker {
     struct Key: DeviceKey {
         let key: P256.Signing.PrivateKey
@@ -37,10 +37,10 @@ public struct SoftwareKeyMaker: DeviceKeyMaker {
         func signature(of base: [UInt8]) throws -> [UInt8] { Array(try key.signature(for: base).rawRepresentation) }
     }
 
-    /// A maker.
+    /// Creates a key maker.
     public init() {}
 
-    /// Returns a new key.
+    /// Generates a key in memory.
     public func makeKey() -> any DeviceKey { Key(key: P256.Signing.PrivateKey()) }
 
     /// Returns the key with a representation. Throws the error of swift-crypto if it is malformed.
@@ -50,8 +50,8 @@ public struct SoftwareKeyMaker: DeviceKeyMaker {
 }
 
 #if canImport(CryptoKit)
-    /// Makes keys in the Secure Enclave, which they never leave: the representation is useful only to this device's
-    /// Secure Enclave.
+    /// Generates keys in the Secure Enclave, which they never leave. Only this device's Secure Enclave can use the
+    /// representation.
     public struct SecureEnclaveKeyMaker: DeviceKeyMaker {
         private struct Key: DeviceKey {
             let key: SecureEnclave.P256.Signing.PrivateKey
@@ -66,13 +66,13 @@ public struct SoftwareKeyMaker: DeviceKeyMaker {
         /// Whether this device has a Secure Enclave.
         public static var isAvailable: Bool { SecureEnclave.isAvailable }
 
-        /// A maker.
+        /// Creates a key maker.
         public init() {}
 
-        /// Returns a new key. Throws CryptoKit's error if the device has no Secure Enclave.
+        /// Generates a key. Throws CryptoKit's error if the device has no Secure Enclave.
         public func makeKey() throws -> any DeviceKey { Key(key: try SecureEnclave.P256.Signing.PrivateKey()) }
 
-        /// Returns the key with a representation. Throws CryptoKit's error if it is another device's.
+        /// Returns the key with a representation. Throws CryptoKit's error if the key is from another device.
         public func key(_ representation: [UInt8]) throws -> any DeviceKey {
             Key(key: try SecureEnclave.P256.Signing.PrivateKey(dataRepresentation: .init(representation)))
         }

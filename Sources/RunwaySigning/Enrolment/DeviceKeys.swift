@@ -24,31 +24,31 @@ public final class DeviceKeys: RequestKeyStore {
     private let store: any TokenStore
     private let name: String
     let maker: any DeviceKeyMaker
-    /// Guards the keys that were loaded, and the owners whose keys are being enrolled.
+    /// Guards the loaded keys, and the owners with an enrolment in progress.
     private let state = Mutex(State())
 
-    /// The most owners whose keys are in memory; beyond it all are loaded again.
+    /// The maximum number of owners whose keys are in memory. Beyond it, all are discarded and loaded again.
     private static let maximumLoaded = 100
 
-    /// The keys in a store.
+    /// Creates a collection of keys that are stored in `store`.
     ///
     /// - Parameters:
     ///   - store: Stores the keys.
-    ///   - name: The name of the keys in the store, which no layer has that stores its tokens there. The default is
-    ///     `device-keys`.
-    ///   - maker: Makes keys. The default makes them in software.
+    ///   - name: The name of the keys in the store. It must differ from the name of every layer that stores its tokens
+    ///     there. The default is `device-keys`.
+    ///   - maker: Generates keys. The default generates them in software.
     public init(in store: any TokenStore, name: String = "device-keys", maker: any DeviceKeyMaker = SoftwareKeyMaker())
     {
         (self.store, self.name, self.maker) = (store, name, maker)
     }
 
-    /// Returns the enrolled key of an account; `nil` if there is none. Throws the errors of the store.
+    /// Returns the enrolled key of an account, or `nil` if the account has no key. Throws the errors of the store.
     public func key(for owner: KeyOwner) async throws -> RequestKey? {
         if let loaded = state.withLock({ $0.loaded[owner] }) { return loaded }
         let stored = try await load(owner)
         let key = try stored?.current.map { RequestKey(try $0.key(by: maker)) }
         return state.withLock { state in
-            // A key that was enrolled meanwhile is newer than the one that was read.
+            // A key that was enrolled during the read is newer than the one that was read.
             if let loaded = state.loaded[owner] { return loaded }
             if state.loaded.count >= Self.maximumLoaded { state.loaded = [:] }
             state.loaded[owner] = .some(key)
@@ -56,11 +56,11 @@ public final class DeviceKeys: RequestKeyStore {
         }
     }
 
-    /// Returns the enrolled key of an account, if it was loaded before.
+    /// Returns the enrolled key of an account if it was loaded before, otherwise `nil`.
     public func keyInMemory(for owner: KeyOwner) -> RequestKey? { state.withLock { $0.loaded[owner] ?? nil } }
 
-    /// Removes the keys of an account from this device, for example at a sign-out. Throws the errors of the store. The
-    /// server accepts the key until it is revoked.
+    /// Removes the keys of an account from this device, for example at sign-out. The server accepts the key until it is
+    /// revoked. Throws the errors of the store.
     public func remove(for owner: KeyOwner) async throws {
         state.withLock { $0.loaded[owner] = .some(nil) }
         if let tokenKey = owner.tokenKey(named: name) { try await store.remove(tokenKey) }
@@ -69,13 +69,13 @@ public final class DeviceKeys: RequestKeyStore {
     func load(_ owner: KeyOwner) async throws -> StoredDeviceKeys? {
         guard let tokenKey = owner.tokenKey(named: name), let token = try await store.load(tokenKey) else { return nil }
         guard let stored = try? JSONDecoder().decode(StoredDeviceKeys.self, from: Data(token.value.utf8)) else {
-            // The error of the decoder quotes the key.
+            // The decoder's error is not passed on, since it quotes the key.
             throw UnreadableDeviceKey()
         }
         return stored
     }
 
-    /// Stores the keys of an owner, whose current one signs from now on.
+    /// Stores the keys of an owner. The current one signs from now on.
     func save(_ stored: StoredDeviceKeys, for owner: KeyOwner) async throws {
         guard let tokenKey = owner.tokenKey(named: name) else { return }
         let text = String(decoding: try JSONEncoder().encode(stored), as: UTF8.self)
@@ -84,7 +84,7 @@ public final class DeviceKeys: RequestKeyStore {
         state.withLock { $0.loaded[owner] = .some(key) }
     }
 
-    /// Begins the enrolment of an owner's key; returns `false` if there is one already.
+    /// Begins the enrolment of an owner's key. Returns `false` if one is in progress.
     func beginEnrolment(of owner: KeyOwner) -> Bool { state.withLock { $0.enrolling.insert(owner).inserted } }
 
     func endEnrolment(of owner: KeyOwner) { state.withLock { _ = $0.enrolling.remove(owner) } }

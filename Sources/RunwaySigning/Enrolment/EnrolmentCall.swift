@@ -1,7 +1,6 @@
 import HTTPTypes
 import Runway
 
-/// One request of an enrolment.
 protocol EnrolmentCall: Endpoint {}
 
 extension EnrolmentCall {
@@ -13,7 +12,6 @@ extension EnrolmentCall {
     func encode(to encoder: any Encoder) {}
 }
 
-/// Asks for a challenge.
 struct AskForChallenge<Service: APIService>: EnrolmentCall {
     static var service: Service.Type { Service.self }
     static var name: String { "AskForChallenge" }
@@ -22,7 +20,6 @@ struct AskForChallenge<Service: APIService>: EnrolmentCall {
     var path: EndpointPath { EndpointPath(stringLiteral: base.percentEncoded + "/challenge") }
 }
 
-/// Sends a new key with its proof.
 struct EnrolKey<Service: APIService>: EnrolmentCall {
     static var service: Service.Type { Service.self }
     static var name: String { "EnrolKey" }
@@ -33,7 +30,6 @@ struct EnrolKey<Service: APIService>: EnrolmentCall {
     var content: RequestBody { .bytes(json) }
 }
 
-/// Asks for the keys of the account.
 struct ListKeys<Service: APIService>: EnrolmentCall {
     static var service: Service.Type { Service.self }
     static var name: String { "ListKeys" }
@@ -41,7 +37,7 @@ struct ListKeys<Service: APIService>: EnrolmentCall {
     var path: EndpointPath { base }
 }
 
-/// Ends a key.
+/// Revokes a key.
 struct RevokeKey<Service: APIService>: EnrolmentCall {
     static var service: Service.Type { Service.self }
     static var name: String { "RevokeKey" }

@@ -3,12 +3,10 @@ import Foundation
 import Runway
 import RunwaySignatures
 
-/// The keys that a device stores for one owner.
 struct StoredDeviceKeys: Sendable, Codable {
-    /// A key and its identifier.
     struct Key: Sendable, Codable {
         let id: String
-        /// The representation by which the key's maker finds the key, in Base64.
+        /// The base64 representation from which the key's maker recreates the key.
         let representation: String
     }
 
@@ -16,7 +14,7 @@ struct StoredDeviceKeys: Sendable, Codable {
     var device = UUID().uuidString.lowercased()
     /// The key that signs; `nil` before the first enrolment.
     var current: Key?
-    /// A key whose enrolment has begun. If a response was lost, the server may know the key already.
+    /// A key of an unfinished enrolment. If the response was lost, the server may already know the key.
     var pending: Key?
 }
 
@@ -33,7 +31,7 @@ extension StoredDeviceKeys.Key {
 }
 
 extension StoredDeviceKeys.Key: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
-    /// A text for logs: the representation can be the private key itself.
+    /// Only the identifier, since the representation can be the private key itself.
     var description: String { "StoredDeviceKeys.Key(\(id))" }
     /// The same as `description`.
     var debugDescription: String { description }
@@ -41,11 +39,11 @@ extension StoredDeviceKeys.Key: CustomStringConvertible, CustomDebugStringConver
     var customMirror: Mirror { Mirror(self, children: ["id": id]) }
 }
 
-/// A stored key does not have the form in which keys are stored.
+/// A stored key is malformed.
 struct UnreadableDeviceKey: Error {}
 
 extension KeyOwner {
-    /// Returns the key under which a token store has the owner's keys; `nil` if there is no account.
+    /// Returns the token store's key for the owner's keys, or `nil` if no account is signed in.
     func tokenKey(named name: String) -> TokenKey? {
         account.map { TokenKey(network: name, service: service, environment: environment.name, account: $0) }
     }

@@ -1,37 +1,38 @@
 import Crypto
 public import RunwaySignatures
 
-/// A key that signs requests, and its identifier. Its description contains only the identifier.
+/// A key that signs requests, with its identifier. Its description contains only the identifier.
 public struct RequestKey: Sendable {
     /// The identifier by which the server finds the key.
     public let id: String
     let signer: any MessageSigner
-    /// Whether the signer never waits, and takes some microseconds.
+    /// Whether the signer never blocks and takes only microseconds.
     let signsAtOnce: Bool
-    /// The caller that a sealed key contains; `nil` for other keys.
+    /// The caller to encrypt in a sealed key; `nil` for other keys.
     let caller: SealedKey.Caller?
-    /// The public half of a key of the device's own: an uncompressed point of P-256. `nil` for other keys.
+    /// The public key of a device key: an uncompressed P-256 point. `nil` for other keys.
     let publicKey: [UInt8]?
 
-    /// A key for ``SigningWay/signature(tag:components:)`` or ``SigningWay/saltedDigest``.
+    /// Creates a key for ``SigningWay/signature(tag:components:)`` or ``SigningWay/saltedDigest``.
     ///
     /// - Parameters:
     ///   - id: The identifier by which the server finds the key.
-    ///   - signer: A `SigningKey`, or a signer of the app's own, such as for a key in the Secure Enclave.
+    ///   - signer: A `SigningKey`, or a custom signer, such as for a key in the Secure Enclave.
     public init(id: String, signer: any MessageSigner) {
         (self.id, self.signer, caller, publicKey) = (id, signer, nil, nil)
         signsAtOnce = signer is SigningKey
     }
 
-    /// A key of the device's own, for ``SigningWay/signature(tag:components:)`` and for a ``DPoPStage``. Its identifier
-    /// is the thumbprint of the public key (RFC 7638).
+    /// Creates a key from a device key, for ``SigningWay/signature(tag:components:)`` and for a ``DPoPStage``. Its
+    /// identifier is the thumbprint of the public key (RFC 7638).
     public init(_ key: any DeviceKey) {
         let point = Array(key.publicKey.x963Representation)
         (id, signer, caller, publicKey) = (PublicKeyJWK(point: point).thumbprint, key, nil, point)
         signsAtOnce = key is SoftwareKeyMaker.Key
     }
 
-    /// A key for ``SigningWay/sealedKey(to:id:)``. Throws a `SignatureError` if the secret has fewer than 16 bytes.
+    /// Creates a key for ``SigningWay/sealedKey(to:id:)``. Throws a `SignatureError` if the secret has fewer than 16
+    /// bytes.
     ///
     /// - Parameters:
     ///   - caller: The identifier and the secret of the registered caller.
@@ -48,7 +49,7 @@ public struct RequestKey: Sendable {
 }
 
 extension RequestKey: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
-    /// A text for logs, without the key.
+    /// A text without the key, for logs.
     public var description: String { "RequestKey(\(id), \(signer.algorithm))" }
     /// The same as `description`.
     public var debugDescription: String { description }

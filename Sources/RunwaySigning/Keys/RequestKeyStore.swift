@@ -16,35 +16,35 @@ public import Runway
 /// }
 /// ```
 public protocol RequestKeyStore: Sendable {
-    /// Returns the key for the requests of an owner; `nil` to send them unsigned, for example before login. Called for
-    /// every request that is sent, unless the key is in memory (``keyInMemory(for:)``).
+    /// Returns the key for the requests of an owner, or `nil` to send them unsigned, for example before login. Called
+    /// for every request, unless the key is in memory (``keyInMemory(for:)``).
     ///
     /// The wait counts towards the deadline of the call; a store that does not return by then is abandoned. If the
-    /// function throws a `NetworkError`, the call fails with that error as not sent; after any other error it fails as
-    /// `NetworkError.Kind.storage`, and the text of the error is not recorded.
+    /// function throws a `NetworkError`, the call fails with it as not sent. After any other error, the call fails as
+    /// `NetworkError.Kind.storage`, without the text of the error.
     func key(for owner: KeyOwner) async throws -> RequestKey?
 
-    /// Returns the key for the requests of an owner, if the store has it in memory. By default the function returns
-    /// `nil`, and ``key(for:)`` is called.
+    /// Returns the key for the requests of an owner if the store has it in memory, otherwise `nil`. The default returns
+    /// `nil`, so that ``key(for:)`` is called.
     ///
-    /// The function must return at once, and return the same key as ``key(for:)``. A request without a streamed body is
-    /// then signed in the task of its call if the key is a `SigningKey` or belongs to a ``SoftwareKeyMaker``: that
-    /// saves the separate task that makes it possible to abandon a store or a signer at the deadline.
+    /// The function must not block, and must return the same key as ``key(for:)``. Without a streamed body, and with a
+    /// `SigningKey` or a key of a ``SoftwareKeyMaker``, the request is then signed directly in the task of its call.
+    /// This saves the separate task that is otherwise needed to abandon a store or a signer at the deadline.
     func keyInMemory(for owner: KeyOwner) -> RequestKey?
 }
 
 extension RequestKeyStore {
-    /// Returns `nil`: ``key(for:)`` finds the key.
+    /// Returns `nil`, so that ``key(for:)`` is called.
     public func keyInMemory(for owner: KeyOwner) -> RequestKey? { nil }
 }
 
-/// The owner of a request key: a service in an environment, and the account that is signed in.
+/// The owner of a request key: a service in an environment, and the signed-in account.
 public struct KeyOwner: Sendable, Hashable {
     /// The name of the service.
     public let service: String
     /// The environment of the service.
     public let environment: ServiceEnvironment
-    /// The account that was signed in when the call was made; `nil` if none was.
+    /// The account that was signed in when the call was made; `nil` if nobody was signed in.
     public let account: String?
 
     /// Creates an owner, for tests of a store.

@@ -27,7 +27,7 @@ public struct DPoPStage: RequestStage {
     private let keys: any RequestKeyStore
     private let nonces = DPoPNonces()
 
-    /// A stage for the requests of one service.
+    /// Creates a stage for the requests of one service.
     ///
     /// - Parameters:
     ///   - service: The service. Requests of other services pass unchanged.
@@ -36,12 +36,12 @@ public struct DPoPStage: RequestStage {
         (self.service, self.keys) = (service, keys)
     }
 
-    /// The place `signing`.
+    /// The position of the stage: `signing`.
     public var step: FlightStep { .signing }
-    /// Key store and signer are left behind at the deadline of the flight, and when it is cancelled.
+    /// `true`: the key store and the signer are abandoned at the deadline of the flight and when it is cancelled.
     public var endsInTime: Bool { true }
 
-    /// Adds a proof to the request and sends it, twice if the server asks for a nonce.
+    /// Adds a proof to the request and sends it. Sends it again if the server asks for a nonce.
     public func respond(
         to request: Request, in flight: Flight, next: RequestPipeline.Rest
     ) async throws(NetworkError) -> Response {
@@ -58,7 +58,7 @@ public struct DPoPStage: RequestStage {
         do throws(NetworkError) {
             second = try await next.send(try await proved(request, nonce, in: flight), in: flight)
         } catch {
-            // The server received the request that it refused.
+            // The error must state that the request was sent: the server received and refused it.
             var error = error
             error.sending = .sent
             throw error
@@ -93,7 +93,7 @@ public struct DPoPStage: RequestStage {
         return request
     }
 
-    /// Returns the access token of the scheme `DPoP`, whose name has no case (RFC 9110 §11.1).
+    /// Returns the access token of the scheme `DPoP`, whose name is case-insensitive (RFC 9110 §11.1).
     private static func token(_ authorization: String) -> String? {
         let parts = authorization.split(separator: " ", maxSplits: 1)
         guard parts.count == 2, parts[0].lowercased() == "dpop" else { return nil }
@@ -101,9 +101,9 @@ public struct DPoPStage: RequestStage {
     }
 }
 
-/// The newest nonce of the server in each environment.
+/// The latest nonce of the server in each environment.
 private final class DPoPNonces: Sendable {
-    /// Guards the nonces; an app has few environments.
+    /// Guards the nonces. They need no limit, since an app has few environments.
     private let nonces = Mutex<[ServiceEnvironment: String]>([:])
 
     func current(for environment: ServiceEnvironment) -> String? { nonces.withLock { $0[environment] } }
@@ -112,8 +112,7 @@ private final class DPoPNonces: Sendable {
 }
 
 extension Response {
-    /// The nonce for the next proof; a nonce has the characters of RFC 9449 §8.1, and no more of them than fit in a
-    /// field.
+    /// The nonce for the next proof. It must have the characters of RFC 9449 §8.1, and fit in a field.
     fileprivate var dpopNonce: String? {
         let values = head.headerFields[values: .dpopNonce]
         guard let nonce = values.first, values.count == 1, (1...1_024).contains(nonce.utf8.count),
@@ -123,8 +122,8 @@ extension Response {
         return nonce
     }
 
-    /// Whether the request was refused because it had no nonce: by a server of tokens in its JSON (§8), by one of
-    /// resources in its challenge (§9).
+    /// Whether the request was refused because of a missing nonce. An authorization server says so in its JSON (§8), a
+    /// resource server in its challenge (§9).
     fileprivate var wantsNonce: Bool {
         switch head.status {
         case .unauthorized:

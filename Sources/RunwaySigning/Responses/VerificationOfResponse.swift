@@ -2,13 +2,10 @@ import HTTPTypes
 import Runway
 import RunwaySignatures
 
-/// Verifies that a response has the server's signature, made for its request.
+/// Verifies that a response has a signature by the server for its request.
 struct VerificationOfResponse: Sendable {
-    /// The requirements for the signature.
     let policy: VerificationPolicy
-    /// The keys of the server.
     let keys: any KeyDirectory
-    /// The types of the structured fields that the signature may cover strictly.
     let structuredFieldTypes: [String: StructuredFieldType]
     let time: UnixTime
 
@@ -19,7 +16,7 @@ struct VerificationOfResponse: Sendable {
                 .notTrusted, in: .signing, "The digest of the response can't be verified, since its coding was undone.",
                 status: status)
         }
-        // The verifier claims no nonce: only the policy's own nonce is accepted, once.
+        // No nonce store is needed: only the policy's own nonce is accepted, once.
         let verifier = SignatureVerifier(
             policy: policy, keys: keys, nonces: NonceMemory(startedAt: time, maximumNonces: 1))
         var response = response
@@ -52,7 +49,7 @@ extension Response {
 }
 
 extension BodyStream {
-    /// Returns the stream with a check at its end: it throws if the digest does not match its bytes.
+    /// Returns the stream with a check at its end, which throws if the digest does not match the bytes.
     fileprivate func verified(_ digest: BodyDigest, _ status: HTTPResponse.Status) -> BodyStream {
         BodyStream {
             var parts = makeAsyncIterator()

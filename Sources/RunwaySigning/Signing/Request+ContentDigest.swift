@@ -3,10 +3,10 @@ import Runway
 import RunwaySignatures
 
 extension Request {
-    /// Sets `Content-Digest` to the digest of the body as it is sent; removes it if there is no body.
+    /// Sets `Content-Digest` to the digest of the body; removes it if the request has no body.
     ///
-    /// A stream that can be read twice is read once for the digest, unless the request states one. Throws the errors of
-    /// the stream.
+    /// A stream that can be read twice is read once for the digest, unless the request already has a digest. Throws the
+    /// errors of the stream.
     mutating func addContentDigest() async throws {
         switch body.uncounted {
         case .none: head.headerFields[.contentDigest] = nil
@@ -19,8 +19,7 @@ extension Request {
         }
     }
 
-    /// Reads a stream that can be read only once into memory, so that it can be digested before it is sent, and sent
-    /// again.
+    /// Reads a one-time stream into memory, so that it can be digested before it is sent, and can be sent again.
     ///
     /// Throws a `NetworkError` if the stream has more than `maximum` bytes, and the errors of the stream.
     mutating func bufferStream(upTo maximum: Int) async throws {
@@ -28,7 +27,7 @@ extension Request {
         body = .bytes(try await stream.collectedForDigest(byteCount, upTo: maximum))
     }
 
-    /// Returns the whole body, for a digest of it. Throws a `NetworkError` if it is a stream with more than `maximum`
+    /// Returns the whole body to compute its digest. Throws a `NetworkError` if it is a stream with more than `maximum`
     /// bytes, and the errors of the stream.
     func wholeBody(upTo maximum: Int) async throws -> [UInt8] {
         switch body.uncounted {
@@ -40,7 +39,7 @@ extension Request {
 }
 
 extension BodyStream {
-    /// Returns all bytes. Their number is `byteCount` if it is known.
+    /// Returns all bytes of the stream. If known, `byteCount` is their number.
     fileprivate func collectedForDigest(_ byteCount: Int?, upTo maximum: Int) async throws -> [UInt8] {
         var bytes: [UInt8] = []
         if byteCount ?? 0 <= maximum {

@@ -2,29 +2,29 @@ import HTTPTypes
 import Runway
 import RunwaySignatures
 
-/// A request with its signature.
 struct SignedRequest: Sendable {
     var request: Request
-    /// The request without its signature, for signing it again: a body that can be read only once is in memory by now.
+    /// The request without its signature, to sign it again. A body that can be read only once has been read into
+    /// memory.
     let source: Request
     /// The identifier of the key; `nil` if the request is not signed.
     var keyID: String?
-    /// The signed bytes: a signature base, or the lines of a salted digest.
+    /// The signed bytes: a signature base, or the canonical lines of a salted digest.
     var base: [UInt8] = []
-    /// The requirements for the signature of the response; `nil` if none was asked for.
+    /// The requirements for the signature of the response; `nil` if no signature was requested.
     var responsePolicy: VerificationPolicy?
 }
 
-/// The parameters of a signature that is still to be made.
+/// The parameters of a signature to be made.
 struct SignatureDraft: Sendable {
     let policy: SigningPolicy
-    /// The signature that the server asked for.
+    /// The signature that the server requested, or `nil`.
     let wanted: SignatureRequest?
 
-    /// The time for which a signature is valid if the server asks for `expires`.
+    /// The lifetime of a signature if the server requests `expires`.
     private static let lifetime = Duration.seconds(60)
 
-    /// Signs a request with the key that `findKey` returns. Every error is the error of a request that was not sent.
+    /// Signs a request with the key that `findKey` returns. Every error marks the request as not sent.
     func signed(
         _ request: Request, with findKey: () async throws -> RequestKey?, at now: @Sendable () -> UnixTime
     ) async throws(NetworkError) -> SignedRequest {
@@ -64,7 +64,7 @@ struct SignatureDraft: Sendable {
         return signed
     }
 
-    /// Returns the component by which the response covers the signature of the request.
+    /// Returns the component with which the response's signature covers the request's signature.
     private func proof(in fields: HTTPFields) throws -> ComponentIdentifier {
         switch policy.way.format {
         case .signature: ComponentIdentifier.field(.signature).member(try label(in: fields)).ofRequest
@@ -92,7 +92,7 @@ struct SignatureDraft: Sendable {
         return base
     }
 
-    /// Returns the components of the policy, the digest of a body, and those components the server asked for that the
+    /// Returns the components of the policy, the digest of a body, and the components that the server requested and the
     /// request has.
     private func covered(_ coverage: SigningWay.Coverage, in request: Request) throws -> CoveredComponents {
         let hasDigest = request.head.headerFields.contains(.contentDigest)
@@ -101,7 +101,8 @@ struct SignatureDraft: Sendable {
         var all = own.identifiers
         let context = context(of: request)
         for component in wanted.components.identifiers where !all.contains(component) {
-            // A signature without it may be refused; a base with it can't be made.
+            // Absent components are omitted: the server may refuse the signature, but a signature base with them cannot
+            // be made.
             if context.has(component) { all.append(component) }
         }
         return try CoveredComponents(all)
@@ -111,7 +112,7 @@ struct SignatureDraft: Sendable {
         SignatureContext(request.head, structuredFieldTypes: policy.structuredFieldTypes)
     }
 
-    /// Returns the algorithm that the signature names; `nil` unless the server asked for one.
+    /// Returns the algorithm to name in the signature, or `nil` if the server did not request one.
     private func algorithm(of key: RequestKey) throws -> SignatureAlgorithm? {
         guard let wanted else { return nil }
         let isOther = wanted.namesUnknownAlgorithm || wanted.algorithm.map { $0 != key.signer.algorithm } == true
@@ -123,7 +124,7 @@ struct SignatureDraft: Sendable {
         return wanted.algorithm
     }
 
-    /// Returns the label that the server asked for, or a new one beside signatures of the app's own.
+    /// Returns the label that the server requested, or one that differs from those of the app's own signatures.
     private func label(in fields: HTTPFields) throws -> String {
         let signatures = try fields.signatures()
         if signatures.isEmpty { return wanted?.label ?? "sig1" }
@@ -152,7 +153,7 @@ struct SignatureDraft: Sendable {
 }
 
 extension SignatureContext {
-    /// Whether a signature of the message can cover the component.
+    /// Returns whether a signature of the message can cover the component.
     fileprivate func has(_ component: ComponentIdentifier) -> Bool {
         guard let covered = try? CoveredComponents([component]),
             let parameters = try? SignatureParameters(components: covered)
