@@ -13,7 +13,7 @@ final class RequestGauge: Sendable {
     /// Guards the count and the waiters for its end.
     private let state = Mutex(State())
 
-    /// Counts a request. Returns `false` if the gauge is closed.
+    /// Counts a new request. Returns `false` if the gauge is closed.
     func begin() -> Bool {
         state.withLock { state in
             if !state.isClosed { state.count += 1 }
@@ -21,7 +21,6 @@ final class RequestGauge: Sendable {
         }
     }
 
-    /// Counts the end of a request.
     func end() {
         let waiters = state.withLock { state in
             state.count -= 1
@@ -30,14 +29,14 @@ final class RequestGauge: Sendable {
         for waiter in waiters { waiter.resume() }
     }
 
-    /// Closes the gauge for further requests, and waits for those in flight as long as `mode` says, or until its task
-    /// is cancelled.
+    /// Refuses further requests, and waits for those in flight as `mode` determines, or until its task is cancelled.
     func close(waitingFor mode: ShutdownMode) async {
         state.withLock { $0.isClosed = true }
         guard case .waiting(let limit) = mode else { return }
         await withTaskGroup { group in
             group.addTask { await self.idle() }
-            // The sleep ends early only if the gauge is idle or the caller was cancelled; both end the wait.
+            // The sleep ends early only if no request is in flight or the caller was cancelled; the wait ends in both
+            // cases.
             group.addTask { try? await LayerClock.system.sleep(until: limit) }
             await group.next()
             group.cancelAll()

@@ -1,7 +1,7 @@
-/// The treatment of requests in flight when a transport is shut down.
+/// How a shutdown treats requests in flight.
 public enum ShutdownMode: Sendable {
-    /// The connections of requests in flight are closed at once; the requests fail as `NetworkError.Kind.noNetwork`.
+    /// Closes the connections of requests in flight immediately. The requests fail as `NetworkError.Kind.noNetwork`.
     case cutting
-    /// The shutdown waits at most this long for requests in flight, and then closes the remaining connections at once.
+    /// Waits for requests in flight, up to a maximum time, and then closes the remaining connections.
     case waiting(atMost: Duration)
 }

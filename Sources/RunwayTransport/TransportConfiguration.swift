@@ -9,50 +9,50 @@ public import Runway
 /// let network = NetworkLayer(transport: try NIOTransport(configuration: configuration))
 /// ```
 public struct TransportConfiguration: Sendable {
-    /// The root certificates that are trusted.
+    /// The trusted root certificates.
     public enum Trust: Sendable {
-        /// The roots of the operating system.
+        /// The root certificates of the operating system.
         case system
-        /// These certificate authorities and no others, each as PEM text that may hold several certificates.
+        /// Only these certificate authorities. Each element is PEM text, which may contain several certificates.
         case certificates(pem: [String])
     }
 
-    /// Versions of HTTP that are offered to servers.
+    /// The versions of HTTP that are offered to servers.
     public enum HTTPVersions: Sendable {
-        /// HTTP/2 if the server accepts it over TLS, and HTTP/1.1.
+        /// HTTP/2 over TLS if the server supports it, otherwise HTTP/1.1.
         case automatic
         /// Only HTTP/1.1.
         case http1Only
     }
 
-    /// The roots, pins, client certificates and development exceptions that ``NIOTransport`` trusts. The default trusts
-    /// only the operating system's roots. All except the roots are set after the initializer.
+    /// The roots, pins, client certificates and development exceptions of ``NIOTransport``. The default trusts only the
+    /// operating system's roots. The initializer sets only the roots.
     public var trustPolicy: TrustPolicy
-    /// Versions of HTTP that are offered. The default is ``HTTPVersions/automatic``.
+    /// The versions of HTTP that are offered to servers. The default is ``HTTPVersions/automatic``.
     public var httpVersions: HTTPVersions
-    /// The longest time for making a connection, TLS included. The default is 10 s. If all connections are in use, a
-    /// call over ``NIOTransport`` waits for one until its own deadline.
+    /// The maximum time for establishing a connection, including TLS. The default is 10 s. If all connections are in
+    /// use, a call over ``NIOTransport`` waits for one until its own deadline.
     public var connectTimeout: Duration
-    /// The longest time without a byte while a response is awaited or read. The default is 60 s.
+    /// The maximum time without a byte while a response is awaited or read. The default is 60 s.
     public var idleTimeout: Duration
     /// The time for which an idle connection stays open. The default is 60 s.
     public var keepAlive: Duration
-    /// The most HTTP/1.1 connections to one origin; further requests wait. The default is 8. Retired connections with
-    /// requests in flight do not count, up to as many again.
+    /// The maximum number of HTTP/1.1 connections to one origin; further requests wait. The default is 8. Retired
+    /// connections with requests in flight do not count; there may be as many of these again.
     public var maximumConnectionsPerOrigin: Int
-    /// Whether header fields and bodies pass unchanged, for proxies: nothing is added to a request, and no response is
-    /// decoded. The default is `false`.
+    /// Whether header fields and bodies pass unchanged, for use in proxies: nothing is added to a request, and no
+    /// response is decoded. The default is `false`.
     public var isTransparent: Bool
-    /// Settings of ``NIOTransport`` for HTTP/1.1 and HTTP/2. Set after the initializer; see its properties for the
-    /// defaults.
+    /// The settings of ``NIOTransport`` for HTTP/1.1 and HTTP/2. The initializer uses the defaults.
     public var wire = WireSettings()
-    /// The known addresses of hosts, and the measurements that select the best one. Set after the initializer. The
-    /// default, `nil`, has no known addresses; the transport then measures by itself.
+    /// The known addresses of hosts, and the measurements that select the best one. Not a parameter of the initializer.
+    /// The default, `nil`, has no known addresses; the transport then makes its own measurements.
     public var hosts: HostBook?
-    /// The proxies that connections are made through. Set after the initializer. By default no proxy is used.
+    /// The proxies that connections use. Not a parameter of the initializer. By default, no proxy is used.
     public var proxies = ProxySettings.none
 
-    /// Configures a transport that trusts the ``TrustPolicy/roots`` of `trust`; see the properties for the defaults.
+    /// Creates a configuration that trusts only the ``TrustPolicy/roots`` of `trust`. Each other parameter has the
+    /// default of its property.
     public init(
         trust: Trust = .system, httpVersions: HTTPVersions = .automatic, connectTimeout: Duration = .seconds(10),
         idleTimeout: Duration = .seconds(60), keepAlive: Duration = .seconds(60), maximumConnectionsPerOrigin: Int = 8,

@@ -9,7 +9,7 @@ import NIOSSL
 import Runway
 
 extension NetworkError {
-    /// Translates an error of a connection, or of the libraries below it.
+    /// Translates an error of a connection or of an underlying library.
     ///
     /// The sentences are fixed. They never contain the text of a library's error, which may contain header fields, as
     /// NIO's text for invalid pseudo-header fields does. An unknown error is described by the name of its type.
@@ -32,7 +32,7 @@ extension NetworkError {
             }
     }
 
-    /// Returns whether any of the request was sent. Without an open connection it is certain that nothing was.
+    /// Returns whether any byte of the request was sent. Without an open connection, certainly none was.
     private static func sending(_ error: any Error) -> SendState {
         switch error {
         case let error as ExchangeFailure: error.sending
@@ -43,7 +43,7 @@ extension NetworkError {
         case let error as NIOSSLExtraError
         where [.failedToValidateHostname, .serverHostnameImpossibleToMatch].contains(error):
             .notSent
-        // Only this one of the system's errors does not occur on an open connection.
+        // ECONNREFUSED is the only system error that cannot occur on an open connection.
         case let error as IOError where error.errnoCode == ECONNREFUSED: .notSent
         default: .unknown
         }
@@ -97,7 +97,7 @@ extension NetworkError {
         }
     }
 
-    /// Returns the reasons of all addresses that were tried.
+    /// Returns the reasons for all attempted addresses.
     private static func reason(of error: NIOConnectionError) -> String {
         if let dns = error.dnsAError ?? error.dnsAAAAError {
             return "its name could not be looked up (\(reason(of: dns)))"
@@ -106,7 +106,7 @@ extension NetworkError {
         return reasons.isEmpty ? "there was no address to connect to" : reasons.joined(separator: "; ")
     }
 
-    /// Returns a safe text for any error: the system's text for its own errors, and fixed words for others.
+    /// Returns a safe text for any error: the system's text for system errors, and fixed words for others.
     static func reason(of error: any Error) -> String {
         switch error {
         case let error as IOError: String(cString: strerror(error.errnoCode))
@@ -143,7 +143,7 @@ extension NetworkError {
 }
 
 extension HTTPParserError {
-    /// The problem with a message of HTTP/1.1, in fixed words.
+    /// The problem with an HTTP/1.1 message, in fixed words.
     package var reason: String {
         switch self {
         case .headerOverflow: "its head is too large"
@@ -158,7 +158,7 @@ extension HTTPParserError {
 }
 
 extension BoringSSLError {
-    /// Whether the connection ended, rather than the server failing verification.
+    /// Whether the connection ended; `false` if the server failed verification.
     fileprivate var isEndOfConnection: Bool {
         switch self {
         case .syscallError, .zeroReturn: true

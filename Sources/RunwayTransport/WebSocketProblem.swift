@@ -1,23 +1,22 @@
 import Runway
 
-/// The reason why a handshake failed or a WebSocket did not end in order.
+/// The reason why a handshake failed, or a WebSocket did not end in an orderly way.
 enum WebSocketProblem: Error, Equatable {
-    /// The server's response to the handshake is invalid, for this reason.
+    /// The server's response to the handshake is invalid, for the given reason.
     case handshake(String)
-    /// The server broke the protocol: the code that it is sent, and the reason.
+    /// The server violated the protocol. The code is sent to the server.
     case violation(code: UInt16, String)
     /// The connection ended without the server's close frame.
     case lost
     /// The server did not complete the closing handshake in time.
     case closeTimedOut
-    /// More bytes than this wait to be sent already.
+    /// Too many bytes are not sent yet.
     case tooMuchUnsent(limit: Int)
-    /// The client has closed the connection.
     case closed
-    /// The offer can't be made, for this reason.
+    /// The offer is invalid, for the given reason.
     case invalidOffer(String)
 
-    /// Returns the kind and the sentence that a caller sees.
+    /// Returns the kind and the sentence of the error that is shown to the caller.
     func meaning(_ place: String) -> (NetworkError.Kind, String) {
         switch self {
         case .handshake(let reason):
@@ -33,7 +32,7 @@ enum WebSocketProblem: Error, Equatable {
         }
     }
 
-    /// Whether any of the message or of the handshake was sent, as far as the error shows.
+    /// Whether any part of the message or of the handshake was sent, if the error shows it.
     var sending: SendState {
         switch self {
         case .invalidOffer, .tooMuchUnsent, .closed: .notSent

@@ -2,7 +2,7 @@
     import NIOCore
     import RunwayBrotli
 
-    /// Brotli, read by its library, with windows of at most 16 MiB (RFC 7932 §9.1).
+    /// Decodes Brotli with its library, with windows of at most 16 MiB (RFC 7932 §9.1).
     final class BrotliReader: CodingReader {
         private let state: OpaquePointer
 

@@ -2,25 +2,25 @@ import HTTPTypes
 import NIOCore
 import Runway
 
-/// A content coding of responses that ``NIOTransport`` decodes (RFC 9110 §8.4.1). Those that compress best come first.
+/// A content coding of responses that ``NIOTransport`` decodes (RFC 9110 §8.4.1), in order of compression, best first.
 package enum ContentCoding: String, Sendable, CaseIterable {
     #if Zstd
-        /// RFC 8878.
+        /// Zstandard (RFC 8878).
         case zstd
     #endif
     #if Brotli
-        /// RFC 7932.
+        /// Brotli (RFC 7932).
         case brotli = "br"
     #endif
-    /// RFC 1952.
+    /// The gzip format (RFC 1952).
     case gzip
-    /// zlib's format, RFC 1950; and RFC 1951 bare, which some servers send under this name.
+    /// The zlib format (RFC 1950), or bare DEFLATE data (RFC 1951), which some servers send under this name.
     case deflate
 
     /// The value of `Accept-Encoding`.
     package static let accepted = allCases.map(\.rawValue).joined(separator: ", ")
 
-    /// Returns a decoder for one body.
+    /// Creates a decoder for one body.
     ///
     /// - Throws: ``ContentDecoder/Failure/outOfMemory``.
     func makeReader() throws(ContentDecoder.Failure) -> any CodingReader {
@@ -36,14 +36,14 @@ package enum ContentCoding: String, Sendable, CaseIterable {
         }
     }
 
-    /// The coding of this name in lower case; `nil` if it can't be undone.
+    /// Creates the coding with a lowercase name. Returns `nil` if the coding cannot be decoded.
     private init?(named name: String) {
-        // RFC 9110 §8.4.1.3: an old name of the same coding.
+        // "x-gzip" is an old name of the same coding (RFC 9110 §8.4.1.3).
         self.init(rawValue: name == "x-gzip" ? "gzip" : name)
     }
 
-    /// Returns the codings of a body that can be undone, the last applied one first: all named codings, or those that
-    /// were applied after the last unknown one. Codings are named in the order in which they were applied (RFC 9110
+    /// Returns the codings of a body that can be decoded, the last applied one first. If a coding is unknown, only
+    /// those applied after it can be decoded. `Content-Encoding` lists codings in the order of application (RFC 9110
     /// §8.4).
     static func undoable(in fields: HTTPFields) -> [ContentCoding] {
         var codings: [ContentCoding] = []
@@ -55,11 +55,9 @@ package enum ContentCoding: String, Sendable, CaseIterable {
     }
 }
 
-/// Decodes one body of one content coding, with the library that implements the coding. ``ContentDecoder`` enforces the
-/// limits.
+/// Decodes one coding of one body, with the library that implements the coding. ``ContentDecoder`` enforces the limits.
 protocol CodingReader: AnyObject {
-    /// Decodes as much of the input as fits into a part of `room` bytes, and removes the bytes that it read from the
-    /// input.
+    /// Decodes as much input as fits in a part of `room` bytes, and removes the consumed bytes from the input.
     ///
     /// - Returns: The decoded bytes, and whether the coded body may end here.
     /// - Throws: ``ContentDecoder/Failure/malformed``, ``ContentDecoder/Failure/outOfMemory``.
@@ -67,16 +65,16 @@ protocol CodingReader: AnyObject {
         _ input: inout ByteBuffer, upTo room: Int
     ) throws(ContentDecoder.Failure) -> (part: [UInt8], isAtEnd: Bool)
 
-    /// Prepares for the bytes after the end of the body: either another coded body, which continues it, or bytes that
-    /// do not belong to it.
+    /// Handles bytes after the end of the coded body: they either begin another coded body, which continues it, or do
+    /// not belong to it.
     ///
-    /// - Returns: Whether another one begins; `nil` if more bytes are needed to tell.
+    /// - Returns: Whether another coded body begins; `nil` if more bytes are needed to decide.
     func beginAnother(_ input: ByteBuffer) throws(ContentDecoder.Failure) -> Bool?
 }
 
 extension HTTPResponse {
-    /// Returns the head after `codingCount` codings were decoded: without the header fields of the coded body, and with
-    /// the remaining codings.
+    /// Returns the head after decoding `codingCount` codings: with the remaining codings, and without the header fields
+    /// of the coded body.
     func undoing(_ codingCount: Int) -> HTTPResponse {
         guard codingCount > 0 else { return self }
         var head = self

@@ -1,62 +1,60 @@
 import NIOCore
 import Runway
 
-/// Decodes the content codings of a response, part by part and with limits.
+/// Decodes the content codings of a response in parts and within limits.
 ///
-/// Bytes after the end of the coded body, such as zeros or a line feed, are ignored, as browsers do, up to
+/// Bytes after the end of the coded body, such as zeros or a line feed, are ignored, as in browsers, up to
 /// ``maximumSurplusByteCount``; ``surplusByteCount`` counts them.
 ///
-/// Coded bytes are pushed, and decoded bytes are pulled in parts of at most ``partByteCount`` bytes: a body that grows
-/// when it is decoded stays coded in memory until it is read. After each ``push(_:)`` the caller pulls until ``pull()``
-/// returns `nil`; at the end ``finish()`` checks that the body was complete.
+/// Coded bytes are pushed, and decoded bytes are pulled in parts of at most ``partByteCount`` bytes, so a body stays
+/// coded in memory until it is read. After each ``push(_:)``, call ``pull()`` until it returns `nil`; at the end,
+/// ``finish()`` checks that the body is complete.
 ///
-/// Several codings are decoded in sequence, one decoder each. The output of each decoder is limited relative to the
-/// coded body, so that several codings can't expand a body more than a single coding may.
+/// Several codings are decoded in sequence, with one decoder each. The output of every decoder is limited relative to
+/// the coded body, so several codings cannot expand a body more than a single one.
 ///
-/// Not safe to share: either the loop that collects a whole response owns the decoder, or the reader of a stream.
+/// Not safe to share: either the loop that collects a whole response or the reader of a stream owns the decoder.
 final class ContentDecoder {
-    /// The most bytes that ``pull()`` returns at once.
+    /// The maximum number of bytes that ``pull()`` returns.
     static let partByteCount = 1 << 16
-    /// The most bytes that the first ``pull()`` returns.
+    /// The maximum number of bytes that the first ``pull()`` returns.
     private static let firstPartByteCount = 1 << 12
 
-    /// The maximum number of codings of one body. Bodies with more are refused, since each coding costs the memory of a
+    /// The maximum number of codings of one body. A body with more is refused, since each coding needs memory for a
     /// decoder.
     static let maximumCodingCount = 5
 
-    /// The most bytes behind the end of a coded body that are ignored: 64 KiB.
+    /// The maximum number of ignored bytes after the end of a coded body: 64 KiB.
     static let maximumSurplusByteCount = 64 << 10
 
-    /// Limits for the growth of a response when it is decoded.
+    /// Limits for the size and the expansion of a decoded body.
     struct Limits: Sendable {
-        /// The most decoded bytes. The default is 64 GiB; whole and cached responses have limits of their own.
+        /// The maximum number of decoded bytes. The default is 64 GiB; responses that are collected or cached have
+        /// lower limits.
         var maximumByteCount = Int(clamping: Int64(64) << 30)
-        /// The largest ratio of decoded to coded bytes, beyond ``freeByteCount``. The default is 250.
+        /// The maximum ratio of decoded to coded bytes, after the first ``freeByteCount``. The default is 250.
         ///
-        /// Text and JSON seldom reach a ratio of 25; gzip can't exceed 1032, Brotli and zstd have no bound.
+        /// Text and JSON seldom reach a ratio of 25. The maximum of gzip is 1032; Brotli and zstd have none.
         var maximumRatio = 250
-        /// The number of decoded bytes that are allowed at any ratio. The default is 1 MiB.
+        /// The number of decoded bytes that are permitted at any ratio. The default is 1 MiB.
         var freeByteCount = 1 << 20
 
-        /// The defaults.
         static let `default` = Limits()
     }
 
-    /// The problem with a coded body.
     enum Failure: DescribedError, Equatable {
-        /// The body does not have the format of its coding.
+        /// The body is invalid for its coding.
         case malformed
         /// The body ends too early.
         case truncated
         /// More than ``maximumSurplusByteCount`` bytes follow the end of the body.
         case trailingBytes
-        /// The body grows more than ``Limits/maximumRatio`` allows.
+        /// The body expands by more than ``Limits/maximumRatio``.
         case ratio(limit: Int)
-        /// The body is larger than ``Limits/maximumByteCount``.
+        /// The decoded body is larger than ``Limits/maximumByteCount``.
         case size(limit: Int)
         /// The body has more than ``maximumCodingCount`` codings.
         case tooManyCodings
-        /// There was no memory for decoding.
         case outOfMemory
 
         var description: String {
@@ -71,7 +69,7 @@ final class ContentDecoder {
             }
         }
 
-        /// Whether a body that is sent again fails in the same way.
+        /// Whether the same body would fail again.
         var isLasting: Bool {
             switch self {
             case .malformed, .trailingBytes, .ratio, .tooManyCodings: true
@@ -80,14 +78,14 @@ final class ContentDecoder {
         }
     }
 
-    /// Counts the coded bytes that were read of a body. All decoders of the body share it.
+    /// Counts the coded bytes that were read. All decoders of a body share it.
     private final class Consumption {
         var byteCount = 0
     }
 
     private let reader: any CodingReader
     private let limits: Limits
-    /// Undoes the next coding; `nil` for the last decoder.
+    /// Decodes the output with the next coding; `nil` for the last decoder.
     private let inner: ContentDecoder?
     private let isOutermost: Bool
     private let consumption: Consumption
@@ -96,23 +94,22 @@ final class ContentDecoder {
     private var hasStarted = false
     /// The number of bytes that may be decoded next.
     private var room = 0
-    /// Whether the end of the coded body was read.
     private var isAtEnd = false
-    /// The number of bytes behind the end of the coded body that were ignored.
+    /// The number of ignored bytes after the end of the coded body.
     private var ignoredByteCount = 0
-    /// The number of bytes behind the ends of coded bodies that were ignored, for all codings.
+    /// The number of ignored bytes after the ends of coded bodies, for all codings.
     var surplusByteCount: Int { ignoredByteCount + (inner?.surplusByteCount ?? 0) }
 
-    /// Undoes codings within limits.
+    /// Creates a decoder for several codings.
     ///
-    /// - Parameter codings: At least one coding. The first one is undone first.
+    /// - Parameter codings: At least one coding, in the order of decoding.
     /// - Throws: ``Failure/tooManyCodings`` and ``Failure/outOfMemory``.
     convenience init(_ codings: [ContentCoding], limits: Limits = .default) throws(Failure) {
         guard codings.count <= Self.maximumCodingCount else { throw .tooManyCodings }
         try self.init(codings[...], limits, within: nil)
     }
 
-    /// Undoes one coding.
+    /// Creates a decoder for one coding.
     ///
     /// - Throws: ``Failure/outOfMemory``.
     convenience init(_ coding: ContentCoding, limits: Limits = .default) throws(Failure) {
@@ -130,17 +127,17 @@ final class ContentDecoder {
         reader = try coding.makeReader()
     }
 
-    /// Adds coded bytes to the input. All output of the bytes before must have been pulled.
+    /// Adds coded bytes to the input. All output of earlier bytes must have been pulled.
     func push(_ bytes: ByteBuffer) {
         hasStarted = hasStarted || bytes.readableBytes > 0
         input.append(bytes)
-        // A small body needs little space, and a large one reaches the maximum soon.
+        // Small bodies need little space, and large ones soon reach the maximum.
         room = min(max(room, Self.firstPartByteCount, 4 * bytes.readableBytes), Self.partByteCount)
     }
 
-    /// Returns the next decoded bytes; `nil` if more have to be pushed first.
+    /// Returns the next decoded bytes, or `nil` if more bytes must be pushed first.
     ///
-    /// - Throws: ``Failure``, after which no output can be trusted.
+    /// - Throws: ``Failure``. The output is then unusable.
     func pull() throws(Failure) -> [UInt8]? {
         guard let inner else { return try pullOwn() }
         while true {
@@ -150,7 +147,7 @@ final class ContentDecoder {
         }
     }
 
-    /// Returns the next bytes with this decoder's own coding undone.
+    /// Decodes the next bytes with this decoder's own coding.
     private func pullOwn() throws(Failure) -> [UInt8]? {
         while true {
             if isAtEnd {
@@ -176,7 +173,7 @@ final class ContentDecoder {
                 throw .ratio(limit: limits.maximumRatio)
             }
             if !part.isEmpty { return part }
-            // Without progress only more bytes can help.
+            // If nothing was consumed, the decoder needs more bytes.
             if !isAtEnd, input.readableBytes == 0 || input.readableBytes == before { return nil }
         }
     }

@@ -1,24 +1,24 @@
 import NIOCore
 import RunwayZlib
 
-/// gzip and deflate, read by zlib.
+/// Decodes gzip and deflate with zlib.
 final class Inflater: CodingReader {
     /// The frame around the compressed bytes.
     enum Format {
         case gzip
-        /// zlib's frame, or no frame; the first two bytes show which.
+        /// A zlib frame or no frame, as the first two bytes show.
         case zlibOrRaw
     }
 
     private let format: Format
-    /// zlib's decoder, once the frame is known.
+    /// zlib's decoder; `nil` until the frame is known.
     private var inflater: OpaquePointer?
-    /// The first byte, if the second is needed to determine the format.
+    /// The first byte, if the second byte is needed to determine the frame.
     private var firstByte: UInt8?
 
     init(_ format: Format) throws(ContentDecoder.Failure) {
         self.format = format
-        // 15 is the largest window, and 16 more select the gzip format.
+        // 15 is the largest window size; adding 16 selects the gzip format.
         if format == .gzip { inflater = try Self.inflater(windowBits: 15 + 16) }
     }
 
@@ -31,8 +31,8 @@ final class Inflater: CodingReader {
         return inflater
     }
 
-    /// gzip data may consist of several members (RFC 1952 §2.2). Each member begins with two fixed bytes and the
-    /// method, which is always 8.
+    /// gzip data may have several members (RFC 1952 §2.2). Each begins with two fixed bytes and the method, which is
+    /// always 8.
     func beginAnother(_ input: ByteBuffer) throws(ContentDecoder.Failure) -> Bool? {
         let start = input.readableBytesView.prefix(3)
         guard format == .gzip, let inflater, zip(start, [0x1F, 0x8B, 8]).allSatisfy(==) else { return false }
@@ -64,13 +64,13 @@ final class Inflater: CodingReader {
         }
     }
 
-    /// Decides from its first bytes whether a body of the coding deflate has zlib's frame (RFC 1950 §2.2), which some
+    /// Decides by the first bytes whether a body with the coding deflate has a zlib frame (RFC 1950 §2.2), which some
     /// servers omit.
     private func seeFrame(_ input: inout ByteBuffer) throws(ContentDecoder.Failure) {
         guard let first = firstByte ?? input.readInteger(as: UInt8.self) else { return }
         firstByte = first
         guard let second = input.getInteger(at: input.readerIndex, as: UInt8.self) else { return }
-        // The method is 8, the window is valid, and the two bytes are a multiple of 31.
+        // In a zlib header, the method is 8, the window size is valid, and the two bytes are a multiple of 31.
         let isFramed = first & 0x0F == 8 && first >> 4 <= 7 && (Int(first) << 8 | Int(second)) % 31 == 0
         inflater = try Self.inflater(windowBits: isFramed ? 15 : -15)
         var whole = ByteBuffer(integer: first)

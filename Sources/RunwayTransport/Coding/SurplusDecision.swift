@@ -1,6 +1,6 @@
 import Runway
 
-/// Records that bytes behind the end of a coded body were ignored.
+/// Records that bytes after the end of a coded body were ignored.
 struct SurplusDecision: StageDecision, Equatable {
     let byteCount: Int
 

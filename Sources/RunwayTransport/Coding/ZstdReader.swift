@@ -2,7 +2,7 @@
     import NIOCore
     import RunwayZstd
 
-    /// zstd, read by its library, with windows of at most 8 MiB (RFC 9659 §3).
+    /// Decodes zstd with its library, with windows of at most 8 MiB (RFC 9659 §3).
     final class ZstdReader: CodingReader {
         private let context: OpaquePointer
 
@@ -14,7 +14,8 @@
 
         deinit { ZSTD_freeDCtx(context) }
 
-        /// A frame may follow another, or one that is skipped (RFC 8878 §3.1). Each begins with a number of four bytes.
+        /// Another frame or a skippable frame may follow (RFC 8878 §3.1). Each begins with a magic number of four
+        /// bytes.
         func beginAnother(_ input: ByteBuffer) -> Bool? {
             let start = input.readableBytesView.prefix(4)
             let isFrame = zip(start, [0x28, 0xB5, 0x2F, 0xFD]).allSatisfy(==)
@@ -41,7 +42,7 @@
             }
             input.moveReaderIndex(forwardBy: consumed)
             if ZSTD_isError(result) != 0 { throw .malformed }
-            // 0 means that a frame was read to its end.
+            // 0 means that a frame is complete.
             return (part, result == 0)
         }
     }

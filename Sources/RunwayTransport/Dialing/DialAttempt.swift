@@ -3,28 +3,27 @@ import NIOPosix
 import NIOSSL
 import Runway
 
-/// An attempt to connect to one address: performs the steps of its ``DialAttemptMachine``. Runs on its event loop.
+/// An attempt to connect to one address. It performs the steps of a ``DialAttemptMachine`` on its event loop.
 final class DialAttempt {
     /// An event that an attempt reports to its owner.
     enum Event {
-        /// The TCP connection is established. Reported a second time if the attempt is repeated with all roots.
+        /// The TCP connection is established. Reported again if the attempt is repeated with all roots.
         case connected
-        /// The connection is made. Its owner uses it, or closes it by ``DialAttempt/cut()``. No event follows.
+        /// The connection is ready. Its owner uses it, or closes it with ``DialAttempt/cut()``. No event follows.
         case established(DialedConnection)
         /// The attempt failed. The error is a ``TLSUnavailable`` if the address is not the cause. No event follows.
         case failed(any Error)
-        /// The time of ``DialAttempt/limit(to:)`` passed. No event follows.
+        /// The time set by ``DialAttempt/limit(to:)`` has passed. No event follows.
         case timedOut
     }
 
-    /// The address and host that an attempt connects to.
     struct Target {
         let address: SocketAddress
-        /// The host whose certificate the server has to prove. A name is sent to the server (SNI).
+        /// The host that the server's certificate must prove. A host name is sent to the server (SNI).
         let host: String
-        /// Verifies the server; `nil` for a plain connection.
+        /// The TLS settings to verify the server with; `nil` for a plain connection.
         let tls: TLSPreparation?
-        /// Asks the proxy at the address for a connection to the host; `nil` for a direct connection. The default is
+        /// Requests a tunnel to the host from the proxy at the address; `nil` for a direct connection. The default is
         /// `nil`.
         var tunnel: ProxyHandshake?
     }
@@ -40,7 +39,7 @@ final class DialAttempt {
     ///
     /// - Parameters:
     ///   - target: The address and host to connect to.
-    ///   - eventLoop: The loop that the attempt and its owner run on.
+    ///   - eventLoop: The event loop on which the attempt and its owner run.
     ///   - report: Called with each event until the attempt ends or is cancelled.
     init(to target: Target, on eventLoop: any EventLoop, report: @escaping (Event) -> Void) {
         self.target = target
@@ -49,28 +48,28 @@ final class DialAttempt {
         machine = DialAttemptMachine(usesProxy: target.tunnel != nil, usesTLS: target.tls != nil)
     }
 
-    /// Starts the attempt, once.
+    /// Starts the attempt. Call it once.
     func run() {
         machine.start(now: .now())
         connect()
     }
 
-    /// Ends the attempt after the duration `limit`, unless it has ended by then.
+    /// Makes the attempt time out after a duration, unless it ends earlier.
     func limit(to limit: Duration) {
         timer = eventLoop.assumeIsolated().scheduleTask(in: TimeAmount(limit)) {
             if self.machine.end() { self.finish(.timedOut) }
         }
     }
 
-    /// Ends the attempt and closes its socket. No event follows.
+    /// Cancels the attempt and closes its socket. No event follows.
     func cancel() {
         if machine.end() { finish(nil) }
     }
 
-    /// Closes the socket at once, without TLS's closing handshake.
+    /// Closes the socket immediately, without a TLS closing handshake.
     func cut() {
         guard let channel else { return }
-        // TLS would wait for the server's part of it, which may never come from a server that has sent nothing.
+        // A normal close would wait for the server's close notification, which may never come.
         if let tls = try? channel.pipeline.syncOperations.context(handlerType: NIOSSLClientHandler.self) {
             tls.close(promise: nil)
         } else {
@@ -78,7 +77,7 @@ final class DialAttempt {
         }
     }
 
-    /// Reports the end of an attempt that the machine has just ended.
+    /// Reports an event after the machine has ended the attempt.
     private func finish(_ event: Event?) {
         timer?.cancel()
         if case .established? = event {} else { cut() }
@@ -90,14 +89,13 @@ final class DialAttempt {
     }
 }
 
-/// Steps of an attempt, in order.
 extension DialAttempt {
     private func connect() {
         let attempt = NIOLoopBound(self, eventLoop: eventLoop)
         ClientBootstrap(group: eventLoop)
-            // The channel reads nothing before it has a handler for it.
+            // Nothing may be read before a handler is installed.
             .channelOption(.autoRead, value: false)
-            // The owner of the attempt ends it in time.
+            // Effectively no timeout: the owner of the attempt ends it.
             .connectTimeout(.hours(24))
             .channelInitializer { channel in
                 attempt.value.channel = channel
@@ -174,7 +172,7 @@ extension DialAttempt {
         }
         let operations = channel.pipeline.syncOperations
         try operations.addHandler(handover)
-        // The handshake starts here.
+        // Adding the handler starts the TLS handshake.
         try operations.addHandler(client.handler, position: .before(handover))
         try channel.syncOptions?.setOption(.autoRead, value: true)
     }
@@ -207,13 +205,13 @@ extension DialAttempt {
     }
 }
 
-/// The device could not set up its own side of TLS, which would fail in the same way with any other address.
+/// TLS could not be set up on this device. Any other address would fail in the same way.
 struct TLSUnavailable: Error {
     let reason: any Error
 }
 
 extension TLSVersion {
-    /// The name of the version, such as `TLSv1.3`.
+    /// The name of the TLS version, such as `TLSv1.3`.
     fileprivate var name: String {
         switch self {
         case .tlsv1: "TLSv1"

@@ -1,31 +1,30 @@
 import NIOCore
 import Runway
 
-/// Decides the steps of one attempt to connect to an address: TCP, the proxy's handshake, TLS. Pure: it opens nothing,
-/// and reads no clock.
+/// Decides the steps of one attempt to connect to an address: TCP, the proxy's handshake, TLS. It performs no I/O and
+/// reads no clock.
 ///
-/// ``DialAttempt`` passes every event to the machine and performs the step that is returned. Events after the end of
-/// the attempt are ignored: they return `nil` or `false`.
+/// ``DialAttempt`` passes every event to the machine and performs the returned step. Events after the end of the
+/// attempt are ignored: they return `nil` or `false`.
 struct DialAttemptMachine {
-    /// The step that follows an event.
+    /// The step to perform after an event.
     enum Next: Equatable {
-        /// Ask the proxy for a connection to the host.
+        /// Ask the proxy for a tunnel to the host.
         case tunnel
-        /// Get the policy that TLS needs.
+        /// Load the TLS policy.
         case prepareTLS
-        /// Report the connection, which is made, with the times of its phases.
+        /// Report the connection as ready, with the durations of its phases.
         case establish(WireRecord)
     }
 
-    /// The step that follows a failed handshake.
+    /// The step after a failed handshake.
     enum HandshakeFailure: Equatable {
-        /// Close the channel, read all roots of the system, and connect again.
+        /// Close the channel, load all roots of the system, and connect again.
         case retryWithAllRoots
         /// Close the channel and report the error.
         case fail
     }
 
-    /// The TCP connection is established.
     private struct Connected {
         let instant: NIODeadline
         let tcp: Duration
@@ -43,7 +42,6 @@ struct DialAttemptMachine {
     private let usesProxy: Bool
     private let usesTLS: Bool
     private var state = State.ready
-    /// Whether the attempt was repeated with all roots.
     private var isRepeated = false
 
     init(usesProxy: Bool, usesTLS: Bool) {
@@ -53,13 +51,11 @@ struct DialAttemptMachine {
 
     var isEnded: Bool { if case .ended = state { true } else { false } }
 
-    /// Starts the attempt.
     mutating func start(now: NIODeadline) {
         guard case .ready = state else { preconditionFailure("an attempt starts once") }
         state = .connecting(since: now)
     }
 
-    /// Notes that the TCP connection was established.
     mutating func connected(now: NIODeadline) -> Next? {
         switch state {
         case .ended: return nil
@@ -72,7 +68,7 @@ struct DialAttemptMachine {
         }
     }
 
-    /// Notes that the proxy forwards bytes to the host from now on, and returns the next step.
+    /// Records that the proxy forwards bytes to the host, and returns the next step.
     mutating func tunnelled() -> Next? {
         switch state {
         case .ended: return nil
@@ -90,7 +86,7 @@ struct DialAttemptMachine {
         return .establish(WireRecord(tcp: connected.tcp))
     }
 
-    /// Notes that the TLS policy is loaded. Returns whether the handshake is to start.
+    /// Records that the TLS policy is loaded. Returns whether to start the handshake.
     mutating func prepared() -> Bool {
         switch state {
         case .ended: return false
@@ -101,7 +97,7 @@ struct DialAttemptMachine {
         }
     }
 
-    /// Notes that the handshake is complete. Returns the times of the new connection.
+    /// Records that the handshake is complete. Returns the durations of the connection's phases.
     mutating func secured(now: NIODeadline) -> WireRecord? {
         switch state {
         case .ended: return nil
@@ -112,9 +108,9 @@ struct DialAttemptMachine {
         }
     }
 
-    /// Notes that the handshake failed.
+    /// Records that the handshake failed.
     ///
-    /// - Parameter mayLackRoot: Whether the handshake may succeed with the roots that were not read.
+    /// - Parameter mayLackRoot: Whether the handshake may succeed with roots that were not loaded.
     mutating func handshakeFailed(mayLackRoot: Bool, now: NIODeadline) -> HandshakeFailure? {
         switch state {
         case .ended: return nil
@@ -129,7 +125,7 @@ struct DialAttemptMachine {
         }
     }
 
-    /// Ends the attempt: it fails, is cancelled or times out. Returns `false` if it ended before.
+    /// Ends the attempt after a failure, a cancellation or a timeout. Returns `false` if it had already ended.
     mutating func end() -> Bool {
         if isEnded { return false }
         state = .ended
@@ -138,12 +134,10 @@ struct DialAttemptMachine {
 }
 
 extension WireRecord {
-    /// The record of an attempt.
-    ///
     /// - Parameters:
-    ///   - tcp: The time from the first packet to the connection.
-    ///   - tls: The time from the connection to the end of TLS's handshake, a proxy's handshake included. The default
-    ///     is `nil`.
+    ///   - tcp: The time from the first packet to the TCP connection.
+    ///   - tls: The time from the TCP connection to the end of the TLS handshake, including a proxy's handshake. The
+    ///     default is `nil`.
     init(tcp: Duration, tls: Duration? = nil) {
         self.init()
         self.tcp = tcp

@@ -3,16 +3,15 @@ import NIOPosix
 import NIOSSL
 import Runway
 
-/// The reason why no connection to a host was made. Nothing of any request was sent.
+/// The reason why no connection to a host was established. Nothing of any request was sent.
 struct DialError: DescribedError {
     enum Cause: Sendable {
-        /// The origin has no host that can be dialled, for this reason.
+        /// The host of the origin cannot be dialled, for the given reason.
         case unusableOrigin(String)
-        /// Every address that was tried failed.
+        /// Every address failed.
         case failed
-        /// The deadline passed first.
+        /// The deadline passed.
         case timedOut
-        /// The dial was cancelled.
         case cancelled
     }
 
@@ -23,14 +22,14 @@ struct DialError: DescribedError {
     }
 
     var cause: Cause
-    /// The reason why the host's name could not be looked up, if that was tried and failed.
+    /// The error of looking up the host's name; `nil` if no lookup failed.
     var lookupError: (any Error)?
-    /// The errors of the addresses that were tried, in the order in which they failed.
+    /// The errors of the attempted addresses, in the order of failure.
     var failures: [Failure] = []
 
     var description: String { NetworkError(transport: self, from: nil).detail }
 
-    /// Returns the kind and the sentence that a caller sees.
+    /// Returns the kind and the sentence of the error that is shown to the caller.
     func meaning(_ place: String) -> (NetworkError.Kind, String) {
         switch cause {
         case .unusableOrigin(let reason): return (.invalidConfiguration, "\(place) can't be dialled: \(reason).")
@@ -39,10 +38,10 @@ struct DialError: DescribedError {
             return (.timedOut, "No connection to \(place) could be made in time.")
         case .failed, .timedOut: break
         }
-        // An error in the setup of TLS on the device does not depend on the address.
+        // An error of setting up TLS on this device does not depend on the address, so it takes precedence.
         let mistake = failures.lazy.compactMap { $0.error as? NetworkError }.first
         if let mistake { return (mistake.kind, mistake.detail) }
-        // An address that is not trusted matters more than one that can't be reached: another attempt would not help.
+        // An untrusted address takes precedence over an unreachable one, since a retry would not help.
         let meanings = failures.map { NetworkError(transport: $0.error, from: place) }
         let distrusts = zip(failures, meanings).filter { $0.1.kind == .notTrusted }
         if distrusts.count == 1, failures.count == 1 { return (.notTrusted, distrusts[0].1.detail) }

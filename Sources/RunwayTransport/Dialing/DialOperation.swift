@@ -1,10 +1,9 @@
 import NIOCore
 import Runway
 
-/// One dial: performs the decisions of its ``DialRace``, until an address has proved to be the host. Runs on its event
-/// loop.
+/// One dial. It performs the decisions of its ``DialRace`` on its event loop, until a connection to the host is ready.
 final class DialOperation {
-    /// The most listed addresses that are looked up, each of which may take a thread of the resolver.
+    /// The maximum number of listed addresses that are looked up, since each may occupy a resolver thread.
     private static let maximumLiterals = 4
 
     private let origin: Origin
@@ -17,22 +16,22 @@ final class DialOperation {
 
     private let route: ProxySettings.Route
     private var proxy: ProxyServer? { route.proxy }
-    /// Whether the proxy forwards requests, so that it is not asked for a tunnel: over TLS it could not read them, and
-    /// for plain `http` most proxies open none (RFC 9112 §3.2.2).
+    /// Whether the proxy forwards requests instead of opening a tunnel: most proxies open no tunnel for plain `http`
+    /// (RFC 9112 §3.2.2).
     private let isForwarded: Bool
-    /// The host that is dialled: the origin's, or a proxy's.
+    /// The host to dial: that of the origin or of a proxy.
     private let host: String
     private let port: Int
-    /// The host's listed IPv4 addresses, which are looked up in addition to its name: on a network without IPv4,
-    /// Apple's resolver translates them into IPv6 addresses that lead to them (NAT64).
+    /// The host's listed IPv4 addresses, which are looked up in addition to its name. On a network without IPv4,
+    /// Apple's resolver translates them into IPv6 addresses (NAT64).
     private let literals: [IPAddress]
     private var race: DialRace
-    /// The attempts that have not ended. After the race, attempts that are only measured continue.
+    /// The attempts that have not ended. After the race, attempts continue only to be measured.
     private var attempts: [IPAddress: DialAttempt] = [:]
-    /// The addresses that the lookup returned as it returned them, since they may name an interface.
+    /// The original results of the lookup, since they may contain an interface scope.
     private var lookedUp: [IPAddress: SocketAddress] = [:]
     private var lookupTime: Duration?
-    /// The addresses that were dialled; the race limits their number.
+    /// The dialled addresses. The race limits their number.
     private var dialed: [DialedAddress] = []
     private var failure = DialError(cause: .failed)
     private var deadlineTimer: Scheduled<Void>?
@@ -55,7 +54,8 @@ final class DialOperation {
         host = proxy?.host ?? origin.bareHost
         port = proxy?.port ?? origin.port
         if let address = IPAddress(host) {
-            // On a network without IPv4 a lookup of this address returns another one, as it does for a listed address.
+            // The host is itself an address: on a network without IPv4, its own lookup already returns a translated
+            // address.
             literals = []
             race = DialRace(HostPlan(order: [address]), lookup: address.family == .v4 ? .onFailure : .never)
         } else {
@@ -79,7 +79,7 @@ final class DialOperation {
     private var unusableReason: String? {
         guard ["http", "https"].contains(origin.scheme), (1...65535).contains(origin.port), !origin.bareHost.isEmpty
         else { return "it is no http or https origin with a host and a port" }
-        // Without its brackets, a name would be looked up that no URI can have there (RFC 3986 §3.2.2).
+        // If brackets were removed from a name, a host would be looked up that no URI can contain (RFC 3986 §3.2.2).
         if origin.host.hasPrefix("["), !origin.bareHost.contains(":") {
             return "its host in brackets is no IPv6 address"
         }
@@ -99,7 +99,7 @@ final class DialOperation {
 
     /// Performs the actions of the race.
     ///
-    /// - Parameter winner: The connection that has just been made. The default is `nil`.
+    /// - Parameter winner: The connection that has just become ready. The default is `nil`.
     private func perform(_ actions: [DialRace.Action], winner: DialedConnection? = nil) {
         for action in actions {
             switch action {
@@ -142,7 +142,7 @@ extension DialOperation {
     private func lookUp() {
         let lookups = ([host] + literals.map { "\($0)" }).map { dialer.resolver.addresses(of: $0, on: eventLoop) }
         EventLoopFuture.whenAllComplete(lookups, on: eventLoop).assumeIsolated().whenSuccess { results in
-            // On other networks an address is looked up as itself.
+            // On networks with IPv4, looking up an address returns it unchanged.
             let translated = results.dropFirst().flatMap { Self.known((try? $0.get()) ?? []) }
                 .filter { !self.literals.contains($0.0) }
             switch results[0] {
@@ -195,7 +195,7 @@ extension DialOperation {
         switch event {
         case .connected: break
         case .established(let connection):
-            // The proxy's work after TCP takes no time of its own.
+            // With a proxy, only the TCP handshake measures a round trip.
             let roundTrip = proxy == nil ? connection.roundTrip : connection.wire.tcp
             if let roundTrip { note(.dialed(roundTrip: roundTrip), address) }
             if race.isOver { return attempt.cut() }
@@ -210,25 +210,25 @@ extension DialOperation {
     }
 
     private func note(_ event: HostEvent, _ address: IPAddress) {
-        // A host that is an address has no other addresses to compare it with.
+        // A host that is itself an address has no other addresses to be compared with.
         if IPAddress(host) == nil { dialer.selector.note(event, of: address, of: host) }
     }
 }
 
 extension HostPlan {
-    /// Returns the plan with some addresses behind all others that have not failed lately.
+    /// Returns the plan with some addresses moved behind all others that have not failed recently.
     fileprivate func avoiding(_ avoided: Set<IPAddress>) -> HostPlan {
         guard let first = order.first, avoided.contains(first) else { return self }
         var plan = self
         plan.order = order.filter { !avoided.contains($0) } + order.filter { avoided.contains($0) }
-        // The stagger is counted from the address that was dialled first.
+        // The stagger does not apply, since it was computed for another first address.
         if plan.order.first != first { plan.stagger = nil }
         return plan
     }
 }
 
 extension Sequence where Element: Hashable {
-    /// Returns the elements without repetitions.
+    /// Returns the elements without duplicates.
     fileprivate func uniqued() -> [Element] {
         var seen: Set<Element> = []
         return filter { seen.insert($0).inserted }

@@ -1,38 +1,39 @@
 import Runway
 
-/// A staggered race of a host's addresses (RFC 8305), through TLS: a state machine without clock, sockets or timers.
+/// A staggered race of a host's addresses, including TLS (RFC 8305). It is a state machine without clock, sockets or
+/// timers.
 ///
-/// An address wins when its handshake is complete. The next one starts when one fails, or 250 ms after the last start,
-/// less if the first address is known to be fast; a connection over TCP delays it by as much again. So an unreachable
-/// or silent address costs at most 250 ms and one round trip. The name is looked up at the start if no address is
-/// known, and otherwise when an address fails or is silent. Addresses that failed lately come last.
+/// An address wins when its handshake is complete. The next address starts when one fails, or 250 ms after the last
+/// start. The delay is shorter if the first address is known to be fast, and is extended by the same time when a TCP
+/// connection is established. An unreachable or silent address therefore costs at most 250 ms and one round trip. The
+/// name is looked up at the start if no address is known, and otherwise when an address fails or is silent. Addresses
+/// that failed recently come last.
 ///
-/// To be slower than the winner is not a failure. A losing attempt keeps running for 2 s or as long as the winner took;
-/// it counts as failed only if it has not connected by then.
+/// Being slower than the winner is not a failure. A losing attempt keeps running for 2 s, or as long as the winner
+/// took; it counts as failed only if it has not connected by then.
 struct DialRace {
     enum Action: Equatable {
-        /// Look up the host's addresses, and report them by ``DialRace/lookedUp(_:at:)`` or
+        /// Look up the host's addresses, and report them to ``DialRace/lookedUp(_:at:)`` or
         /// ``DialRace/lookupFailed(at:)``.
         case lookUp
-        /// Connect to an address, and set up TLS.
+        /// Connect to an address and set up TLS.
         case connect(IPAddress)
-        /// Call ``DialRace/timerFired(at:)`` then. Replaces an earlier instant.
+        /// Call ``DialRace/timerFired(at:)`` at an instant, which replaces an earlier one.
         case wake(at: Duration)
         /// Stop connecting to an address.
         case cancel(IPAddress)
-        /// Continue with an address that did not win, to measure it, for this time at most.
+        /// Continue connecting to an address that did not win, only to measure it, for at most this time.
         case measure(IPAddress, for: Duration)
-        /// Record an event of an address.
         case note(HostEvent, IPAddress)
-        /// This address won. Only events of others follow.
+        /// An address won. Later events concern only other addresses.
         case succeed(IPAddress)
-        /// No address is left.
+        /// All addresses have failed.
         case fail
     }
 
-    /// The time at which the name is looked up.
+    /// The time when the host's name is looked up.
     enum Lookup {
-        /// The name is not looked up: all addresses are known.
+        /// The name is never looked up, since all addresses are known.
         case never
         /// The name is looked up at the start of the race.
         case atOnce
@@ -47,9 +48,9 @@ struct DialRace {
         var isExplored = false
     }
 
-    /// The time for which a losing address is measured at most, unless the winner took longer.
+    /// The maximum time for which a losing address is measured, unless the winner took longer.
     static let longestMeasurement = Duration.seconds(2)
-    /// The most addresses that are tried in one race.
+    /// The maximum number of addresses that are attempted in one race.
     static let maximumAttempts = 16
 
     private let stagger: Duration
@@ -62,16 +63,15 @@ struct DialRace {
     private var seen: Set<IPAddress>
     private var attemptCount = 0
     private var nextStart = Duration.zero
-    /// Whether an address has won, or none can any more.
+    /// Whether an address has won, or all have failed.
     private(set) var isOver = false
 
-    /// Prepares a race of the addresses that are known.
     init(_ plan: HostPlan, lookup: Lookup) {
         queue = plan.order
         lastResort = plan.banned
         explored = plan.explored
         seen = Set(plan.order + plan.banned)
-        // Without an address that has not failed lately the lookup starts at once.
+        // If all known addresses failed recently, the lookup starts immediately.
         if case .onFailure = lookup, plan.order.isEmpty { self.lookup = .atOnce } else { self.lookup = lookup }
         stagger = plan.stagger ?? HostPlan.defaultStagger
     }
@@ -80,7 +80,7 @@ struct DialRace {
         var actions: [Action] = []
         if case .atOnce = lookup { actions += lookUp() }
         if queue.isEmpty, isLookingUp {
-            // Addresses that failed lately are tried if the lookup takes long.
+            // If the lookup takes long, addresses that failed recently are attempted.
             nextStart = now + stagger
             return actions + (lastResort.isEmpty ? [] : [.wake(at: nextStart)])
         }
@@ -100,7 +100,8 @@ struct DialRace {
         let fresh = plan.order.filter { seen.insert($0).inserted }
         lastResort += plan.banned.filter { seen.insert($0).inserted }
         if let address = plan.explored, explored == nil, fresh.contains(address) { explored = address }
-        // A lookup means that a listed address failed or is silent: looked-up and listed ones alternate, a looked-up one first.
+        // The name was looked up because a listed address failed or is silent. Looked-up and listed addresses
+        // alternate; a looked-up one comes first.
         var listed = queue[...]
         queue = []
         for address in fresh {
@@ -118,7 +119,6 @@ struct DialRace {
         return runners.isEmpty ? startNext(at: now) : []
     }
 
-    /// Notes that the TCP connection to an address was established.
     mutating func connected(_ address: IPAddress, at now: Duration) -> [Action] {
         if isOver { return [] }
         let index = index(of: address)
@@ -132,12 +132,12 @@ struct DialRace {
         let index = index(of: address)
         let runner = runners.remove(at: index)
         let actions = [.note(.failed, address)] + lookUpIfNeeded()
-        // If the explored address fails the others keep their time.
+        // A failure of the explored address does not start the next address earlier.
         if runner.isExplored, !runners.isEmpty { return actions }
         return actions + startNext(at: now)
     }
 
-    /// Notes that the handshake with an address is complete: the address wins.
+    /// Records that the handshake with an address is complete. The address wins.
     mutating func secured(_ address: IPAddress, at now: Duration) -> [Action] {
         if isOver { return [] }
         let winner = runners[index(of: address)]
@@ -151,7 +151,7 @@ struct DialRace {
                 actions += [.cancel(runner.address), .note(.abandoned, runner.address)]
                 continue
             }
-            // TCP takes one round trip, and TLS another.
+            // TCP takes one round trip, and TLS at least another.
             let event = HostEvent.slowerThanWinner(roundTripAbove: time / (runner.isConnected ? 2 : 1))
             actions.append(.note(isSilent ? .silent(for: time) : event, runner.address))
             actions.append(.measure(runner.address, for: limit))
@@ -160,7 +160,7 @@ struct DialRace {
         return actions
     }
 
-    /// Ends the race: the deadline has passed, or the dial was cancelled.
+    /// Ends the race because of the deadline or a cancellation.
     mutating func end(at now: Duration) -> [Action] {
         if isOver { return [] }
         isOver = true
@@ -200,10 +200,10 @@ struct DialRace {
         return [.lookUp]
     }
 
-    /// Starts the lookup of the name, if it is still due: a known address failed or is silent.
+    /// Starts the lookup of the name if it is still due. Called when a known address fails or is silent.
     private mutating func lookUpIfNeeded() -> [Action] { isToBeLookedUp ? lookUp() : [] }
 
-    /// Starts the next address, and the explored one at the same time.
+    /// Starts the next address, and at the same time the address to explore.
     private mutating func startNext(at now: Duration) -> [Action] {
         var actions: [Action] = []
         if attemptCount < Self.maximumAttempts, let address = popNext() {

@@ -1,45 +1,44 @@
 import NIOCore
 import Runway
 
-/// A connection that was made and, for `https`, verified; nothing was sent on it yet.
+/// A connection that was established and, for `https`, verified. No request was sent on it yet.
 ///
-/// Its channel does not read automatically. A ``HandoverHandler`` at the end of the pipeline buffers the bytes that
-/// arrive right after the handshake, such as a server's HTTP/2 SETTINGS. The user of the connection adds handlers after
-/// that handler, and then calls ``takeOver()``, at any time: no byte, error or end is lost. A connection that is not
-/// used has to be closed.
+/// Its channel does not read automatically. A ``HandoverHandler`` at the end of the pipeline buffers bytes that arrive
+/// right after the handshake, such as a server's HTTP/2 SETTINGS. The user adds handlers after it, and then calls
+/// ``takeOver()``; no byte, error or end of the connection is lost before. A connection that is not used must be
+/// closed.
 struct DialedConnection: Sendable {
-    /// The channel, whose pipeline contains TLS for `https`.
+    /// The channel. For `https`, its pipeline contains TLS.
     var channel: any Channel
-    /// The protocol that both ends agreed on (ALPN, RFC 7301), such as `h2`; `nil` if none.
+    /// The negotiated protocol (ALPN, RFC 7301), such as `h2`; `nil` if none was negotiated.
     var applicationProtocol: String?
-    /// The address that was dialled; the proxy's if there is one.
+    /// The address that was dialled: the server's or a proxy's.
     var address: SocketAddress
-    /// The record of the dial: the times of its phases, the version of TLS, and all addresses that were dialled.
+    /// The record of the dial: the durations of its phases, the TLS version, and all dialled addresses.
     var wire: WireRecord
-    /// Records how the address performs; `nil` for a proxy's.
+    /// Records the performance of the address; `nil` for a proxy's address.
     var report: AddressReport?
-    /// The proxy at its end, which forwards requests; `nil` for a connection that leads to the server.
+    /// The proxy that forwards requests; `nil` for a connection to the server, directly or through a tunnel.
     var forwardProxy: ProxyServer?
-    /// Buffers the bytes that arrive before ``takeOver()``.
     var handover: NIOLoopBound<HandoverHandler>
 
-    /// The round-trip time, estimated from the dial: TCP takes one round trip, TLS 1.3 one more, older versions two
+    /// The round-trip time, estimated from the dial: TCP takes one round trip, TLS 1.3 another, older versions two more
     /// (RFC 8446 §2).
     var roundTrip: Duration? {
         guard let tcp = wire.tcp, let tls = wire.tls else { return wire.tcp }
         return (tcp + tls) / (wire.tlsVersion == "TLSv1.3" ? 2 : 3)
     }
 
-    /// Passes the buffered bytes to the handlers after ``handover``, in order, and turns on automatic reading. Called
-    /// on the channel's loop, once.
+    /// Passes the buffered bytes to the handlers after ``handover``, in order, and turns on automatic reading. Call it
+    /// once, on the channel's event loop.
     func takeOver() {
-        // The handler passes on what it stores while it is removed. A closed channel has removed its handlers already.
+        // On its removal, the handler passes on the buffered bytes. A closed channel has already removed its handlers.
         channel.pipeline.syncOperations.removeHandler(handover.value, promise: nil)
         try? channel.syncOptions?.setOption(.autoRead, value: true)
     }
 }
 
-/// Records for the next dial how an address performs, from any thread.
+/// Records the performance of an address for later dials. Callable from any thread.
 struct AddressReport: Sendable {
     let address: IPAddress
     let host: String
@@ -52,10 +51,10 @@ struct AddressReport: Sendable {
         selector.note(.responded(firstByte: firstByte, endpoint: endpoint), of: address, of: host)
     }
 
-    /// Notes that the connection was lost with requests in flight: closed, reset or silent.
+    /// Records that the connection was closed, reset or silent with requests in flight.
     func failed() { selector.note(.failed, of: address, of: host) }
 
-    /// Whether another address of the host is known to be so much faster that a new connection pays off.
+    /// Whether another address of the host is so much faster that a new connection pays off.
     var hasLost: Bool {
         let known = hosts?.addresses(of: host, scheme: "https") ?? []
         return known.count > 1 && selector.hasLost(address, among: known, of: host)

@@ -2,26 +2,23 @@ import NIOCore
 import NIOSSL
 import Runway
 
-/// Makes connections to hosts, the fastest address first, and verifies the hosts over TLS.
+/// Establishes connections to hosts, attempts the fastest address first, and verifies hosts over TLS.
 ///
-/// TLS verifies the host's name, whichever address and proxy the connection uses.
+/// TLS verifies the host's name, regardless of the address or proxy that the connection uses.
 struct Dialer: Sendable {
-    /// The TLS of connections to `https` origins.
     let tls: TLSPreparation
-    /// Looks up the addresses of hosts.
     let resolver: HostResolver
-    /// The lists of hosts' addresses, which need no lookup.
+    /// Lists of hosts' addresses that need no lookup; `nil` if there are none.
     let hosts: HostBook?
-    /// Decides which address is the best.
+    /// Ranks the addresses of hosts.
     let selector: HostSelector
-    /// The proxies that connections are made through.
     let proxies: ProxySettings
-    /// Returns the current addresses of this device; `nil` if the system does not know them.
+    /// Returns the current addresses of this device, or `nil` if the system does not report them.
     let localAddresses: @Sendable () -> Set<IPAddress>?
 
-    /// Creates a dialer, and prepares TLS on another thread, unless `tls` is passed.
+    /// Creates a dialer. Unless `tls` is passed, it prepares TLS on another thread.
     ///
-    /// - Throws: ``NetworkError/Kind/invalidConfiguration`` for a ``TrustPolicy`` that can't be applied.
+    /// - Throws: ``NetworkError/Kind/invalidConfiguration`` for a ``TrustPolicy`` that cannot be applied.
     init(
         _ configuration: TransportConfiguration, resolver: HostResolver = HostResolver(), clock: LayerClock = .system,
         selector: HostSelector? = nil,
@@ -45,17 +42,17 @@ struct Dialer: Sendable {
         self.localAddresses = localAddresses
     }
 
-    /// Returns this dialer with connections over TLS that offer only HTTP/1.1.
+    /// Returns a copy of this dialer whose TLS connections offer only HTTP/1.1.
     ///
-    /// - Throws: ``NetworkError/Kind/invalidConfiguration`` for a ``TrustPolicy`` that can't be applied.
+    /// - Throws: ``NetworkError/Kind/invalidConfiguration`` for a ``TrustPolicy`` that cannot be applied.
     func offeringHTTP1Alone(_ configuration: TransportConfiguration) throws(NetworkError) -> Dialer {
         var configuration = configuration
         configuration.httpVersions = .http1Only
         return try Dialer(configuration, resolver: resolver, selector: selector, localAddresses: localAddresses)
     }
 
-    /// Makes a connection to `origin`, on `eventLoop`, until `deadline`. ``start(_:on:deadline:avoiding:)`` can be
-    /// cancelled.
+    /// Establishes a connection to `origin` by `deadline`. To be able to cancel, use
+    /// ``start(_:on:deadline:avoiding:)``.
     ///
     /// The future fails with a ``DialError``.
     func dial(
@@ -64,20 +61,19 @@ struct Dialer: Sendable {
         start(origin, on: eventLoop, deadline: deadline).connection
     }
 
-    /// The purpose of a connection.
+    /// The intended use of a connection.
     enum Purpose {
-        /// Requests and responses, which an HTTP proxy may forward.
+        /// Requests and responses. An HTTP proxy may forward them.
         case requests
-        /// A protocol that follows an upgrade. The connection has to lead to the server: no proxy may forward its
-        /// requests.
+        /// A protocol that follows an upgrade. The connection must lead to the server, without a forwarding proxy.
         case anyProtocol
     }
 
-    /// Starts to make a connection to `origin`, on `eventLoop`, until `deadline`. From any thread.
+    /// Starts to establish a connection to `origin` by `deadline`. Callable from any thread.
     ///
     /// - Parameters:
-    ///   - avoided: Addresses that are dialled after all others. The default is empty.
-    ///   - purpose: The purpose of the connection. The default is ``Purpose/requests``.
+    ///   - avoided: Addresses that are attempted after all others. The default is empty.
+    ///   - purpose: The intended use of the connection. The default is ``Purpose/requests``.
     func start(
         _ origin: Origin, on eventLoop: any EventLoop, deadline: NIODeadline, avoiding avoided: Set<IPAddress> = [],
         carrying purpose: Purpose = .requests
@@ -95,13 +91,14 @@ struct Dialer: Sendable {
     }
 }
 
-/// A connection that is being made.
+/// A dial in progress.
 struct Dial: Sendable {
-    /// The connection, on the loop that was passed. Fails with a ``DialError``.
+    /// The connection, on the event loop that was passed. Fails with a ``DialError``.
     let connection: EventLoopFuture<DialedConnection>
     fileprivate let operation: NIOLoopBoundBox<DialOperation?>
 
-    /// Cancels the dial: closes its sockets and fails ``connection``, unless that has succeeded. From any thread.
+    /// Cancels the dial: closes its sockets and fails ``connection``, unless it has already succeeded. Callable from
+    /// any thread.
     func cancel() {
         let operation = operation
         let cancel = { @Sendable in operation.value?.cancel() ?? () }
@@ -109,7 +106,7 @@ struct Dial: Sendable {
     }
 }
 
-/// Returns the addresses of all interfaces of this device; `nil` if the system does not know them.
+/// Returns the addresses of all interfaces of this device, or `nil` if the system does not report them.
 @Sendable
 func systemLocalAddresses() -> Set<IPAddress>? {
     guard let devices = try? System.enumerateDevices() else { return nil }

@@ -1,10 +1,9 @@
 import NIOCore
 import NIOTLS
 
-/// Buffers the bytes after TLS's handshake until the handlers of HTTP are in the pipeline, and reports the handshake.
+/// Buffers the bytes after the TLS handshake until the HTTP handlers are in the pipeline, and reports the handshake.
 ///
-/// The handler buffers at most one read of the socket, since it turns off the channel's automatic reading at the end of
-/// the handshake.
+/// It turns off automatic reading at the end of the handshake, so it buffers at most one read of the socket.
 final class HandoverHandler: ChannelInboundHandler, RemovableChannelHandler {
     typealias InboundIn = ByteBuffer
     typealias InboundOut = ByteBuffer
@@ -20,22 +19,21 @@ final class HandoverHandler: ChannelInboundHandler, RemovableChannelHandler {
     }
 
     private var events: [Event] = []
-    /// Called once with the protocol that both ends agreed on (ALPN), or with the error of the handshake; `nil` after
-    /// that.
+    /// Called once, with the negotiated protocol (ALPN) or with the error of the handshake; then set to `nil`.
     private var onHandshake: OnHandshake?
 
-    /// Creates a handler; without `onHandshake`, one for a plain connection.
+    /// - Parameter onHandshake: Called when the handshake has ended; `nil` for a plain connection.
     init(onHandshake: OnHandshake? = nil) { self.onHandshake = onHandshake }
 
     private func endHandshake(_ result: Result<String?, any Error>) {
-        // The call may close the channel, which ends the handshake again.
+        // The closure may close the channel, which would report the end of the handshake again.
         let call = onHandshake.take()
         call?(self, result)
     }
 
     func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
         if case .handshakeCompleted(let name)? = event as? TLSUserEvent, onHandshake != nil {
-            // TLS passes on the bytes of the read that completed the handshake right after this event, whatever the option is.
+            // After this event, TLS still passes on the other bytes of the same read, even without automatic reading.
             try? context.channel.syncOptions?.setOption(.autoRead, value: false)
             endHandshake(.success(name))
         } else {

@@ -4,16 +4,16 @@ package import NIOCore
 import Runway
 import Synchronization
 
-/// Looks up the addresses of hosts off the event loops. Lookups of one host at a time share one call of the system.
+/// Looks up the addresses of hosts off the event loops. Simultaneous lookups of one host share one system call.
 ///
 /// One call of `getaddrinfo` returns IPv4 and IPv6 addresses together, in the order that the system prefers (RFC 6724).
-/// RFC 8305 §3 recommends to start with the family that arrives first. That would save the difference between two
-/// responses of one name server, but lose the order and take a second thread for each host. A host with listed
-/// addresses needs no lookup.
+/// RFC 8305 §3 recommends starting with the family that arrives first. This would save the time between two responses
+/// of a name server, but lose the order and need a second thread per host. A host with listed addresses needs no
+/// lookup.
 ///
-/// `localhost` and names below it lead to this machine, whatever a name server says (RFC 6761 §6.3).
+/// `localhost` and names below it always mean this machine, even if a name server says otherwise (RFC 6761 §6.3).
 package final class HostResolver: Sendable {
-    /// The most lookups at the same time, each of which blocks a thread; further lookups wait.
+    /// The maximum number of simultaneous lookups, each of which blocks a thread. Further lookups wait.
     static let maximumConcurrentLookups = 16
 
     private struct State {
@@ -26,15 +26,15 @@ package final class HostResolver: Sendable {
     /// Guards the waiters of each host, and the hosts that wait for a thread.
     private let state = Mutex(State())
 
-    /// Creates a resolver that looks hosts up by a function, for tests.
+    /// Creates a resolver with a custom lookup function, for tests.
     ///
-    /// - Parameter lookUp: Returns the addresses of a host in the order of preference (RFC 6724); may block its thread.
+    /// - Parameter lookUp: Returns the addresses of a host in order of preference (RFC 6724). It may block its thread.
     init(_ lookUp: @escaping @Sendable (String) throws -> [SocketAddress]) { self.lookUp = lookUp }
 
-    /// Looks hosts up with the system.
+    /// Creates a resolver that uses the system's lookup.
     package convenience init() { self.init(systemAddresses) }
 
-    /// Returns the addresses of a host, at least one, without a port, on this loop.
+    /// Returns the addresses of a host: at least one, each without a port. The future is on `eventLoop`.
     package func addresses(of host: String, on eventLoop: any EventLoop) -> EventLoopFuture<[SocketAddress]> {
         let promise = eventLoop.makePromise(of: [SocketAddress].self)
         let isFree = state.withLock { state in
@@ -52,7 +52,7 @@ package final class HostResolver: Sendable {
         return promise.futureResult
     }
 
-    /// Looks up this host, and then the hosts that wait for a thread.
+    /// Looks up a host, and then further hosts that wait for a thread.
     private func work(on first: String) {
         var next: String? = first
         while let host = next {
@@ -74,7 +74,7 @@ package final class HostResolver: Sendable {
 }
 
 extension HostResolver {
-    /// Returns the loopback addresses that the system has for `localhost`, or else 127.0.0.1 and ::1.
+    /// Returns the system's loopback addresses for `localhost`, or else 127.0.0.1 and ::1.
     private func ownAddresses() throws -> [SocketAddress] {
         let known = (try? lookUp("localhost")) ?? []
         let own = known.filter { $0.ipAddress.flatMap { IPAddress($0) }?.isLoopback == true }
@@ -82,7 +82,7 @@ extension HostResolver {
     }
 }
 
-/// A host's name could not be turned into addresses.
+/// The error of a failed lookup of a host's addresses.
 package struct LookupError: DescribedError {
     package let host: String
     package let reason: String
@@ -90,13 +90,13 @@ package struct LookupError: DescribedError {
     package var description: String { reason }
 }
 
-/// Returns the addresses of a host as the system knows them, by `getaddrinfo`.
+/// Returns the addresses of a host by `getaddrinfo`.
 ///
 /// - Throws: ``LookupError``.
 @Sendable
 private func systemAddresses(of host: String) throws -> [SocketAddress] {
-    // No flags: Darwin then uses AI_DEFAULT (getaddrinfo(3)), which leaves out addresses of a family that no interface has, and turns
-    // an IPv4 address on an IPv6-only network into the IPv6 address that leads to it (NAT64), except for those of this machine.
+    // Without flags, Darwin uses AI_DEFAULT (getaddrinfo(3)). It omits addresses of families that no interface has, and
+    // translates an IPv4 address on an IPv6-only network (NAT64), except this machine's.
     var hints = addrinfo()
     #if canImport(Glibc)
         hints.ai_socktype = Int32(SOCK_STREAM.rawValue)
@@ -109,7 +109,7 @@ private func systemAddresses(of host: String) throws -> [SocketAddress] {
     guard status == 0 else { throw LookupError(host: host, reason: String(cString: gai_strerror(status))) }
     return sequence(first: first, next: { $0?.pointee.ai_next }).compactMap { entry in
         guard let info = entry?.pointee, let bytes = UnsafeRawPointer(info.ai_addr) else { return nil }
-        // The family decides the type of the bytes.
+        // The address family determines the type of the bytes.
         switch info.ai_family {
         case AF_INET: return SocketAddress(bytes.loadUnaligned(as: sockaddr_in.self))
         case AF_INET6: return SocketAddress(bytes.loadUnaligned(as: sockaddr_in6.self))

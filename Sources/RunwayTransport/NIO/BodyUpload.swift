@@ -1,10 +1,10 @@
 import NIOCore
 import Runway
 
-/// Sends a body that is a stream, part by part, each when the connection has written the one before.
+/// Sends a streamed request body in parts. Each part is sent when the connection has written the previous one.
 ///
-/// ``run()`` reads the stream in a task of its own, since a response may come before the end of the body. A connection
-/// starts and stops the sending; parts of a sending that was stopped are discarded.
+/// ``run()`` reads the stream in its own task, since a response may arrive before the end of the body. A connection
+/// starts and stops a transmission of the body; parts for a stopped transmission are discarded.
 ///
 /// Unchecked: every variable is read and written only on the event loop.
 final class BodyUpload: @unchecked Sendable {
@@ -14,7 +14,7 @@ final class BodyUpload: @unchecked Sendable {
     private let eventLoop: any EventLoop
 
     private weak var exchange: Exchange?
-    /// The number of the sending that was started or stopped last.
+    /// Counts the starts and stops, to recognise parts of an earlier transmission.
     private var generation = 0
     private var isStartPending = false
     private var hasStarted = false
@@ -29,11 +29,10 @@ final class BodyUpload: @unchecked Sendable {
         self.eventLoop = eventLoop
     }
 
-    /// Whether the body can be sent from its start. On the loop.
+    /// Whether the body can be sent from its start. Use on the event loop.
     var canRestart: Bool { isReplayable || !hasStarted }
 
-    /// Sets the exchange whose body it sends, and the task that ``run()`` is called in. Called before the exchange
-    /// begins.
+    /// Sets the exchange and the task in which ``run()`` is called. Called before the exchange begins.
     func attach(to exchange: Exchange, in task: Task<Void, Never>) {
         eventLoop.execute {
             self.exchange = exchange
@@ -42,7 +41,7 @@ final class BodyUpload: @unchecked Sendable {
         }
     }
 
-    /// Starts to send the body from its start. On the loop.
+    /// Starts a transmission of the body from its start. Call on the event loop.
     func start() {
         guard !isOver else { return }
         generation += 1
@@ -55,13 +54,13 @@ final class BodyUpload: @unchecked Sendable {
         }
     }
 
-    /// Stops the sending. On the loop.
+    /// Stops the transmission. Call on the event loop.
     func stop() {
         generation += 1
         isStartPending = false
     }
 
-    /// Ends ``run()``. On the loop.
+    /// Makes ``run()`` return. Call on the event loop.
     func end() {
         isOver = true
         stop()
@@ -71,7 +70,7 @@ final class BodyUpload: @unchecked Sendable {
         waiter = nil
     }
 
-    /// Sends the body whenever a connection starts to, until the exchange ends.
+    /// Sends the body whenever a connection starts a transmission, until the exchange ends.
     func run() async {
         while let generation = await nextStart() { await send(generation) }
     }
@@ -99,7 +98,7 @@ final class BodyUpload: @unchecked Sendable {
         }
     }
 
-    /// Passes a part to the connection and waits until it was written. Returns `false` if the sending was stopped.
+    /// Passes a part to the connection and waits until it is written. Returns `false` if the transmission was stopped.
     private func write(_ part: [UInt8], _ generation: Int) async -> Bool {
         await withCheckedContinuation { continuation in
             eventLoop.execute {

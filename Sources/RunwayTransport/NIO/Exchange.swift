@@ -4,43 +4,39 @@ import Runway
 
 /// One request in flight, from its pool over a connection, and its response as it arrives.
 ///
-/// Unchecked: every variable is read and written only on the event loop of the pool, which ``begin(_:)`` and
-/// ``cancel(_:)`` hop to.
+/// Unchecked: every variable is read and written only on the pool's event loop. ``begin(_:)`` and ``cancel(_:)`` switch
+/// to it.
 final class Exchange: @unchecked Sendable {
-    /// The response or the error, and the record of the wire.
     typealias Outcome = (response: Result<WireResponse, any Error>, wire: WireRecord)
 
     let request: Request
     let head: WireRequestHead
     let pool: OriginPool
-    /// Whether the response stays open, as a stream of events does.
+    /// Whether the response stays open, as an event stream does.
     let isLongLived: Bool
 
-    /// The exchange's number within its pool; 0 before it is submitted.
+    /// The exchange's number in its pool; 0 before it is submitted.
     var id: RequestID = 0
-    /// The number of the exchange's HTTP/2 stream; 0 over HTTP/1.1.
+    /// The exchange's HTTP/2 stream number; 0 in HTTP/1.1.
     var streamNumber = 0
-    /// The time at which the exchange was submitted to its pool.
     var submitted = NIODeadline.uptimeNanoseconds(0)
-    /// Times and byte counts of the exchange.
     private(set) var meter = ExchangeMeter()
     /// The connection that carries the exchange; `nil` before and after.
     private(set) var connection: (any WireConnection)?
-    /// The connection that carries or last carried the exchange.
+    /// The connection that carries the exchange, or carried it last.
     private weak var lastConnection: (any WireConnection)?
-    /// The number of connections that lost the exchange.
+    /// The number of connections that were lost with the exchange.
     private var moves = 0
-    /// Whether any of the request may have reached the wire on connections that lost it.
+    /// Whether parts of the request may have been sent on connections that were lost.
     private var sentBefore = SendState.notSent
-    /// Whether any byte of a response arrived.
     private(set) var hasResponse = false
     private(set) var isReused = false
     private var facts: ConnectionFacts?
-    /// Whether the body waits for status 100.
+    /// Whether the body is sent only after status 100.
     private(set) var expectsContinue: Bool
     /// Sends a streamed body; `nil` if the body is not a stream.
     let upload: BodyUpload?
-    /// Called with the version of HTTP as soon as it is known.
+    /// Called with the HTTP version as soon as it is known.
     private let onVersion: @Sendable (String) -> Void
 
     private var state = State.created(cancellation: nil)
@@ -51,15 +47,15 @@ final class Exchange: @unchecked Sendable {
     ///                         │    └─head─▶ streaming ──end─▶ over
     ///                         └───────────── error ─────────▶ over
     private enum State {
-        /// The exchange has not begun; with the reason if it was cancelled already.
+        /// The exchange has not begun. If it was already cancelled, `cancellation` is the reason.
         case created(cancellation: (any Error)?)
         /// The caller waits for the response.
         case awaiting(CheckedContinuation<Outcome, Never>)
-        /// The head arrived, and the caller waits for the whole body.
+        /// The head has arrived, and the caller waits for the whole body.
         case collecting(CheckedContinuation<Outcome, Never>, WireResponse, WholeBody)
-        /// The caller has the head, and reads the body.
+        /// The caller has received the head and reads the body.
         case streaming(ResponseStream)
-        /// The exchange ended, with a response or an error. The caller may still read a body.
+        /// The exchange ended with a response or an error. The caller may still be reading a body.
         case over(ResponseStream?)
     }
 
@@ -79,7 +75,7 @@ final class Exchange: @unchecked Sendable {
         expectsContinue = head.expectsContinue(pool.configuration.wire)
     }
 
-    /// Submits the exchange to its pool. The continuation is resumed once, on the pool's loop.
+    /// Submits the exchange to its pool. The continuation is resumed once, on the pool's event loop.
     func begin(_ continuation: CheckedContinuation<Outcome, Never>) {
         pool.eventLoop.execute {
             guard case .created(let cancellation) = self.state else { preconditionFailure("an exchange begins once") }
@@ -92,7 +88,8 @@ final class Exchange: @unchecked Sendable {
         }
     }
 
-    /// Cancels the exchange, from any thread. The unread bytes of its response are discarded, also after its end.
+    /// Cancels the exchange. Unread bytes of its response are discarded, even after the end of the exchange. Callable
+    /// from any thread.
     func cancel(_ reason: any Error) {
         pool.eventLoop.execute {
             self.reportSilence()
@@ -119,7 +116,7 @@ extension Exchange {
         upload.attach(to: self, in: Task { @concurrent in await upload.run() })
     }
 
-    /// Notes that the reader of the response consumed `byteCount` bytes. From any thread.
+    /// Records that the reader of the response consumed `byteCount` bytes. Callable from any thread.
     func consumed(_ byteCount: Int) {
         pool.eventLoop.execute {
             if let connection = self.connection { return connection.consumed(byteCount, of: self) }
@@ -128,15 +125,14 @@ extension Exchange {
     }
 }
 
-/// Reports of the pool and of the connection. On the loop.
+/// Events that the pool and the connection report, on the event loop.
 extension Exchange {
-    /// Whether the body passes as it arrives.
+    /// Whether the body is passed on undecoded as it arrives.
     var isTransparent: Bool { pool.configuration.isTransparent }
 
-    /// Whether the exchange ended, with a response or an error.
     var isOver: Bool { if case .over = state { true } else { false } }
 
-    /// The body that the caller reads; `nil` for a response that is returned whole, and before the head.
+    /// The body that the caller reads; `nil` before the head, and for a response that is returned as a whole.
     var stream: ResponseStream? {
         switch state {
         case .streaming(let stream): stream
@@ -145,13 +141,13 @@ extension Exchange {
         }
     }
 
-    /// Whether any of the request reached the wire on the current connection, as far as is known.
+    /// Whether parts of the request may have been sent on the current connection.
     private var sending: SendState {
         if hasResponse { return .sent }
         return connection == nil ? .notSent : .unknown
     }
 
-    /// Notes that bytes of a response arrived, perhaps only the start of its head.
+    /// Records the arrival of the first bytes of a response, which may be only part of its head.
     func responseBegan() {
         hasResponse = true
         if meter.firstByte == nil { meter.firstByte = .now() }
@@ -167,27 +163,26 @@ extension Exchange {
         connection.send(self)
     }
 
-    /// Notes that the version of HTTP is known: over HTTP/2 when the request is sent, over HTTP/1 from the head of the
+    /// Reports the HTTP version. In HTTP/2, it is known when the request is sent; in HTTP/1, from the head of the
     /// response.
     func noteVersion(_ version: String) { onVersion(version) }
 
-    /// Notes that the request was sent in full.
     func requestSent(at instant: NIODeadline) { meter.sent = instant }
 
-    /// Notes that bytes of the request were written, framing included.
+    /// Counts written bytes of the request, including framing.
     func sent(byteCount: Int) { meter.sentByteCount += byteCount }
 
-    /// Notes that bytes of the response arrived, framing included.
+    /// Counts received bytes of the response, including framing.
     func received(byteCount: Int) { meter.receivedByteCount += byteCount }
 
-    /// Receives the head of a response of status 1xx.
+    /// Receives the head of a 1xx response.
     ///
     /// - Throws: ``WireError/malformed(_:)`` if there are too many.
     func receive(informational head: HTTPResponse) throws {
         hasResponse = true
         meter.firstByte = nil
         meter.informationalCount += 1
-        // A server reports the progress of an upload that way.
+        // Servers report the progress of an upload with 1xx responses, so many are permitted if the caller wants them.
         let limit = request.onInterim == nil ? pool.configuration.wire.maximumInformationalResponses : 1 << 20
         guard meter.informationalCount <= limit else {
             throw WireError.malformed("there are too many responses of status 1xx")
@@ -200,10 +195,10 @@ extension Exchange {
     ///
     /// - Parameters:
     ///   - head: The head.
-    ///   - omittedFields: The names of fields that were left out, since their values are not text. The default is
+    ///   - omittedFields: The names of fields that were omitted because their values are not text. The default is
     ///     empty.
     ///   - isEmpty: Whether the response has no body.
-    ///   - contentLength: The length in the head; `nil` if the head states none.
+    ///   - contentLength: The declared length; `nil` if the head declares none.
     /// - Throws: ``BodyTooLarge``, or ``ContentDecoder/Failure`` if there is no memory for decoding.
     func receive(
         _ head: HTTPResponse, leavingOut omittedFields: [HTTPField.Name] = [], isEmpty: Bool, contentLength: Int?
@@ -235,7 +230,7 @@ extension Exchange {
     }
 
     /// Records the response time of the address. If another address is much faster, the connection takes no further
-    /// exchange.
+    /// exchanges.
     private func reportResponse() {
         guard let report = facts?.report, let sent = meter.sent, let firstByte = meter.firstByte, firstByte >= sent
         else {
@@ -245,8 +240,7 @@ extension Exchange {
         if report.hasLost, !pool.isSpare, let connection { pool.drain(connection.id) }
     }
 
-    /// Records the address of a hedged attempt that lost the race as slower than the time that has passed since its
-    /// request was sent.
+    /// Records that the address of a losing hedged attempt takes longer than the time since its request was sent.
     private func reportSilence() {
         guard !isOver, request.hedgedAttempt?.hasLost == true, meter.firstByte == nil, let sent = meter.sent,
             let report = facts?.report
@@ -267,7 +261,7 @@ extension Exchange {
         switch state {
         case .streaming(let stream): stream.append(part)
         case .collecting(let continuation, let response, var body):
-            // The state gives the body away for the time, so that the bytes are not copied.
+            // Moves the body out of `state` during the change, so that its bytes are not copied.
             state = .awaiting(continuation)
             defer { state = .collecting(continuation, response, body) }
             try body.append(part)
@@ -276,7 +270,7 @@ extension Exchange {
         }
     }
 
-    /// Receives the end of the response. The connection has stopped carrying the exchange.
+    /// Receives the end of the response. The connection no longer carries the exchange.
     func receiveEnd() {
         do {
             if case .collecting(_, _, let body) = state { try body.finish() }
@@ -286,18 +280,18 @@ extension Exchange {
         }
     }
 
-    /// Notes that the connection was lost before the response was complete: the request moves to another connection, or
+    /// Handles the loss of the connection before the response was complete: the request moves to another connection, or
     /// fails.
     ///
     /// - Parameters:
     ///   - isUnprocessed: Whether the server certainly did not process the request. The default is `false`.
-    ///   - isUnsent: Whether no byte of the request was written, since the connection turned out to be lost. The
-    ///     default is `false`.
+    ///   - isUnsent: Whether no byte of the request was written because the connection was already lost. The default is
+    ///     `false`.
     func lost(_ error: any Error, isUnprocessed: Bool = false, isUnsent: Bool = false) {
         guard !isOver else { return }
         if !hasResponse, TLSFailure(error)?.refusesClient == true {
-            // It would on any connection. With TLS 1.3 it does so before its side of the handshake is complete, without reading a
-            // request.
+            // The server would refuse any connection, for example for lack of a client certificate. With TLS 1.3, it
+            // refuses before it has completed its handshake, and so before it reads a request.
             let isInHandshake = facts?.wire.tlsVersion == "TLSv1.3" && !isReused
             return finish(failing: ExchangeFailure(cause: error, sending: isInHandshake ? .notSent : sending))
         }
@@ -317,7 +311,7 @@ extension Exchange {
         pool.lost(self, loss, failing: failure)
     }
 
-    /// Notes that the server does not support `Expect`: the request is sent without it on another connection (RFC 9110
+    /// Handles a server that does not support `Expect`: the request is sent without it on another connection (RFC 9110
     /// §10.1.1).
     func expectationFailed() {
         expectsContinue = false
@@ -325,7 +319,7 @@ extension Exchange {
         lost(WireError.closed, isUnprocessed: true)
     }
 
-    /// Notes that the stream of the request's body threw an error, or did not have the declared length.
+    /// Handles a request body whose stream threw an error or did not have the declared length.
     func uploadFailed(_ error: any Error) {
         guard !isOver else { return }
         let connection = connection
@@ -333,16 +327,16 @@ extension Exchange {
         connection?.cancel(self)
     }
 
-    /// Notes that the exchange failed on its connection, which has stopped carrying it.
+    /// Handles a failure on the connection, which no longer carries the exchange.
     func failed(_ error: any Error) { finish(failing: ExchangeFailure(cause: error, sending: sending)) }
 
-    /// Ends the exchange with an error, unless it has ended.
+    /// Ends the exchange with an error, unless it has already ended.
     func finish(failing failure: ExchangeFailure) {
-        // An error on a later connection, or while waiting for one, says nothing about those before.
+        // Earlier connections may have sent the request, even if this one did not.
         end(ExchangeFailure(cause: failure.cause, sending: sentBefore.and(failure.sending)))
     }
 
-    /// Ends the exchange, unless it has ended, with an error or with the response that arrived.
+    /// Ends the exchange with an error or with the response that arrived, unless it has already ended.
     private func end(_ failure: ExchangeFailure?) {
         let ended = state
         if case .over = ended { return }
@@ -371,8 +365,8 @@ extension Exchange {
 }
 
 extension HTTPRequest {
-    /// A hash of the method and of the path without its query and without segments that contain digits, such as `42`.
-    /// Requests with equal hashes are assumed to take the server about as long.
+    /// A hash of the method and the path, without its query and without segments that contain digits, such as `42`.
+    /// Requests with equal hashes are assumed to take the server about the same time.
     fileprivate var endpointNumber: Int {
         var hasher = Hasher()
         hasher.combine(method)

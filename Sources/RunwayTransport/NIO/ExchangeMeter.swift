@@ -3,13 +3,11 @@ import Runway
 
 /// The times of an exchange's steps on its connection, and the numbers of sent and received bytes.
 struct ExchangeMeter {
-    /// The time at which the exchange was submitted to its pool.
     private var submitted: NIODeadline?
-    /// The time at which the connection started to carry the exchange.
+    /// The time when the connection started to carry the exchange.
     private(set) var begun: NIODeadline?
-    /// The time at which the request was sent in full.
+    /// The time when the last byte of the request was sent.
     var sent: NIODeadline?
-    /// The time at which the first byte of the response arrived.
     var firstByte: NIODeadline?
     var end: NIODeadline?
     var sentByteCount = 0
@@ -17,14 +15,13 @@ struct ExchangeMeter {
     var informationalCount = 0
     var informationalStatuses: [Int] = []
 
-    /// Notes that a connection starts to carry the exchange, maybe after another lost it.
+    /// Starts to measure on a connection, possibly after another one was lost.
     mutating func start(after submitted: NIODeadline) {
         self = ExchangeMeter()
         self.submitted = submitted
         begun = .now()
     }
 
-    /// Returns the record of the wire for a flight record.
     func record(isReused: Bool, _ facts: ConnectionFacts?) -> WireRecord {
         guard let begun, let facts else { return WireRecord() }
         var record = facts.wire(isReused: isReused)

@@ -7,14 +7,13 @@ import NIOSSL
 
 /// Prepares objects that a process creates or looks up only once.
 ///
-/// The threads of the event loops take time to start, and Swift's runtime searches all conformances of the program at
-/// the first cast of a type to a protocol, as happens with each channel handler. Together that takes milliseconds of a
-/// program's first call.
+/// The threads of the event loops take time to start. Swift's runtime searches all conformances of the program at the
+/// first cast of a type to a protocol, as happens for each channel handler. Together, this would add milliseconds to
+/// the first call.
 enum FirstUse {
-    /// Starts the preparation on another thread.
     static func preload() { DispatchQueue.global(qos: .userInitiated).async { _ = preparation } }
 
-    /// The results are stored, so that the compiler can't remove the search.
+    /// The results are stored, so that the compiler cannot remove the search.
     private static let preparation: [[Bool]] = {
         _ = MultiThreadedEventLoopGroup.singleton
         var encoder = HPACKEncoder(allocator: ByteBufferAllocator())

@@ -1,11 +1,11 @@
 import HTTPTypes
 
 extension HTTPFields {
-    /// Returns the value of `Content-Length`; `nil` if the field is absent.
+    /// Returns the value of `Content-Length`, or `nil` if the field is absent.
     ///
     /// The value consists of digits, with any number of leading zeros (RFC 9110 §8.6). The same length may be repeated,
-    /// also as a list (RFC 9112 §6.3). A malformed value is refused even if no body follows: after it, the connection
-    /// can't be trusted.
+    /// also as a list (RFC 9112 §6.3). A malformed value throws even if no body follows, since the end of the response
+    /// is then ambiguous.
     ///
     /// - Throws: ``WireError/malformed(_:)`` for a value that is not a number, or for different values.
     func contentLength() throws(WireError) -> Int? {
@@ -13,7 +13,7 @@ extension HTTPFields {
         for value in self[values: .contentLength] {
             for item in value.split(separator: ",", omittingEmptySubsequences: false) {
                 let digits = item.withoutBlanks
-                // `Int` reads a sign, too, and no number that is too large for it.
+                // `Int` would also accept a sign. It returns `nil` for a number that is too large.
                 guard digits.utf8.allSatisfy(\.isDigit), let number = Int(digits) else {
                     throw .malformed("its Content-Length is not a number, or too large")
                 }

@@ -36,9 +36,9 @@ public final class NIOTransport: Transport {
     let upgraded: UpgradedConnections
     let gauge = RequestGauge()
 
-    /// Sends requests over connections of its own, which it opens when a request needs them.
+    /// Creates a transport with its own connections, which are opened when requests need them.
     ///
-    /// - Throws: `NetworkError.Kind.invalidConfiguration` for certificates that can't be read.
+    /// - Throws: `NetworkError.Kind.invalidConfiguration` for certificates that cannot be read.
     public convenience init(
         configuration: TransportConfiguration = TransportConfiguration()
     ) throws(NetworkError) {
@@ -61,7 +61,7 @@ public final class NIOTransport: Transport {
         pools.shutDown()
     }
 
-    /// Whether neither body is a stream.
+    /// Returns whether the transport itself ends the request at its deadline: `true` unless a body is a stream.
     public func endsInTime(_ request: Request) -> Bool {
         switch (request.delivery, request.body) {
         case (.streamed, _), (_, .stream): false
@@ -76,7 +76,7 @@ public final class NIOTransport: Transport {
         if let offer = request.webSocket { return try await openWebSocket(request, offer, in: flight) }
         do {
             let head = try WireRequestHead(request, isTransparent: isTransparent)
-            // The second attempt of a hedged request uses another address than the first.
+            // The second attempt of a hedged request must use another address than the first attempt.
             let isSpare = request.hedgedAttempt?.contender == .second
             guard let lease = PoolLease(to: Origin(request.head), of: pools, isSpare: isSpare, countedBy: gauge) else {
                 throw ExchangeFailure(WireError.shutDown)
@@ -106,9 +106,10 @@ public final class NIOTransport: Transport {
     }
 
     /// Connects to the origin of a URL, unless a connection is open, so that the first request need not wait. Returns
-    /// at once, and reports no failure.
+    /// immediately, and reports no failure.
     ///
-    /// - Parameter url: An absolute URL of `http` or `https`, such as a service's base URL. Anything else is ignored.
+    /// - Parameter url: An absolute URL with the scheme `http` or `https`, such as a service's base URL. Anything else
+    ///   is ignored.
     public func warmUp(_ url: String) {
         guard let target = try? HTTPTarget(URIReference(url.utf8)) else { return }
         warmUp(
@@ -117,10 +118,11 @@ public final class NIOTransport: Transport {
 
     private func warmUp(_ origin: Origin) { PoolLease(to: origin, of: pools, countedBy: gauge)?.pool.warm() }
 
-    /// Prepares for another network: stores the measurements of addresses on the last network, retires all connections
-    /// (see ``retireConnections()``), then measures the addresses of the ``maximumRenewedOrigins`` origins that were
-    /// used last, and connects to them. Returns at once. A layer calls the function when its status reports another
-    /// network.
+    /// Prepares for another network. A layer calls the function when its status reports a change. Returns immediately.
+    ///
+    /// The function stores the measurements of addresses on the last network, and retires all connections (see
+    /// ``retireConnections()``). It then measures the addresses of the ``maximumRenewedOrigins`` most recently used
+    /// origins, and connects to them.
     public func networkDidChange(to status: NetworkStatus) {
         selector.follow(status)
         retireConnections()
@@ -129,13 +131,14 @@ public final class NIOTransport: Transport {
         arrival.renew(origins) { [weak self] in self?.warmUp($0) }
     }
 
-    /// The most origins that ``networkDidChange(to:)`` connects to: 8.
+    /// The maximum number of origins that ``networkDidChange(to:)`` connects to: 8.
     public static let maximumRenewedOrigins = 8
 
-    /// Sends further requests only over new connections. Requests in flight may complete, except on a connection from
-    /// an address that the device no longer has, which is closed at once. Other HTTP/2 connections with requests in
-    /// flight are sent a PING, and closed if the server does not acknowledge it within 10 s.
-    /// WebSockets are checked in the same way; any byte counts as an acknowledgement.
+    /// Makes later requests use new connections. Requests in flight may complete, except on a connection from an
+    /// address that the device no longer has, which is closed immediately.
+    ///
+    /// Other HTTP/2 connections with requests in flight are sent a PING, and closed if the server does not acknowledge
+    /// it within 10 s. WebSockets are checked in the same way; any received byte counts as an acknowledgement.
     public func retireConnections() {
         pools.drainAll()
         upgraded.check()
@@ -150,7 +153,7 @@ public final class NIOTransport: Transport {
     }
 }
 
-/// A request's use of the pool of an origin, which ends with the deinit.
+/// A request's use of an origin's pool. It ends when the lease is released.
 final class PoolLease: Sendable {
     let pool: OriginPool
     private let origin: Origin
@@ -163,7 +166,8 @@ final class PoolLease: Sendable {
     /// - Parameters:
     ///   - isSpare: Whether to use the spare pool, which avoids the addresses of the origin's main pool. The default is
     ///     `false`.
-    ///   - makesPool: Whether to create the pool if there is none; otherwise `nil` is returned. The default is `true`.
+    ///   - makesPool: Whether to create the pool if it does not exist; otherwise, the result is `nil`. The default is
+    ///     `true`.
     init?(
         to origin: Origin, of pools: OriginPools, isSpare: Bool = false, makesPool: Bool = true,
         countedBy gauge: RequestGauge

@@ -3,7 +3,7 @@ import NIOCore
 import Runway
 
 extension Response {
-    /// Creates the response to an exchange. A streamed body holds the lease as long as it lives.
+    /// Creates the response to an exchange. A streamed body holds the lease until it is released.
     init(_ response: WireResponse, to exchange: Exchange, in flight: Flight, holding lease: PoolLease) {
         switch response.body {
         case .whole(let bytes):
@@ -18,7 +18,7 @@ extension Response {
     }
 }
 
-/// Reads the body of a streamed response. Its deinit cancels an exchange that has not ended.
+/// Reads the body of a streamed response. When it is released, it cancels an unfinished exchange.
 private final class ResponseReader: Sendable {
     let exchange: Exchange
     private let stream: ResponseStream
@@ -33,11 +33,11 @@ private final class ResponseReader: Sendable {
     }
 
     deinit {
-        // After the end this only discards unread bytes.
+        // After the end of the exchange, this only discards unread bytes.
         exchange.cancel(CancellationError())
     }
 
-    /// Returns the next part without decoding; `nil` at the end.
+    /// Returns the next part without decoding, or `nil` at the end.
     func nextPart() async throws -> ByteBuffer? {
         let exchange = exchange
         let stream = stream
@@ -52,15 +52,14 @@ private final class ResponseReader: Sendable {
         return part
     }
 
-    /// Cancels the exchange because of this error, and returns the error for the caller.
+    /// Cancels the exchange because of an error, and returns the error for the caller.
     func fail(_ error: any Error) -> NetworkError {
         exchange.cancel(error)
         noteWire()
         return NetworkError(transport: error, from: exchange.request.head.authority)
     }
 
-    /// Records that the body was read to its end, and that `byteCount` bytes behind the end of the coded body were
-    /// ignored.
+    /// Records that `byteCount` bytes after the end of the coded body were ignored.
     func noteSurplus(_ byteCount: Int) { flight.noteSurplus(byteCount) }
 
     private func noteWire() {
@@ -69,7 +68,7 @@ private final class ResponseReader: Sendable {
 }
 
 extension BodyStream {
-    /// The parts of a reader, decoded in the task that reads them, as far as it reads.
+    /// Creates the decoded parts of a reader. They are decoded on demand, in the task that reads them.
     fileprivate init(_ reader: ResponseReader, undoing codings: [ContentCoding]) {
         self.init {
             let limits = reader.exchange.pool.configuration.wire.decodingLimits

@@ -2,25 +2,24 @@ import NIOCore
 import Runway
 import Synchronization
 
-/// The parts of a response's body between the event loop, which appends them, and their reader.
+/// The parts of a response's body. The event loop appends them, and a reader consumes them.
 ///
-/// The stream has no limit of its own: it reports the number of consumed bytes, and the connection lets the server send
-/// accordingly.
+/// The stream has no limit: it reports the number of consumed bytes, and the connection performs flow control.
 final class ResponseStream: Sendable {
     fileprivate struct State {
         var parts = CircularBuffer<ByteBuffer>()
-        /// The end of the response; `nil` before.
+        /// The end of the response; `nil` before the end.
         var end: Result<Void, any Error>?
         /// The record of the wire; `nil` before the end.
         var wire: WireRecord?
         var reader: CheckedContinuation<Void, Never>?
-        /// The number of bytes that were consumed since the last report to the connection.
+        /// The number of bytes consumed since the last report to the connection.
         var unreportedByteCount = 0
-        /// The size of the parts.
+        /// The size of the unread parts in bytes.
         var byteCount = 0
 
-        /// Parts of at most this size are appended to the part before them, up to ``joinedByteCount``: each part costs
-        /// some hundred bytes of memory, and retains all bytes of its read.
+        /// A part of at most this size is joined with the previous part, up to ``joinedByteCount``: each part costs
+        /// some hundred bytes, and retains all bytes of its read.
         static let smallByteCount = 4 << 10
         static let joinedByteCount = 16 << 10
     }
@@ -32,8 +31,6 @@ final class ResponseStream: Sendable {
     /// Guards the parts and their waiting reader.
     private let state = Mutex(State())
 
-    /// Starts without parts.
-    ///
     /// - Parameters:
     ///   - step: The number of consumed bytes after which ``next()`` returns their number.
     ///   - unread: The connection's counter of unread bytes. The default is `nil`, no counter.
@@ -44,7 +41,7 @@ final class ResponseStream: Sendable {
 
     deinit { unread?.subtract(state.withLock(\.byteCount)) }
 
-    /// Appends a part. A small part joins the part before it, see ``State/smallByteCount``.
+    /// Appends a part. A small part may be joined with the previous one, see ``State/smallByteCount``.
     func append(_ part: ByteBuffer) {
         let reader = state.withLock { state in
             guard state.end == nil else { return nil as CheckedContinuation<Void, Never>? }
@@ -55,7 +52,7 @@ final class ResponseStream: Sendable {
         reader?.resume()
     }
 
-    /// Ends the stream, unless it has ended. Before an error the reader still receives the earlier parts.
+    /// Ends the stream, unless it has already ended. Before an error, the reader still receives the earlier parts.
     func finish(_ result: Result<Void, any Error>, _ wire: WireRecord) {
         let reader = state.withLock { state in
             guard state.end == nil else { return nil as CheckedContinuation<Void, Never>? }
@@ -79,7 +76,6 @@ final class ResponseStream: Sendable {
         }
     }
 
-    /// Whether there are unread bytes.
     var hasUnread: Bool { state.withLock { $0.byteCount > 0 } }
 
     /// The record of the wire; `nil` before the end.
@@ -87,8 +83,8 @@ final class ResponseStream: Sendable {
 
     /// Returns the next part, or `nil` at the end, and the number of consumed bytes to report to the connection.
     ///
-    /// Cancelling the task does not end the wait: the canceller has to end the stream. Only one reader may wait at a
-    /// time.
+    /// Cancelling the task does not end the wait: whoever cancels must also end the stream. Only one reader may wait at
+    /// a time.
     func next() async throws -> (part: ByteBuffer?, consumed: Int) {
         while true {
             let step = step

@@ -1,18 +1,18 @@
 import NIOCore
 import Runway
 
-/// Limits for the time for which a server may be silent.
+/// The maximum times for which a server may be silent.
 struct SilenceLimits {
-    /// The longest time in which no byte is written or read.
+    /// The maximum time in which no byte is written or read.
     var idleTimeout: TimeAmount
-    /// The longest time from the request to the start of the response; `nil` for no limit.
+    /// The maximum time from the end of the request to the start of the response; `nil` sets no limit.
     var firstByteTimeout: TimeAmount?
 
-    /// Returns the time at which the server will have been silent for too long, and the error for that case.
+    /// Returns the time when the server will have been silent for too long, and the error for this case.
     ///
     /// - Parameters:
-    ///   - progress: The time at which a byte was last written or read.
-    ///   - sent: The time at which the request was sent in full, if the response has not begun; otherwise `nil`.
+    ///   - progress: The time when a byte was last written or read.
+    ///   - sent: The time when the whole request was sent; `nil` if it was not, or the response has begun.
     func due(after progress: NIODeadline, awaitedSince sent: NIODeadline?) -> (due: NIODeadline, error: WireError) {
         let due = progress + idleTimeout
         guard let firstByteTimeout, let sent, sent + firstByteTimeout < due else { return (due, .silent) }

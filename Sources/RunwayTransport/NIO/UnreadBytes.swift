@@ -1,18 +1,17 @@
 import Synchronization
 
-/// Counts the unread bytes of streamed responses over one connection, including those of responses that have ended.
+/// Counts the unread bytes of streamed responses over one connection, including responses that have ended.
 ///
-/// The connection lets the server send accordingly. While it holds the server back, it sets ``isHeld``, and every read
-/// is reported to it.
+/// The connection uses the count for flow control. While the server must wait, the connection sets ``isHeld``, and
+/// every read is reported to it.
 final class UnreadBytes: Sendable {
     private let bytes = Atomic(0)
     private let isHolding = Atomic(false)
 
-    /// The number of unread bytes.
     var count: Int { bytes.load(ordering: .sequentiallyConsistent) }
 
     /// Whether the connection waits for its readers. The connection sets it before it reads ``count``, and a reader
-    /// reads it after it changed ``count``: one of them always sees the other's change.
+    /// reads it after changing ``count``: one of them always sees the other's change.
     var isHeld: Bool {
         get { isHolding.load(ordering: .sequentiallyConsistent) }
         set { isHolding.store(newValue, ordering: .sequentiallyConsistent) }

@@ -2,17 +2,17 @@ import Foundation
 import NIOCore
 
 extension Channel {
-    /// The number of rounds, 1 ms apart, in which pending input is read before the peer counts as one that never stops
-    /// sending.
+    /// The maximum number of rounds, 1 ms apart, in which pending input is read. A peer that still sends then counts as
+    /// never stopping.
     private static var maximumRounds: Int { 100 }
 
-    /// Calls `write` once the channel has read all bytes that have arrived: at once if the system's buffer is empty. On
-    /// the loop.
+    /// Calls `write` when the channel has read all bytes that have arrived; immediately if the system's buffer is
+    /// empty. Call on the event loop.
     ///
-    /// Bytes that arrive before a request are no response to it (RFC 9112 §9.2). The handlers read them before the
-    /// request is written, and close the channel because of them. Over TLS they may be a message of TLS itself, after
-    /// which the connection is still usable. A peer that never stops sending gets no request: the channel is closed
-    /// because of ``WireError/unsolicited``, and `write` is not called.
+    /// Bytes that arrive before a request are not a response to it (RFC 9112 §9.2). The handlers read them before the
+    /// request is written, and close the channel because of them. Over TLS, they may be a TLS message, after which the
+    /// connection stays usable. For a peer that never stops sending, the channel is closed because of
+    /// ``WireError/unsolicited``, and `write` is not called.
     func afterReading(_ write: @escaping () -> Void) { afterReading(rounds: Self.maximumRounds, write) }
 
     private func afterReading(rounds: Int, _ write: @escaping () -> Void) {
@@ -23,8 +23,8 @@ extension Channel {
         }
     }
 
-    /// Whether the system has bytes of the peer, or its end of the connection, that the channel has not read; `false`
-    /// for a channel without a socket. On the loop.
+    /// Whether the system has unread bytes from the peer, or an unread end of the connection. `false` for a channel
+    /// without a socket. Use on the event loop.
     var hasUnreadInput: Bool {
         let isReadable = try? pipeline.syncOperations.withUnsafeTransportIfAvailable(of: NIOBSDSocket.Handle.self) {
             var socket = pollfd(fd: $0, events: Int16(POLLIN), revents: 0)

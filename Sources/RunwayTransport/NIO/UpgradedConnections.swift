@@ -1,23 +1,23 @@
 import Runway
 import Synchronization
 
-/// A connection that has left HTTP, such as a WebSocket, and that its owner closes.
+/// A connection that no longer uses HTTP, such as a WebSocket. Its owner closes it.
 protocol UpgradedConnection: AnyObject, Sendable {
-    /// The address of this device that the connection was made from; `nil` if it is not known.
+    /// The local address of the connection; `nil` if it is not known.
     var localAddress: IPAddress? { get }
 
-    /// Closes the connection at once, because of any error.
+    /// Closes the connection immediately, because of an error.
     func cut(_ error: any Error)
 
-    /// Closes the connection if the server sends nothing within this time after a ping.
+    /// Sends a ping, and closes the connection if the server sends nothing within the limit.
     func checkLiveness(within limit: Duration)
 
-    /// Starts to close the connection in order, since the client leaves.
+    /// Starts an orderly close of the connection by the client.
     func leave()
 }
 
-/// The connections of a transport that have left HTTP: it closes them at its shutdown, and checks them after a change
-/// of network.
+/// The connections of a transport that no longer use HTTP. The transport closes them at its shutdown, and checks them
+/// after a change of network.
 final class UpgradedConnections: Sendable {
     private struct Entry {
         weak var connection: (any UpgradedConnection)?
@@ -63,7 +63,7 @@ final class UpgradedConnections: Sendable {
         }
     }
 
-    /// Closes all connections in order, as far as they are closed in time; ``add(_:)`` returns `false` from then on.
+    /// Starts an orderly close of all connections; ``add(_:)`` returns `false` from now on.
     func shutDown() {
         state.withLock { $0.isShutDown = true }
         for connection in connections { connection.leave() }

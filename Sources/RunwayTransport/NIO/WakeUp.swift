@@ -1,18 +1,18 @@
 import NIOCore
 
-/// One timer for all time-outs of a connection: it fires at the earliest instant that was set, or before, and its
-/// handler finds out which time-outs have passed and sets it again.
+/// One timer for all timeouts of a connection. It fires at or before the earliest instant that was set. Its handler
+/// checks which timeouts have passed, and sets the timer again.
 ///
-/// A timer for each exchange would cost more than the rest of a small exchange.
+/// A timer per exchange would cost more than the rest of a small exchange.
 final class WakeUp {
     private let eventLoop: any EventLoop
     private var timer: (instant: NIODeadline, task: Scheduled<Void>)?
-    /// Called on the loop; ``stop()`` releases it.
+    /// Called on the event loop. ``stop()`` releases it.
     var handler: (() -> Void)?
 
     init(on eventLoop: any EventLoop) { self.eventLoop = eventLoop }
 
-    /// Fires at this instant or before.
+    /// Makes the timer fire at or before an instant.
     func set(_ instant: NIODeadline) {
         guard handler != nil else { return }
         if let timer, timer.instant <= instant { return }
@@ -24,7 +24,6 @@ final class WakeUp {
         timer = (instant, task)
     }
 
-    /// Prevents the timer from firing.
     func stop() {
         timer?.task.cancel()
         timer = nil

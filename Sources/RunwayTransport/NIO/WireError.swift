@@ -3,9 +3,8 @@ import Runway
 
 /// An error of a connection, or of a request that has no connection yet.
 enum WireError: Error, Equatable {
-    /// The transport was shut down.
     case shutDown
-    /// The URL of the request can't be used, for this reason.
+    /// The URL of the request cannot be used, for the given reason.
     case unusableURL(String)
     /// A TRACE request had a body (RFC 9110 §9.3.8).
     case traceWithBody
@@ -13,7 +12,7 @@ enum WireError: Error, Equatable {
     case headTooLarge(limit: Int)
     /// The limit on requests that wait for a connection to the origin is reached.
     case tooManyWaiting(limit: Int)
-    /// No connection was made in time.
+    /// No connection was established in time.
     case notConnectedInTime
     /// The deadline of the call passed.
     case deadlineExceeded
@@ -23,21 +22,21 @@ enum WireError: Error, Equatable {
     case noFirstByte
     /// The server did not acknowledge a PING (RFC 9113 §6.7) in time.
     case pingTimedOut
-    /// The device no longer has the address that the connection was made from.
+    /// The device no longer has the local address of the connection.
     case networkGone
-    /// The connection ended before a byte of the response.
+    /// The connection ended before the first byte of the response.
     case closed
     /// The connection ended within the response.
     case closedInResponse
-    /// The server sent bytes over HTTP/1.1 before any request.
+    /// Over HTTP/1.1, the server sent bytes before any request.
     case unsolicited
-    /// The server switched protocols, which no request of this transport allows (RFC 9110 §15.2.2).
+    /// The server switched protocols, although no request asked for it (RFC 9110 §15.2.2).
     case switchedProtocols
-    /// The received bytes are not HTTP, or are ambiguous, for this reason.
+    /// The received bytes are invalid or ambiguous as HTTP, for the given reason.
     case malformed(String)
-    /// The chunks of an HTTP/1.1 response are malformed, for this reason.
+    /// The chunks of an HTTP/1.1 response are malformed, for the given reason.
     case chunks(String)
-    /// The body of an HTTP/1.1 response has this transfer coding, which is not supported.
+    /// The body of an HTTP/1.1 response has an unsupported transfer coding.
     case transferCoding(String)
     /// The server reset the stream of the request.
     case reset(HTTP2ErrorCode)
@@ -48,7 +47,8 @@ enum WireError: Error, Equatable {
 }
 
 extension WireError {
-    /// Returns the kind and the message of the error that a caller sees. `place` names the server in the message.
+    /// Returns the kind and the message of the error that is shown to the caller. `place` names the server in the
+    /// message.
     func meaning(_ place: String) -> (NetworkError.Kind, String) {
         switch self {
         case .shutDown: (.noNetwork, "The transport was shut down.")
@@ -93,7 +93,7 @@ extension WireError {
     /// Whether the server ended the stream or the connection because it requires HTTP/1.1 (RFC 9113 §7).
     var requiresHTTP1: Bool { [.reset(.http11Required), .ended(.http11Required)].contains(self) }
 
-    /// Whether any byte of the request was sent, as far as the error shows.
+    /// Whether any byte of the request was sent, if the error shows it.
     var sending: SendState {
         switch self {
         case .unusableURL, .traceWithBody, .headTooLarge, .tooManyWaiting, .notConnectedInTime, .goneAway,

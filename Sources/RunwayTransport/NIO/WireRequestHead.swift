@@ -1,7 +1,7 @@
 import HTTPTypes
 import Runway
 
-/// The head of a request as it is sent, whatever the version of HTTP.
+/// The head of a request as it is sent, for any version of HTTP.
 struct WireRequestHead: Sendable {
     let method: HTTPRequest.Method
     let scheme: String
@@ -9,14 +9,14 @@ struct WireRequestHead: Sendable {
     let authority: String
     /// Path and query, escaped.
     let target: String
-    /// The authority of the URL, in the same form: it names the host that is connected to, whatever the field `Host`
-    /// names.
+    /// The authority of the URL, in the same form. Its host is connected to, even if the `Host` field names another
+    /// host.
     private let urlAuthority: String
-    /// The fields, without `Host`, `Content-Length` and `Transfer-Encoding`, and without `Expect: 100-continue`.
+    /// The fields, without `Host`, `Content-Length`, `Transfer-Encoding` and `Expect: 100-continue`.
     let fields: HTTPFields
-    /// The length of the body to send; `nil` if it is unknown, or 0 and the method usually has no body.
+    /// The length of the body to send; `nil` if it is unknown, or if it is 0 and the method usually has no body.
     let contentLength: Int?
-    /// Whether there is a body of unknown length.
+    /// Whether the body has an unknown length.
     let hasUnknownLength: Bool
     private let asksForContinue: Bool
 
@@ -28,20 +28,20 @@ struct WireRequestHead: Sendable {
         scheme = try Self.scheme(head)
         target = isTransparent ? head.receivedTarget : head.escapedTarget
         urlAuthority = try Self.authority(head.authority, scheme: scheme)
-        // A caller such as a proxy may set another host than the URL's.
+        // A caller such as a proxy may set a host that differs from the URL's.
         let named = HTTPField.Name("host").flatMap { head.headerFields[$0] }
         authority = if let named { try Self.authority(named, scheme: scheme) } else { urlAuthority }
         var fields = head.headerFields
         asksForContinue = fields[.expect]?.lowercased() == "100-continue"
         if let name = HTTPField.Name("host") { fields[name] = nil }
-        // The caller's length may be wrong; the body's is not.
+        // The caller's field may be wrong, so the length of the actual body replaces it.
         fields[.contentLength] = nil
         fields[.transferEncoding] = nil
         if asksForContinue { fields[.expect] = nil }
         if !isTransparent {
             if fields[.acceptEncoding] == nil {
-                // A response to HEAD has no body to compress, and fields of the plain body are of more use. A range counts the
-                // bytes of the coded body, of which no part can be decoded by itself.
+                // A response to HEAD has no body to compress, and the fields of the uncoded body are more useful. A
+                // range counts bytes of the coded body, and a part of it cannot be decoded.
                 let isPlain = method == .head || fields[.range] != nil
                 fields[.acceptEncoding] = isPlain ? "identity" : ContentCoding.accepted
             }
@@ -56,13 +56,13 @@ struct WireRequestHead: Sendable {
         if method == .trace, hasBody { throw WireError.traceWithBody }
     }
 
-    /// The target in absolute form (RFC 9112 §3.2.2), of `OPTIONS *` without a path (§3.2.4).
+    /// The target in absolute form (RFC 9112 §3.2.2); for `OPTIONS *` without a path (§3.2.4).
     var absoluteTarget: String { "\(scheme)://\(urlAuthority)\(target == "*" ? "" : target)" }
 
-    /// Whether bytes follow the head, or may follow it.
+    /// Whether bytes follow the head or may follow it.
     var hasBody: Bool { hasUnknownLength || (contentLength ?? 0) > 0 }
 
-    /// Whether the body waits for status 100.
+    /// Returns whether the body is sent only after status 100.
     func expectsContinue(_ settings: WireSettings) -> Bool {
         guard hasBody else { return false }
         guard let threshold = settings.expectContinueByteCount else { return asksForContinue }
@@ -75,7 +75,7 @@ struct WireRequestHead: Sendable {
         return scheme
     }
 
-    /// Returns a host and a port, without the scheme's default port.
+    /// Returns host and port, without the scheme's default port.
     private static func authority(_ authority: String?, scheme: String) throws(WireError) -> String {
         guard let authority, !authority.isEmpty else { throw .unusableURL("it names no host") }
         guard authority.utf8.allSatisfy(\.isAuthorityCharacter) else {
@@ -90,8 +90,7 @@ struct WireRequestHead: Sendable {
 }
 
 extension UInt8 {
-    /// Whether the byte is a letter, a digit, or another character of a host, a port or the brackets of an IPv6 literal
-    /// (RFC 3986 §3.2.2).
+    /// Whether the byte may occur in a host, a port, or the brackets of an IPv6 literal (RFC 3986 §3.2.2).
     fileprivate var isAuthorityCharacter: Bool {
         switch self {
         case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),

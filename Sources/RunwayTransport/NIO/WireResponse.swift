@@ -2,7 +2,7 @@ import HTTPTypes
 import NIOCore
 import Runway
 
-/// A response as it leaves the event loop.
+/// A response that the event loop passes to the caller.
 struct WireResponse: Sendable {
     enum Body: Sendable {
         case whole([UInt8])
@@ -10,41 +10,40 @@ struct WireResponse: Sendable {
     }
 
     let head: HTTPResponse
-    /// The names of fields that were left out of the head, since their values are not text.
+    /// The names of header fields that were omitted because their values are not text.
     let omittedFields: [HTTPField.Name]
     var body: Body
-    /// The codings that the reader of a stream has to decode, in this order.
+    /// The codings that the reader of a stream must decode, in this order.
     let codings: [ContentCoding]
     /// Whether the body was decoded, or its reader decodes it.
     let isDecoded: Bool
-    /// The number of bytes behind the end of a whole coded body that were ignored.
+    /// The number of ignored bytes after the end of a collected coded body.
     var surplusByteCount = 0
 }
 
-/// Whether a response of this status to this method has no body (RFC 9112 §6.3).
+/// Returns whether a response with this status to this method has no body (RFC 9112 §6.3).
 func isBodiless(_ status: HTTPResponse.Status, to method: HTTPRequest.Method) -> Bool {
     method == .head || status == .noContent || status == .notModified || status.kind == .informational
 }
 
 extension [UInt8] {
-    /// Reserves space for the length in the head of a response, but at most 1 MiB, since a server may send any length.
+    /// Reserves space for the declared length of a response, but at most 1 MiB, since a server may declare any length.
     mutating func reserveCapacity(forPromised byteCount: Int) { reserveCapacity(Swift.min(byteCount, 1 << 20)) }
 }
 
-/// The body of a response that is collected and decoded on the event loop, with a limit.
+/// The body of a response that is collected and decoded on the event loop, up to a limit.
 struct WholeBody {
     private(set) var bytes: [UInt8] = []
     private let maximumByteCount: Int
     private let decoder: ContentDecoder?
-    /// The number of bytes behind the end of the coded body that were ignored.
     var surplusByteCount: Int { decoder?.surplusByteCount ?? 0 }
 
-    /// - Throws: ``BodyTooLarge`` if the length in the head exceeds the limit.
+    /// - Throws: ``BodyTooLarge`` if the declared length exceeds the limit.
     init(_ decoder: ContentDecoder?, contentLength: Int?, upTo maximumByteCount: Int) throws {
         self.decoder = decoder
         self.maximumByteCount = maximumByteCount
         guard let contentLength, contentLength > 0 else { return }
-        // The decoded size is not in the head; it is checked part by part.
+        // The declared length is that of the coded body. The decoded size is checked as parts arrive.
         guard decoder == nil else { return }
         guard contentLength <= maximumByteCount else { throw BodyTooLarge(limit: maximumByteCount) }
         bytes.reserveCapacity(forPromised: contentLength)
@@ -66,6 +65,6 @@ struct WholeBody {
         }
     }
 
-    /// - Throws: ``ContentDecoder/Failure`` if the coded body is not complete.
+    /// - Throws: ``ContentDecoder/Failure`` if the coded body is incomplete.
     func finish() throws { try decoder?.finish() }
 }

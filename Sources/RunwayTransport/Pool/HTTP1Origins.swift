@@ -3,12 +3,12 @@ import Synchronization
 
 /// The origins whose servers require HTTP/1.1 (RFC 9113 §7), and the dialer for them.
 final class HTTP1Origins: Sendable {
-    /// The most origins that are remembered; the least recently used is forgotten first.
+    /// The maximum number of stored origins. Beyond it, the least recently used one is evicted.
     static let maximumCount = 256
 
     private let configuration: TransportConfiguration
     private let base: Dialer
-    /// Guards the dialer, which is made for the first connection.
+    /// Guards the dialer, which is created for the first connection.
     private let ownDialer = Mutex<Dialer?>(nil)
     /// Guards the origins.
     private let origins = Mutex(
@@ -19,16 +19,14 @@ final class HTTP1Origins: Sendable {
         base = dialer
     }
 
-    /// Whether the server of an origin requires HTTP/1.1.
     func contains(_ origin: Origin) -> Bool { origins.withLock { $0.change(origin) { _ in } != nil } }
 
-    /// Notes that the server of an origin requires HTTP/1.1.
     func insert(_ origin: Origin) { origins.withLock { $0.insert((), for: origin, byteCount: 0) } }
 
-    /// Returns a dialer that only offers HTTP/1.1. A server that chose HTTP/2 could not be asked for an upgrade either
-    /// (RFC 9113 §8.6).
+    /// Returns a dialer that offers only HTTP/1.1. If a server selected HTTP/2, no upgrade could be requested (RFC 9113
+    /// §8.6).
     ///
-    /// - Throws: `NetworkError.Kind.invalidConfiguration` for a ``TrustPolicy`` that can't be applied.
+    /// - Throws: `NetworkError.Kind.invalidConfiguration` for a ``TrustPolicy`` that cannot be applied.
     func dialer() throws(NetworkError) -> Dialer {
         if case .http1Only = configuration.httpVersions { return base }
         let result: Result<Dialer, NetworkError> = ownDialer.withLock { own in

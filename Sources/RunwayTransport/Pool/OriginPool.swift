@@ -2,12 +2,12 @@ import NIOCore
 import Runway
 import Synchronization
 
-/// The connections of one origin: performs the actions of its ``PoolMachine``.
+/// The connections of one origin. It performs the actions of its ``PoolMachine``.
 ///
-/// The pool, its connections and its exchanges run on one event loop. Locks guard only values that other threads use as
-/// well, such as ``addressesInUse`` and the parts of streamed responses (``ResponseStream``).
+/// The pool, its connections and its exchanges run on one event loop. Locks guard only values that other threads also
+/// use, such as ``addressesInUse`` and the parts of streamed responses (``ResponseStream``).
 ///
-/// Unchecked: every variable is read and written only on `eventLoop`, which the functions for any thread hop to.
+/// Unchecked: every variable is read and written only on `eventLoop`; functions that any thread may call switch to it.
 final class OriginPool: @unchecked Sendable {
     let origin: Origin
     let eventLoop: any EventLoop
@@ -20,18 +20,17 @@ final class OriginPool: @unchecked Sendable {
     var isSpare: Bool { main != nil }
     /// Addresses that a new connection uses only if the host has no others.
     var avoidedAddresses: Set<IPAddress> { main?()?.addressesInUse.withLock { $0 } ?? [] }
-    /// Guards the known addresses of its connections, which the spare pool reads from its own loop.
+    /// Guards the addresses of the connections, which the spare pool reads from its own event loop.
     let addressesInUse = Mutex<Set<IPAddress>>([])
 
-    /// The largest head of a request that the server accepts over HTTP/2, counted by RFC 9113 §6.5.2. The last settings
-    /// received apply to a new connection until its own settings arrive.
+    /// The maximum size of a request's head that the server accepts over HTTP/2 (RFC 9113 §6.5.2). The last received
+    /// value applies to a new connection until its own settings arrive.
     var maximumHeaderListSize = Int.max
     private var machine: PoolMachine
     private(set) var connections: [ConnectionID: any WireConnection] = [:] {
         didSet { publishAddresses() }
     }
     private var dials: [ConnectionID: Dial] = [:]
-    /// The error of the last dial that failed.
     private var dialError: (any Error)?
     private(set) var waiting: [RequestID: Exchange] = [:]
     private var requestCount: RequestID = 0
@@ -60,9 +59,9 @@ final class OriginPool: @unchecked Sendable {
     }
 }
 
-/// Exchanges. On the loop.
+/// Exchanges, on the event loop.
 extension OriginPool {
-    /// Sends an exchange as soon as there is a connection for it.
+    /// Sends an exchange as soon as a connection is available.
     func submit(_ exchange: Exchange) {
         requestCount += 1
         exchange.id = requestCount
@@ -84,10 +83,10 @@ extension OriginPool {
         waiting[exchange.id] = nil
     }
 
-    /// Opens a stream that carries another protocol, on the shared connection (RFC 8441).
+    /// Opens a stream for another protocol on the shared connection (RFC 8441).
     ///
-    /// - Returns: The stream as a channel of bytes; `nil` if there is no shared connection, its server does not accept
-    ///   the stream, or it has no room.
+    /// - Returns: The stream as a channel; `nil` if there is no shared connection, its server does not accept the
+    ///   stream, or it has no free slot.
     func openTunnel(_ head: WireRequestHead, to name: String) -> (channel: any Channel, facts: ConnectionFacts)? {
         for connection in connections.values where connection.acceptsTunnels && machine.reserve(connection.id) {
             if let channel = connection.openTunnel(head, to: name) { return (channel, connection.facts) }
@@ -125,40 +124,39 @@ extension OriginPool {
     }
 }
 
-/// Reports of connections. On the loop.
+/// Events that connections report, on the event loop.
 ///
-/// A connection may close while it reports, for example because the reset of a stream can't be written. Its later
-/// reports are ignored.
+/// A connection may close while it reports an event, for example because a reset cannot be written. Its later events
+/// are ignored.
 extension OriginPool {
-    /// Notes that a connection stopped carrying an exchange, and can carry another.
+    /// Records that a connection no longer carries an exchange, and can carry another.
     func ended(_ connection: ConnectionID) {
         guard connections[connection] != nil else { return }
         perform(machine.ended(connection, now: .now()))
     }
 
-    /// Notes that the server accepts `limit` exchanges at once on a connection.
+    /// Records that the server accepts `limit` simultaneous exchanges on a connection.
     func limitChanged(_ connection: ConnectionID, to limit: Int) {
         guard connections[connection] != nil else { return }
         perform(machine.limitChanged(connection, to: limit, now: .now()))
     }
 
-    /// Notes that a connection accepts no more exchanges.
+    /// Records that a connection accepts no more exchanges.
     func drain(_ connection: ConnectionID) {
         guard connections[connection] != nil else { return }
         drain([connection])
     }
 
-    /// Connections of the pool accept no more exchanges.
     func drain(_ connections: [ConnectionID]) { perform(machine.drain(connections, now: .now())) }
 
-    /// Notes that the server requires HTTP/1.1: the shared connection accepts no more exchanges, and new connections
+    /// Records that the server requires HTTP/1.1. The shared connection accepts no more exchanges, and new connections
     /// offer only HTTP/1.1 (RFC 9113 §7).
     func requireHTTP1() {
         http1.insert(origin)
         perform(machine.requireExclusive(now: .now()))
     }
 
-    /// Notes that a connection closed. It reports the loss of its exchanges after this.
+    /// Removes a closed connection. The connection reports the loss of its exchanges afterwards.
     func closed(_ connection: ConnectionID) {
         // A connection that closed before it was added is reported as a failed dial.
         guard connections.removeValue(forKey: connection) != nil else { return }
@@ -166,15 +164,15 @@ extension OriginPool {
     }
 }
 
-/// The pool as a whole. From any thread.
+/// The pool as a whole. Callable from any thread.
 extension OriginPool {
-    /// Makes a connection unless there is one.
+    /// Opens a connection, unless there is one.
     func warm() {
         eventLoop.execute { self.perform(self.machine.warm()) }
     }
 
-    /// Sends no further exchange on the current connections. Closes busy connections from an address that the device no
-    /// longer has, and checks the other busy connections.
+    /// Stops using the current connections for further exchanges. Closes busy connections from an address that the
+    /// device no longer has, and checks the other busy connections.
     func drainAll() {
         eventLoop.execute {
             self.perform(self.machine.drainAll(now: .now()))
@@ -191,7 +189,7 @@ extension OriginPool {
         }
     }
 
-    /// Closes every connection at once, and fails the waiting exchanges.
+    /// Closes every connection immediately, and fails the waiting exchanges.
     func shutDown() {
         eventLoop.execute {
             let cut = self.connections
@@ -204,7 +202,6 @@ extension OriginPool {
     }
 }
 
-/// Actions of the machine.
 extension OriginPool {
     private func perform(_ actions: [PoolAction], failing error: (any Error)? = nil) {
         for action in actions {
@@ -243,7 +240,8 @@ extension OriginPool {
 
     private func connected(_ id: ConnectionID, _ dialed: DialedConnection) {
         if dialed.applicationProtocol == "h2" { return useShared(id, dialed) }
-        // TLS passes on bytes of the read that ended the handshake only after it has reported that end.
+        // Runs in a later turn of the event loop, since TLS passes on remaining bytes of the read only after it has
+        // reported the end of the handshake.
         eventLoop.execute { self.useExclusive(id, dialed) }
     }
 
@@ -264,7 +262,8 @@ extension OriginPool {
         guard !machine.isShutDown else { return dialed.channel.close(promise: nil) }
         do {
             let connection = try HTTP1Connection(id, dialed, in: self)
-            // Bytes before a request could be mistaken for its response: a server that sends such bytes receives no request.
+            // Starts reading before the request is sent. Bytes that arrive earlier could be mistaken for its response,
+            // so they close the connection.
             dialed.takeOver()
             if let reason = connection.closeReason { throw reason }
             connections[id] = connection
@@ -276,7 +275,7 @@ extension OriginPool {
     }
 
     private func connectFailed(_ id: ConnectionID, _ error: any Error) {
-        // The shutdown cancels the dials.
+        // The shutdown cancels dials, which then report failures.
         guard !machine.isShutDown else { return }
         dialError = error
         perform(machine.connectFailed(id, now: .now()))
@@ -295,15 +294,16 @@ extension OriginPool {
     }
 }
 
-/// The spare pool of an origin, for the second attempts of hedged requests: it avoids the addresses of the main pool.
+/// The spare pool of an origin, for second attempts of hedged requests. It avoids the addresses of the main pool.
 extension OriginPool {
-    /// Publishes the addresses of the connections for the spare pool. On the loop.
+    /// Publishes the addresses of the connections for the spare pool. Call on the event loop.
     func publishAddresses() {
         let addresses = Set(connections.values.compactMap { $0.facts.report?.address })
         addressesInUse.withLock { $0 = addresses }
     }
 
-    /// Drains connections to addresses that the main pool uses by now, if there is another address. On the loop.
+    /// Drains connections to addresses that the main pool now uses, if the host has another address. Call on the event
+    /// loop.
     func drainSharedAddresses() {
         guard isSpare else { return }
         let avoided = avoidedAddresses

@@ -2,21 +2,20 @@ import NIOPosix
 import Runway
 import Synchronization
 
-/// The pools of a transport, one for each origin. At ``maximumPools`` the unused pool that was used least recently is
+/// The pools of a transport, one per origin. At ``maximumPools``, the least recently used pool without leases is
 /// evicted.
 final class OriginPools: Sendable {
     fileprivate struct Entry {
         let pool: OriginPool
         /// The number of leases.
         var userCount = 0
-        /// The sequence number of its last use.
+        /// The sequence number of the last use.
         var lastUse: UInt64 = 0
     }
 
-    /// The key of a pool.
     fileprivate struct Key: Hashable {
         let origin: Origin
-        /// Whether the pool is the spare pool, which avoids the addresses of the main pool, for hedged requests.
+        /// Whether this is the spare pool for hedged requests, which avoids the addresses of the main pool.
         let isSpare: Bool
     }
 
@@ -41,8 +40,8 @@ final class OriginPools: Sendable {
         self.http1 = http1
     }
 
-    /// Returns the pool of an origin for one exchange, which has to ``leave(_:isSpare:)`` the pool; `nil` after the
-    /// shutdown, and if the origin has no pool and `makesPool` is `false`.
+    /// Returns the pool of an origin for one exchange, which must later call ``leave(_:isSpare:)``. Returns `nil` after
+    /// the shutdown, or if the origin has no pool and `makesPool` is `false`.
     func enter(_ origin: Origin, isSpare: Bool = false, makesPool: Bool = true) -> OriginPool? {
         let key = Key(origin: origin, isSpare: isSpare)
         let (pool, evicted) = state.withLock { state -> (OriginPool?, OriginPool?) in
@@ -52,7 +51,7 @@ final class OriginPools: Sendable {
             if state.entries[key] == nil {
                 if state.entries.count >= Self.maximumPools { evicted = state.evict() }
                 let main = { @Sendable [weak self] in self?.main(of: origin) }
-                // All connections and exchanges of a pool share one loop.
+                // All connections and exchanges of a pool share one event loop.
                 let pool = OriginPool(
                     origin, on: MultiThreadedEventLoopGroup.singleton.next(), dialer: dialer, configuration, http1,
                     beside: isSpare ? main : nil)
@@ -66,7 +65,6 @@ final class OriginPools: Sendable {
         return pool
     }
 
-    /// Returns the main pool of an origin; `nil` if there is none.
     private func main(of origin: Origin) -> OriginPool? {
         state.withLock { $0.entries[Key(origin: origin, isSpare: false)]?.pool }
     }
@@ -76,18 +74,17 @@ final class OriginPools: Sendable {
         state.withLock { $0.entries[Key(origin: origin, isSpare: isSpare)]?.userCount -= 1 }
     }
 
-    /// Returns the origins that were used most recently, the latest first.
+    /// Returns the most recently used origins, the latest first.
     func recentOrigins(_ maximumCount: Int) -> [Origin] {
         let entries = state.withLock { $0.entries.filter { !$0.key.isSpare } }
         return entries.sorted { $0.value.lastUse > $1.value.lastUse }.prefix(maximumCount).map(\.key.origin)
     }
 
-    /// Drains all connections, see ``OriginPool/drainAll()``.
     func drainAll() {
         for pool in state.withLock({ $0.entries.values.map(\.pool) }) { pool.drainAll() }
     }
 
-    /// Closes all connections at once. ``enter(_:isSpare:)`` returns `nil` from then on.
+    /// Closes all connections immediately. ``enter(_:isSpare:)`` returns `nil` from now on.
     func shutDown() {
         let pools = state.withLock { state in
             defer { state.entries = [:] }
@@ -99,7 +96,7 @@ final class OriginPools: Sendable {
 }
 
 extension OriginPools.State {
-    /// Removes the unused pool that was used least recently; returns `nil` if all are in use.
+    /// Removes the least recently used pool without leases. Returns `nil` if all pools are in use.
     fileprivate mutating func evict() -> OriginPool? {
         guard let oldest = entries.filter({ $0.value.userCount == 0 }).min(by: { $0.value.lastUse < $1.value.lastUse })
         else { return nil }

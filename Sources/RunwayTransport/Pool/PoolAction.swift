@@ -1,91 +1,85 @@
 import NIOCore
 
-/// The number of a connection within its pool, counted up.
+/// The number of a connection in its pool. Numbers ascend and are never reused.
 typealias ConnectionID = Int
 
-/// The number of a request within its pool, counted up.
+/// The number of a request in its pool. Numbers ascend and are never reused.
 typealias RequestID = UInt64
 
-/// An action that ``PoolMachine`` decides on.
 enum PoolAction: Equatable {
-    /// Make a connection, and report it under this number.
+    /// Open a connection, and report it under this number.
     case connect(ConnectionID)
-    /// Send a request on a connection; `isReused` unless the connection has just been made.
+    /// Send a request on a connection. `isReused` is `false` for a new connection.
     case send(RequestID, on: ConnectionID, isReused: Bool)
-    /// Fail a waiting request.
     case fail(RequestID, PoolFailure)
-    /// Close a connection without requests, which the machine has removed.
+    /// Close a connection without requests. The machine has already removed it.
     case close(ConnectionID)
 }
 
-/// The result of submitting a request to the pool.
 enum PoolSubmission: Equatable {
-    /// The request is sent at once.
+    /// The request is sent immediately.
     case send(on: ConnectionID, isReused: Bool)
-    /// The request waits for a connection, and these actions are due.
+    /// The request waits for a connection. Perform these actions.
     case wait([PoolAction])
-    /// The request fails.
     case refuse(PoolFailure)
 }
 
-/// The reason why a request has no connection.
 enum PoolFailure: Equatable {
     /// The limit on waiting requests is reached.
     case tooManyWaiting
-    /// The attempt to connect failed.
+    /// The connection could not be established.
     case notConnected
-    /// No connection was made in time.
+    /// No connection was established in time.
     case notConnectedInTime
-    /// A connection lost the request, and the request may not move to another.
+    /// A connection was lost with the request, which must not be sent again.
     case notMoved
-    /// The pool is shut down.
     case shutDown
 }
 
-/// The way in which a connection carries requests.
+/// The number of requests that a connection carries at the same time.
 enum ConnectionSharing: Equatable {
-    /// One at a time (HTTP/1.1).
+    /// The connection carries one request at a time (HTTP/1.1).
     case exclusive
-    /// This many at once (HTTP/2).
+    /// The connection carries up to `limit` requests at the same time (HTTP/2).
     case shared(limit: Int)
 }
 
-/// A request that a connection lost, with the facts that decide whether it may move to another connection.
+/// A request whose connection was lost, with the facts that decide whether it may be sent on another connection.
 struct LostRequest: Equatable {
-    /// Whether the server certainly did not process the request: no byte of it was written, or the server said so (RFC
-    /// 9113 §8.7: REFUSED_STREAM, and GOAWAY with a lower stream), or the server asked for it over HTTP/1.1 instead
-    /// (§7: HTTP_1_1_REQUIRED).
+    /// Whether the server certainly did not process the request, for one of these reasons:
+    /// - no byte of the request was written;
+    /// - the server said so: REFUSED_STREAM, or GOAWAY with a lower stream (RFC 9113 §8.7);
+    /// - the server requires HTTP/1.1: HTTP_1_1_REQUIRED (§7).
     var isUnprocessed: Bool
-    /// Whether the connection is reused, so that the server may have closed it before the request arrived (RFC 9112
-    /// §9.3.1).
+    /// Whether the connection had been used before, so that the server may have closed it before the request arrived
+    /// (RFC 9112 §9.3.1).
     var wasReused: Bool
     /// Whether a byte of the response arrived.
     var hasResponse: Bool
     /// Whether the request's method is idempotent (RFC 9110 §9.2.2).
     var isIdempotent: Bool
-    /// Whether the server closed the connection because it requires HTTP/1.1, and may have processed the request.
+    /// Whether the server closed the connection because it requires HTTP/1.1. It may have processed the request.
     var requiresHTTP1 = false
     /// Whether the request's body can be sent again from its start.
     var isReplayable: Bool
-    /// The number of connections that lost the request before.
+    /// The number of connections that were lost with the request before.
     var moves: Int
-    /// The time at which the connection started to carry the request.
+    /// The time when the connection started to carry the request.
     var begun: NIODeadline
-    /// Whether the connection turned out to be lost before any byte of the request was written.
+    /// Whether the connection was found to be lost before any byte of the request was written.
     var isUnsent = false
 
-    /// The most moves of one request.
     static let maximumMoves = 3
 
-    /// Whether the server may have closed the connection, or the network may have dropped it, before the request was
-    /// sent. Other connections that were idle as long may be lost for the same reason.
+    /// Whether the connection may have been closed by the server, or dropped by the network, before the request was
+    /// sent. Other connections that were idle for as long may be lost, too.
     var isStale: Bool { wasReused && (isUnsent || !isUnprocessed) && !hasResponse }
 
     /// Whether the request may be sent on another connection.
     var mayMove: Bool {
         guard moves < Self.maximumMoves, isReplayable, !hasResponse else { return false }
-        // One stale connection is a race with the server's time-out. A request that is lost on a new one after it is not sent
-        // again.
+        // Losing one stale connection is a race with the server's timeout. If the new connection is lost too, the
+        // request is not sent again.
         return isUnprocessed || ((isStale || requiresHTTP1) && isIdempotent && moves == 0)
     }
 }

@@ -1,26 +1,24 @@
 import NIOCore
 import Runway
 
-/// Decides which request of one origin uses which connection: a state machine without I/O or a clock.
+/// Decides which request of one origin uses which connection. A state machine without I/O and clock.
 ///
-/// There is at most one shared connection, which carries many requests at once, in addition to draining ones. There are
-/// at most ``Limits/maximumConnections`` exclusive connections, which carry one request at a time, in addition to as
-/// many draining ones. Requests wait for a free connection in the order of their arrival. Until the first connection
-/// shows which kind the server offers, only one connection is made at a time.
+/// Besides draining connections, there is at most one shared connection, which carries many requests at once. There are
+/// at most ``Limits/maximumConnections`` exclusive connections, which carry one request at a time, and as many draining
+/// ones. Requests wait for a free connection in order of arrival. Until the first connection shows which kind the
+/// server offers, only one dial runs at a time.
 ///
-/// Events must name a connection that the machine asked for, and that neither the machine nor an event has closed. No
-/// event may follow ``shutDown()``.
+/// Events must name a connection that the machine requested, and that was not closed. No event may follow
+/// ``shutDown()``.
 struct PoolMachine {
-    /// The bounds of a pool.
     struct Limits {
-        /// The most connections that carry one request at a time.
+        /// The maximum number of exclusive connections.
         var maximumConnections: Int
-        /// The most requests that wait.
+        /// The maximum number of waiting requests.
         var maximumWaiting: Int
         /// The time for which an idle connection stays open.
         var keepAlive: TimeAmount
-        /// The time for which a request waits for a connection to be made. Its wait for a free connection has no limit
-        /// here.
+        /// The maximum time for which a request waits for a dial. The wait for a free connection is not limited here.
         var connectTimeout: TimeAmount
     }
 
@@ -39,9 +37,9 @@ struct PoolMachine {
         var isReused = false
         /// Whether the connection has carried a request.
         var hasCarried = false
-        /// Whether the connection accepts no further request.
+        /// Whether the connection accepts no further requests.
         var isDraining = false
-        /// The time at which the connection became idle; `nil` while it carries requests.
+        /// The time when the connection became idle; `nil` while it carries requests.
         var idleSince: NIODeadline?
 
         var isFree: Bool {
@@ -52,42 +50,41 @@ struct PoolMachine {
             }
         }
 
-        /// Whether the connection can take a request that a stale connection lost: it can't be stale itself.
+        /// Whether the connection can take a request from a lost stale connection, since it cannot be stale itself.
         var isFresh: Bool { !hasCarried || state != .exclusive }
     }
 
     let limits: Limits
-    /// Whether a connection may be a shared one.
+    /// Whether connections may be shared.
     private var mayShare: Bool
-    /// Whether connections are shared; `nil` until the first is made.
+    /// Whether connections are shared; `nil` until the first one is established.
     private(set) var isShared: Bool?
     private(set) var connections: [Connection] = []
     private var connectionCount = 0
     private(set) var waiting = PoolQueue()
-    /// The earliest instant at which waiting requests fail because no connection is available; `nil` while no
-    /// connection is being made.
+    /// The earliest instant at which waiting requests fail for lack of a connection; `nil` if no dial is in progress.
     private var connectDeadline: NIODeadline?
-    /// The number of consecutive failed dials, and the instant of the next dial while waiting requests may use other
+    /// The number of consecutive failed dials, and the instant of the next dial if waiting requests may use other
     /// connections.
     private var failedDials = 0
-    /// The delays of dials while there are other connections. They are not random, since a pool dials once at a time
-    /// then.
+    /// The delays between dials while other connections exist. They need no jitter, since the pool then dials one at a
+    /// time.
     private static let dialDelays = Backoff(base: .milliseconds(100), longest: .milliseconds(3200), certainPart: 1)
     private var nextDial: NIODeadline?
     private(set) var isShutDown = false
 
-    /// Starts without connections and requests.
+    /// Creates a pool without connections and requests.
     ///
     /// - Parameters:
-    ///   - limits: The bounds.
-    ///   - mayShare: Whether a connection may be a shared one.
+    ///   - limits: The limits.
+    ///   - mayShare: Whether connections may be shared.
     init(limits: Limits, mayShare: Bool) {
         self.limits = limits
         self.mayShare = mayShare
         isShared = mayShare ? nil : false
     }
 
-    /// The earliest instant at which ``timePassed(_:)`` has something to do.
+    /// The earliest instant at which ``timePassed(_:)`` must be called.
     var nextDeadline: NIODeadline? {
         var next: NIODeadline?
         for case let idleSince? in connections.lazy.map(\.idleSince) {
@@ -104,12 +101,11 @@ struct PoolMachine {
     }
 }
 
-/// Requests.
 extension PoolMachine {
-    /// Takes a request that is to be sent.
+    /// Accepts a request to be sent.
     mutating func submit(_ request: RequestID, now: NIODeadline) -> PoolSubmission {
         if isShutDown { return .refuse(.shutDown) }
-        // While a connection is free no request waits that it could carry.
+        // While a connection is free, no waiting request can use it, so the new request overtakes none.
         if let index = freeConnection() {
             let isReused = take(index)
             return .send(on: connections[index].id, isReused: isReused)
@@ -119,8 +115,8 @@ extension PoolMachine {
         return .wait(connectAsNeeded(now: now))
     }
 
-    /// Notes that a connection lost a request. A request that may move to another connection goes before all waiting
-    /// requests; after a stale connection it needs a connection that has carried no request.
+    /// Handles the loss of a request's connection. A request that may be sent again goes before all waiting requests.
+    /// If its connection was stale, it needs a connection that has carried no request.
     ///
     /// The end of the connection is reported separately.
     mutating func lost(_ request: RequestID, _ loss: LostRequest, now: NIODeadline) -> PoolSubmission {
@@ -130,13 +126,13 @@ extension PoolMachine {
             let isReused = take(index)
             return .send(on: connections[index].id, isReused: isReused)
         }
-        // The limit on waiting requests does not apply, and the time for connecting starts anew.
+        // The limit on waiting requests does not apply, and the time for connecting starts again.
         waiting.prepend(request, until: now + limits.connectTimeout, needsFresh: loss.isStale)
         return .wait(serve(now: now) + connectAsNeeded(now: now))
     }
 
-    /// Closes the connections that were idle at `instant`: a connection that carried a request since then was stale,
-    /// and so these may be, too.
+    /// Closes the connections that were idle at `instant`: a connection used since then was stale, so these may be
+    /// stale, too.
     mutating func retireIdle(since instant: NIODeadline, now: NIODeadline) -> [PoolAction] {
         let stale = connections.filter { connection in
             connection.state == .exclusive && connection.inUse == 0
@@ -146,8 +142,8 @@ extension PoolMachine {
         return stale.map { .close($0.id) } + connectAsNeeded(now: now)
     }
 
-    /// Assigns a stream that carries another protocol to a shared connection, until ``ended(_:now:)``. Returns `false`
-    /// if the connection has no room for it.
+    /// Assigns a stream for another protocol to a shared connection, until ``ended(_:now:)``. Returns `false` if the
+    /// connection has no free slot.
     mutating func reserve(_ connection: ConnectionID) -> Bool {
         let index = index(of: connection)
         guard case .shared = connections[index].state, connections[index].isFree else { return false }
@@ -158,7 +154,7 @@ extension PoolMachine {
     /// Cancels a waiting request.
     mutating func withdraw(_ request: RequestID) { waiting.withdraw(request) }
 
-    /// Notes that a request on a connection ended, and the connection can carry another.
+    /// Records that a request on a connection ended, so that the connection can carry another.
     mutating func ended(_ connection: ConnectionID, now: NIODeadline) -> [PoolAction] {
         let index = index(of: connection)
         precondition(connections[index].inUse > 0, "connection \(connection) carries no request")
@@ -177,15 +173,14 @@ extension PoolMachine {
     }
 }
 
-/// Connections.
 extension PoolMachine {
-    /// Makes a connection although no request waits for one, unless there is one.
+    /// Opens a connection although no request waits for one, unless there is one.
     mutating func warm() -> [PoolAction] {
         guard !isShutDown, connections.allSatisfy(\.isDraining), isShared != false || room > 0 else { return [] }
         return [connect()]
     }
 
-    /// Notes that a connection was made.
+    /// Records that a connection was established.
     mutating func connected(_ connection: ConnectionID, _ sharing: ConnectionSharing, now: NIODeadline) -> [PoolAction]
     {
         let index = index(of: connection)
@@ -207,10 +202,10 @@ extension PoolMachine {
         return actions + connectAsNeeded(now: now)
     }
 
-    /// Notes that a connection could not be made.
+    /// Records that a dial failed.
     ///
-    /// While there are other connections, requests keep waiting for them, since a server may limit their number; the
-    /// next dial follows after a backoff.
+    /// If other connections exist, requests keep waiting for them, since a server may limit their number. The next dial
+    /// follows after a backoff.
     mutating func connectFailed(_ connection: ConnectionID, now: NIODeadline) -> [PoolAction] {
         let isWanted = !connections.remove(at: index(of: connection)).isDraining
         guard connections.allSatisfy(\.isDraining) else {
@@ -224,13 +219,13 @@ extension PoolMachine {
         return waiting.takeAll().map { .fail($0, .notConnected) }
     }
 
-    /// Notes that a connection closed. The requests that it carried are reported one by one after this.
+    /// Records that a connection closed. The loss of its requests is reported individually afterwards.
     mutating func closed(_ connection: ConnectionID, now: NIODeadline) -> [PoolAction] {
         connections.remove(at: index(of: connection))
         return connectAsNeeded(now: now)
     }
 
-    /// Notes that the server accepts `limit` requests at once on a shared connection from now on.
+    /// Records that the server now accepts `limit` simultaneous requests on a shared connection.
     mutating func limitChanged(_ connection: ConnectionID, to limit: Int, now: NIODeadline) -> [PoolAction] {
         let index = index(of: connection)
         guard case .shared = connections[index].state else {
@@ -240,7 +235,7 @@ extension PoolMachine {
         return serve(now: now)
     }
 
-    /// Connections in `drained` accept no further request; requests in flight may complete.
+    /// Drains connections: they accept no further requests; requests in flight may complete.
     mutating func drain(_ drained: some Sequence<ConnectionID>, now: NIODeadline) -> [PoolAction] {
         for connection in drained { connections[index(of: connection)].isDraining = true }
         let unused = connections.filter { $0.isDraining && $0.inUse == 0 && $0.state != .connecting }
@@ -248,19 +243,18 @@ extension PoolMachine {
         return unused.map { .close($0.id) } + connectAsNeeded(now: now)
     }
 
-    /// No connection may be shared from now on. Shared connections, and those that may become shared, accept no further
-    /// request; requests in flight may complete.
+    /// Makes all connections exclusive. Shared connections, and those that may become shared, accept no further
+    /// requests; requests in flight may complete.
     mutating func requireExclusive(now: NIODeadline) -> [PoolAction] {
         mayShare = false
         isShared = false
         return drain(connections.filter { $0.state != .exclusive }.map(\.id), now: now)
     }
 
-    /// Lets no connection take a further request, since the network changed; requests in flight may complete.
+    /// Drains all connections after a change of network; requests in flight may complete.
     mutating func drainAll(now: NIODeadline) -> [PoolAction] { drain(connections.map(\.id), now: now) }
 
-    /// Fails the requests that waited too long for a connection to be made, and closes the connections that were idle
-    /// too long.
+    /// Fails requests that waited too long for a dial, and closes connections that were idle for too long.
     mutating func timePassed(_ now: NIODeadline) -> [PoolAction] {
         var actions: [PoolAction] = []
         if let connectDeadline, connectDeadline <= now {
@@ -272,11 +266,11 @@ extension PoolMachine {
             actions.append(.close(connection.id))
             connections.removeAll { $0.id == connection.id }
         }
-        // A shared connection whose limit is 0 is idle while requests wait for it.
+        // Requests may wait although an idle connection was just closed: a shared connection with a limit of 0 is idle.
         return actions + connectAsNeeded(now: now)
     }
 
-    /// Fails all waiting requests and closes all connections. The caller fails the requests in flight, and cancels
+    /// Fails all waiting requests and closes all connections. The caller fails the requests in flight and cancels
     /// dials.
     mutating func shutDown() -> [PoolAction] {
         isShutDown = true
@@ -294,7 +288,7 @@ extension PoolMachine {
         return index
     }
 
-    /// Returns the free connection that was used last, so that the others become idle for long enough to close.
+    /// Returns the most recently used free connection, so that the others stay idle long enough to close.
     private func freeConnection(isFresh: Bool = false) -> Int? {
         var best: Int?
         for index in connections.indices
@@ -309,7 +303,7 @@ extension PoolMachine {
         return best
     }
 
-    /// Assigns a request to a connection; returns whether the connection is reused.
+    /// Assigns a request to a connection. Returns whether the connection is reused.
     private mutating func take(_ index: Int) -> Bool {
         connections[index].inUse += 1
         connections[index].idleSince = nil
@@ -343,7 +337,7 @@ extension PoolMachine {
         return .connect(connectionCount)
     }
 
-    /// Makes as many connections as waiting requests can use, and sets how long the requests wait for them.
+    /// Opens as many connections as waiting requests can use, and limits the time that the requests wait for them.
     private mutating func connectAsNeeded(now: NIODeadline) -> [PoolAction] {
         if let nextDial, nextDial <= now { self.nextDial = nil }
         let actions = newConnections()
@@ -361,7 +355,7 @@ extension PoolMachine {
         var wanted = waiting.count - connecting
         if failedDials > 0, !usable.isEmpty { wanted = nextDial == nil && connecting == 0 ? min(wanted, 1) : 0 }
         var actions: [PoolAction] = []
-        // A free connection that no waiting request can use counts towards the limit.
+        // A free connection that no waiting request can use still counts towards the limit.
         while wanted > room,
             let index = connections.firstIndex(where: { $0.isFree && $0.state == .exclusive })
         {
@@ -371,7 +365,7 @@ extension PoolMachine {
         return actions
     }
 
-    /// The number of exclusive connections that may still be made.
+    /// The number of exclusive connections that may still be opened.
     private var room: Int {
         let usableCount = connections.count { !$0.isDraining }
         return limits.maximumConnections - max(usableCount, connections.count - limits.maximumConnections)

@@ -2,26 +2,23 @@ import NIOCore
 
 /// The requests of one origin that wait for a connection, in order.
 ///
-/// A withdrawn request is removed from the order later, together with others, since removing it at once would take a
+/// Withdrawn requests are removed from the order later, many at once, since removing each immediately would need a
 /// search.
 struct PoolQueue {
-    /// The conditions under which a request waits.
     private struct Wait {
-        /// The earliest instant at which the request fails because no connection is available.
+        /// The instant after which the request fails if no connection is available.
         var deadline: NIODeadline
-        /// Whether a stale connection lost the request: an idle connection may be stale, too.
+        /// Whether a stale connection was lost with the request, so that it must not use an idle one, which may be
+        /// stale, too.
         var needsFresh: Bool
     }
 
-    /// The waiting requests in order, among them withdrawn ones that are not removed yet.
+    /// The waiting requests in order, including withdrawn ones that are not removed yet.
     private var order = CircularBuffer<RequestID>()
-    /// The conditions of every waiting request.
     private var waits: [RequestID: Wait] = [:]
 
     var isEmpty: Bool { waits.isEmpty }
-    /// The number of waiting requests.
     var count: Int { waits.count }
-    /// The earliest deadline of all; `nil` if no request waits.
     var firstDeadline: NIODeadline? { waits.values.lazy.map(\.deadline).min() }
 
     /// Adds a request behind all others.
@@ -32,22 +29,22 @@ struct PoolQueue {
 
     /// Adds a request before all others.
     ///
-    /// - Parameter needsFresh: Whether the request needs a connection that can't be stale.
+    /// - Parameter needsFresh: Whether the request needs a connection that cannot be stale.
     mutating func prepend(_ request: RequestID, until deadline: NIODeadline, needsFresh: Bool) {
         waits[request] = Wait(deadline: deadline, needsFresh: needsFresh)
         order.prepend(request)
     }
 
-    /// Removes a request, wherever it is.
+    /// Removes a request.
     ///
-    /// - Precondition: The request waits.
+    /// - Precondition: The request is waiting.
     mutating func withdraw(_ request: RequestID) {
         precondition(waits.removeValue(forKey: request) != nil, "request \(request) does not wait")
         if order.count > 2 * waits.count + 64 { removeWithdrawn() }
     }
 
-    /// Removes and returns the first request, or the first that does not need a fresh connection if `mayNeedFresh` is
-    /// `false`; `nil` if no such request waits.
+    /// Removes and returns the first request; if `mayNeedFresh` is `false`, the first one that does not need a fresh
+    /// connection. Returns `nil` if no such request is waiting.
     mutating func takeFirst(mayNeedFresh: Bool) -> RequestID? {
         while let first = order.first, waits[first] == nil { order.removeFirst() }
         let next = order.firstIndex { waits[$0].map { mayNeedFresh || !$0.needsFresh } ?? false }
@@ -66,7 +63,6 @@ struct PoolQueue {
         return late
     }
 
-    /// Removes and returns all requests, in order.
     mutating func takeAll() -> [RequestID] {
         defer { self = PoolQueue() }
         return order.filter { waits[$0] != nil }

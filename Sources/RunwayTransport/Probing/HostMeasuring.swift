@@ -34,19 +34,19 @@ extension NIOTransport {
     }
 }
 
-/// Measures the listed addresses of all hosts of a dialer, some at a time.
+/// Measures the listed addresses of all hosts of a dialer, a few at a time.
 struct HostMeasuring: Sendable {
-    /// The most addresses that are measured.
+    /// The maximum number of addresses that are measured.
     static let maximumAddressCount = 256
-    /// The most addresses that are measured at a time.
+    /// The maximum number of addresses that are measured at the same time.
     static let maximumConcurrency = 16
-    /// The longest that an address is measured.
+    /// The maximum time for measuring an address.
     static let longestMeasurement = Duration.seconds(5)
-    /// The longest wait for the system to report the network.
+    /// The maximum time to wait for the system to report the network.
     private static let longestWait = Duration.seconds(1)
 
     private enum Event: Sendable {
-        /// An address was measured; `nil` if that was cancelled.
+        /// An address was measured; `nil` if the measurement was cancelled.
         case measured(host: String, HostProbeReport.Entry?)
         case timeIsUp
     }
@@ -85,12 +85,13 @@ struct HostMeasuring: Sendable {
             }
             group.cancelAll()
         }
-        // The measurements of this launch are stored, even if the task was cancelled meanwhile.
+        // Stored even if the task was cancelled, so that completed measurements are not lost.
         await dialer.selector.storeMeasurements()
         return reports.keys.sorted().compactMap { reports[$0]?.sorted }
     }
 
-    /// The addresses that were not measured of late: the first of every host, then the second of every host, and so on.
+    /// The addresses that were not measured recently: the first of every host, then the second of every host, and so
+    /// on.
     private var targets: [(host: String, address: IPAddress)] {
         let hosts = (dialer.hosts?.list?.addresses.keys.sorted() ?? []).compactMap { host -> (String, [IPAddress])? in
             let addresses = dialer.hosts?.addresses(of: host, scheme: scheme) ?? []
@@ -109,7 +110,7 @@ struct HostMeasuring: Sendable {
 
     private func measure(_ address: IPAddress, of host: String) async -> HostProbeReport.Entry? {
         let probe = HostProbe(dialer, timeout: Self.longestMeasurement)
-        // It records the result with the selector.
+        // The probe records its result with the selector.
         return try? await probe.run(
             Origin(scheme: scheme, host: host, port: port), [.init(address: address, source: .listed)], looksUp: false
         ).entries.first

@@ -14,19 +14,20 @@ public import Runway
 /// no request. The results are recorded with the selector of the configuration's ``TransportConfiguration/hosts``, if
 /// there is one: an address that times out is not banned there, but ranked after faster ones. Proxies are not used.
 public struct HostProbe: Sendable {
-    /// The most addresses that are measured; further ones are ignored.
+    /// The maximum number of addresses that are measured; further ones are ignored.
     public static let maximumAddressCount = 32
 
     private let dialer: Dialer
     private let timeout: Duration
 
-    /// Prepares measurements with the trust and the listed hosts of a transport; ``run(_:port:addresses:isSecure:)``
+    /// Creates a probe with the trust and the listed hosts of a transport. ``run(_:port:addresses:isSecure:)``
     /// connects.
     ///
     /// - Parameters:
     ///   - configuration: The trust, the listed hosts and the versions of HTTP.
-    ///   - timeout: The longest that DNS, and after it an address, may take. The default is 5 s; between 1 ms and 60 s.
-    /// - Throws: `NetworkError.Kind.invalidConfiguration` for certificates that can't be read.
+    ///   - timeout: The maximum time for the DNS lookup, and then for each address. Clamped to between 1 ms and 60 s.
+    ///     The default is 5 s.
+    /// - Throws: `NetworkError.Kind.invalidConfiguration` for certificates that cannot be read.
     public init(
         configuration: TransportConfiguration = TransportConfiguration(), timeout: Duration = .seconds(5)
     ) throws(NetworkError) {
@@ -38,15 +39,15 @@ public struct HostProbe: Sendable {
         self.timeout = min(max(timeout, .milliseconds(1)), .seconds(60))
     }
 
-    /// Measures the addresses of a host: the passed ones, the listed ones, and the ones from DNS.
+    /// Measures the passed, the listed and the looked-up addresses of a host.
     ///
     /// - Parameters:
     ///   - host: The name of the host.
     ///   - port: The port. The default is 443.
-    ///   - addresses: Addresses to measure in addition. The default is empty.
-    ///   - isSecure: Whether TLS is measured, too. The default is `true`.
-    /// - Returns: The measurements, including addresses that failed; at most ``maximumAddressCount`` of them.
-    /// - Throws: `NetworkError.Kind.cancelled` when the task is cancelled, after its sockets are closed;
+    ///   - addresses: Additional addresses to measure. The default is empty.
+    ///   - isSecure: Whether to measure TLS, too. The default is `true`.
+    /// - Returns: The measurements, including addresses that failed; at most ``maximumAddressCount``.
+    /// - Throws: `NetworkError.Kind.cancelled` if the task is cancelled, after its sockets are closed;
     ///   `invalidParameters` for a host without a name or an invalid port.
     public func run(
         _ host: String, port: Int = 443, addresses: [IPAddress] = [], isSecure: Bool = true
@@ -63,7 +64,7 @@ public struct HostProbe: Sendable {
         return try await run(origin, targets, looksUp: literal == nil)
     }
 
-    /// Measures the passed addresses of a host and, if the host is looked up, the ones from DNS.
+    /// Measures the passed addresses of a host and, if the host is looked up, its addresses from DNS.
     ///
     /// - Throws: `NetworkError.Kind.cancelled`.
     func run(

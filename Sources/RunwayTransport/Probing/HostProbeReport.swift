@@ -4,47 +4,46 @@ public import Runway
 public struct HostProbeReport: Sendable {
     /// The source of an address.
     public enum Source: String, Sendable, Hashable {
-        /// The address was passed to the probe.
+        /// The caller passed the address to the probe.
         case supplied
-        /// The list of hosts contains it.
+        /// The host list contains the address.
         case listed
-        /// The system looked it up.
+        /// The system's lookup returned the address.
         case dns
     }
 
-    /// One address. A time that is not known is `nil`, never 0.
+    /// The measurements of one address.
     public struct Entry: Sendable {
-        /// The address.
+        /// The address that was measured.
         public var address: IPAddress
-        /// The source of the address.
+        /// The origin of the address: the caller, the host list or DNS.
         public var source: Source
-        /// The time from the first packet to the connection.
+        /// The time from the first packet to the TCP connection; `nil` if no connection was established.
         public var tcp: Duration?
-        /// The time from the connection to the end of the handshake; `nil` if TLS was not measured.
+        /// The time from the TCP connection to the end of the TLS handshake; `nil` if TLS was not measured or failed.
         public var tls: Duration?
-        /// The version of TLS, such as `TLSv1.3`.
+        /// The TLS version, such as `TLSv1.3`; `nil` without TLS.
         public var tlsVersion: String?
-        /// The protocol that both ends agreed on (ALPN), such as `h2`.
+        /// The negotiated protocol (ALPN), such as `h2`; `nil` if none was negotiated.
         public var applicationProtocol: String?
-        /// The failure in one sentence; `nil` if there was none.
+        /// The failure in one sentence; `nil` if the address did not fail.
         public var failure: String?
 
-        /// The time of connection and handshake together; `nil` for an address that failed.
+        /// The time for TCP and TLS together; `nil` for an address that failed.
         public var total: Duration? { failure == nil ? tcp.map { $0 + (tls ?? .zero) } : nil }
     }
 
-    /// The host.
+    /// The host that was measured.
     public var host: String
-    /// The port.
+    /// The port of the connections.
     public var port: Int
-    /// The time that the system took to look the name up; `nil` if the name was not looked up, or not in time.
+    /// The duration of the DNS lookup; `nil` if the name was not looked up, or not in time.
     public var dns: Duration?
-    /// The reason why the name could not be looked up, in one sentence; `nil` if it could.
+    /// The reason in one sentence why the lookup failed; `nil` if it did not fail.
     public var dnsFailure: String?
-    /// The addresses, the fastest first, failed ones last.
+    /// The measured addresses, fastest first, failed ones last.
     public var entries: [Entry]
 
-    /// The report with the fastest addresses first.
     var sorted: HostProbeReport {
         var report = self
         report.entries.sort { ($0.total ?? .seconds(3600)) < ($1.total ?? .seconds(3600)) }

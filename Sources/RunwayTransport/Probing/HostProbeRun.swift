@@ -1,9 +1,8 @@
 import NIOCore
 import Runway
 
-/// One probe: looks the host up and connects to all of its addresses at once. Runs on its event loop.
+/// One probe. It looks up the host and connects to all of its addresses at once, on its event loop.
 final class HostProbeRun {
-    /// An address to measure.
     struct Target: Sendable {
         var address: IPAddress
         var source: HostProbeReport.Source
@@ -119,7 +118,8 @@ final class HostProbeRun {
             note(.failed, address)
         case .timedOut:
             entry.failure = entry.tcp == nil ? "No connection was made in time." : "TLS was not set up in time."
-            // The network may be as slow as that: so it is no failure, and only addresses that were quicker come before it.
+            // The time limit may be due to a slow network. It does not count as a failure, and the address is ranked
+            // only behind faster ones.
             let event: HostEvent =
                 entry.tcp == nil
                 ? .silent(for: timeout, isMeasured: false) : .slowerThanWinner(roundTripAbove: timeout / 2)

@@ -1,20 +1,20 @@
 import Runway
 import Synchronization
 
-/// Measures the addresses of the hosts in use when the device joins another network, and connects to the best ones.
+/// When the device joins another network, measures the addresses of the hosts in use, and connects to the best ones.
 final class NetworkArrival: Sendable {
-    /// The longest that the addresses of a host are measured before a connection is made anyhow.
+    /// The maximum time for measuring the addresses of a host before connecting.
     static let longestMeasurement = Duration.seconds(1)
 
     let dialer: Dialer
-    /// Guards the task in flight.
+    /// Guards the current task.
     private let task = Mutex<Task<Void, Never>?>(nil)
 
     init(_ dialer: Dialer) { self.dialer = dialer }
 
-    /// Starts, and cancels the work that is in progress for the last change.
+    /// Starts measuring, and cancels the work for an earlier change.
     ///
-    /// - Parameter warmUp: Called for each origin once its addresses are known.
+    /// - Parameter warmUp: Called for each origin after its addresses were measured.
     func renew(_ origins: [Origin], warmUp: @escaping @Sendable (Origin) -> Void) {
         let dialer = dialer
         let renewal = Task { @concurrent in
@@ -33,16 +33,15 @@ final class NetworkArrival: Sendable {
         }
     }
 
-    /// Cancels the work in progress.
     func cancel() { task.withLock { $0?.cancel() } }
 
     @concurrent private static func measure(_ origin: Origin, with dialer: Dialer) async {
-        // A single address leaves no choice, and a proxy is dialled instead of the host.
+        // A single address need not be measured, and with a proxy, the host is not dialled.
         guard (dialer.hosts?.addresses(of: origin.bareHost, scheme: origin.scheme) ?? []).count > 1,
             dialer.proxies.route(to: origin) == .direct
         else { return }
         let probe = HostProbe(dialer, timeout: longestMeasurement)
-        // It records results and failures with the selector.
+        // The probe records results and failures with the selector.
         _ = try? await probe.run(origin.bareHost, port: origin.port, isSecure: origin.scheme == "https")
     }
 }

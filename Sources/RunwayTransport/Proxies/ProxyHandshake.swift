@@ -1,14 +1,12 @@
 import Runway
 
-/// The handshake with a proxy before it forwards bytes, by CONNECT (RFC 9110 §9.3.6) or SOCKS 5 (RFC 1928). Pure.
+/// The handshake with a proxy, after which the proxy forwards bytes: CONNECT (RFC 9110 §9.3.6) or SOCKS 5 (RFC 1928).
+/// It performs no I/O.
 struct ProxyHandshake {
-    /// The next step of the handshake.
     enum Step: Equatable {
-        /// Send these bytes.
         case send([UInt8])
-        /// Wait for more bytes.
         case wait
-        /// The connection leads to the host from here on.
+        /// The handshake is complete: further bytes are exchanged with the host.
         case done
     }
 
@@ -19,7 +17,7 @@ struct ProxyHandshake {
         case requesting
     }
 
-    /// The most bytes that a proxy may send in its handshake.
+    /// The maximum number of bytes that a proxy may send in its handshake.
     static let maximumByteCount = 16 << 10
 
     private let server: ProxyServer
@@ -29,7 +27,6 @@ struct ProxyHandshake {
     private var received: [UInt8] = []
     private var byteCount = 0
 
-    /// Prepares to request a connection to a host from a proxy.
     init(_ server: ProxyServer, host: String, port: Int) {
         self.server = server
         self.host = host
@@ -39,7 +36,7 @@ struct ProxyHandshake {
 
     /// Returns the first bytes to send.
     ///
-    /// - Throws: ``ProxyError`` for a name that can't be sent.
+    /// - Throws: ``ProxyError`` for a host name that cannot be sent.
     func start() throws -> [UInt8] {
         guard server.kind == .socks5 else { return connectRequest }
         guard (1...255).contains(host.utf8.count) else { throw ProxyError("the host's name is too long for it") }
@@ -51,9 +48,9 @@ struct ProxyHandshake {
         return [5, 1, 0]
     }
 
-    /// Reads bytes that the proxy sent.
+    /// Processes bytes from the proxy.
     ///
-    /// - Throws: ``ProxyError`` if the proxy refuses, violates its protocol or sends too much.
+    /// - Throws: ``ProxyError`` if the proxy refuses, violates its protocol or sends too many bytes.
     mutating func receive(_ bytes: some Collection<UInt8>) throws -> Step {
         byteCount += bytes.count
         guard byteCount <= Self.maximumByteCount else { throw ProxyError("it sends more than it may") }
@@ -124,7 +121,7 @@ struct ProxyHandshake {
         return try expectSilence(.send(request))
     }
 
-    /// The SOCKS request for the host, by its name or by its address.
+    /// The SOCKS request for the host, by its name or its address.
     private var request: [UInt8] {
         var bytes: [UInt8] = [5, 1, 0]
         if let address = IPAddress(host) {
@@ -151,7 +148,7 @@ struct ProxyHandshake {
         return try done()
     }
 
-    /// Returns the meaning of a reply's code (RFC 1928 §6).
+    /// Returns the meaning of a reply code (RFC 1928 §6).
     private static func reason(_ code: UInt8) -> String {
         switch code {
         case 2: "its rules forbid it"
@@ -163,7 +160,7 @@ struct ProxyHandshake {
         }
     }
 
-    /// Completes the handshake. Bytes after it can't come from the host, to which nothing was sent yet.
+    /// Completes the handshake. Throws if more bytes follow, since nothing was sent to the host yet.
     private func done() throws -> Step { try expectSilence(.done) }
 
     private func expectSilence(_ step: Step) throws -> Step {
@@ -172,7 +169,7 @@ struct ProxyHandshake {
     }
 }
 
-/// A proxy does not connect to the host.
+/// The error of a proxy that does not connect to the host.
 struct ProxyError: DescribedError, Equatable {
     private let reason: String
 

@@ -1,6 +1,6 @@
 import NIOCore
 
-/// Asks a proxy for a connection to the host: performs the steps of its ``ProxyHandshake``.
+/// Requests a connection to the host from a proxy. It performs the steps of its ``ProxyHandshake``.
 final class ProxyHandshakeHandler: ChannelInboundHandler, RemovableChannelHandler {
     typealias InboundIn = ByteBuffer
     typealias OutboundOut = ByteBuffer
@@ -8,29 +8,29 @@ final class ProxyHandshakeHandler: ChannelInboundHandler, RemovableChannelHandle
     typealias OnEnd = (ProxyHandshakeHandler, Result<Void, any Error>) -> Void
 
     private var handshake: ProxyHandshake
-    /// `nil` after the end.
+    /// Called at the end of the handshake; then set to `nil`.
     private var onEnd: OnEnd?
 
-    /// Creates a handler, which calls `onEnd` once.
+    /// - Parameter onEnd: Called once.
     init(_ handshake: ProxyHandshake, onEnd: @escaping OnEnd) {
         self.handshake = handshake
         self.onEnd = onEnd
     }
 
-    /// Sends the first bytes on an active channel that the handler was added to.
+    /// Sends the first bytes. The channel must be active and have this handler.
     func start(on channel: any Channel) throws {
         channel.writeAndFlush(ByteBuffer(bytes: try handshake.start()), promise: nil)
     }
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
-        // After the end the channel does not read.
+        // After the handshake, nothing more is read.
         if onEnd == nil { return }
         do {
             switch try handshake.receive(unwrapInboundIn(data).readableBytesView) {
             case .wait: break
             case .send(let bytes): context.writeAndFlush(wrapOutboundOut(ByteBuffer(bytes: bytes)), promise: nil)
             case .done:
-                // The following bytes are for TLS, whose handler is not in the pipeline yet.
+                // The next bytes are for the TLS handler, which is not in the pipeline yet.
                 try context.channel.syncOptions?.setOption(.autoRead, value: false)
                 end(.success(()))
             }

@@ -9,41 +9,43 @@ import Runway
 /// configuration.proxies = ProxySettings(environment: ProcessInfo.processInfo.environment)
 /// ```
 public struct ProxySettings: Sendable, Hashable {
-    /// The proxy for `https` hosts. The default is `nil`: no proxy.
+    /// The proxy for `https` hosts. The default, `nil`, uses no proxy.
     public var https: ProxyServer? {
         get { secure.proxy }
         set { secure = Route(newValue) }
     }
-    /// The proxy for plain `http` hosts. The default is `nil`: no proxy.
+    /// The proxy for plain `http` hosts. The default, `nil`, uses no proxy.
     public var http: ProxyServer? {
         get { plain.proxy }
         set { plain = Route(newValue) }
     }
     private var secure = Route.direct
     private var plain = Route.direct
-    /// Hosts that no proxy is used for: `*` is all, `example.com` and `.example.com` the host and all below it, an
-    /// address is itself, `10.0.0.0/8` a block of addresses; each may end in a port. The default is empty.
+    /// Hosts for which no proxy is used. The default is empty. Each element may end with a port, and is one of:
+    /// - `*` for all hosts
+    /// - `example.com` or `.example.com` for the host and all names below it
+    /// - an address
+    /// - a block of addresses, such as `10.0.0.0/8`
     public var bypassed: [String]
-    /// Whether connections to this machine itself are made through the proxy, too: for a proxy that a user named for
-    /// one call.
+    /// Whether connections to this machine also use the proxy, as when a user names a proxy for one call.
     package var includesLoopback = false
 
-    /// No proxy for anything.
+    /// Uses no proxy for any host.
     public static let none = ProxySettings()
 
-    /// Sets which requests go through which proxy; see the properties for the defaults.
+    /// Creates settings. By default, no proxy is used.
     public init(https: ProxyServer? = nil, http: ProxyServer? = nil, bypassed: [String] = []) {
         self.bypassed = bypassed
         self.https = https
         self.http = http
     }
 
-    /// Reads the settings from the environment's variables: `https_proxy`, `http_proxy`, `all_proxy` and `no_proxy`, in
-    /// lower case first and then in upper case. `HTTP_PROXY` is not read: where a server starts programs, a request
-    /// could set it.
+    /// Reads the environment variables `https_proxy`, `http_proxy`, `all_proxy` and `no_proxy`, each in lower case
+    /// first and then in upper case. `HTTP_PROXY` is not read: in programs that a web server starts (CGI), a request
+    /// can set it.
     ///
-    /// A variable that names no usable proxy fails the calls that would use it as
-    /// `NetworkError.Kind.invalidConfiguration`, and no others.
+    /// If a variable does not name a usable proxy, only the calls that would use it fail, as
+    /// `NetworkError.Kind.invalidConfiguration`.
     public init(environment: [String: String]) {
         func route(_ names: String...) -> Route {
             for name in names {
@@ -60,18 +62,17 @@ public struct ProxySettings: Sendable, Hashable {
         bypassed = (list ?? "").split { $0 == "," || $0 == " " }.map(String.init)
     }
 
-    /// Returns the way in which a connection to an origin is made.
     func route(to origin: Origin) -> Route {
         let route = origin.scheme == "https" ? secure : plain
         if origin.isLoopback, !includesLoopback { return .direct }
         return bypassed.contains { origin.matches(bypass: $0.lowercased()) } ? .direct : route
     }
 
-    /// The way in which a connection is made.
+    /// How connections to an origin are established.
     enum Route: Sendable, Hashable {
         case direct
         case proxy(ProxyServer)
-        /// No connection is possible, for this reason.
+        /// No connection is possible, for the given reason.
         case unusable(String)
 
         fileprivate init(_ proxy: ProxyServer?) { self = proxy.map(Self.proxy) ?? .direct }
@@ -82,11 +83,11 @@ public struct ProxySettings: Sendable, Hashable {
 }
 
 extension Origin {
-    /// Whether one of the hosts that no proxy is used for is this one.
+    /// Returns whether a pattern in the list of bypassed hosts matches this host.
     fileprivate func matches(bypass pattern: String) -> Bool {
         if pattern == "*" { return true }
         var pattern = pattern
-        // A colon that is not one of an IPv6 address separates a port.
+        // A colon that is not part of an IPv6 address separates a port.
         if IPAddress(pattern) == nil, !pattern.contains("/"), let colon = pattern.lastIndex(of: ":") {
             guard Int(pattern[pattern.index(after: colon)...]) == port else { return false }
             pattern = String(pattern[..<colon])
@@ -113,7 +114,7 @@ extension Origin {
 
 extension ProxyServer {
     /// Parses the value of a variable: `http://name:password@host:port`, `socks5://host`, `socks5h://host` or
-    /// `host:port`; `nil` for any other.
+    /// `host:port`. Returns `nil` for any other.
     package init?(url text: String) {
         let uri = URIReference((text.contains("://") ? text : "http://\(text)").utf8)
         guard let scheme = uri.scheme, let authority = uri.authority else { return nil }
@@ -134,7 +135,7 @@ extension ProxyServer {
 }
 
 extension ProxyServer.Credentials {
-    /// Reads the part of a URI before its `@` (RFC 3986 §3.2.1).
+    /// Parses the user information before the `@` of a URI (RFC 3986 §3.2.1).
     fileprivate init(userInfo: ArraySlice<UInt8>) {
         let name = userInfo.prefix { $0 != UInt8(ascii: ":") }
         func text(_ octets: ArraySlice<UInt8>) -> String {

@@ -16,26 +16,26 @@
     /// ```
     public final class NetlinkNetworkStatus: NetworkStatusSource {
         private let status: SettableNetworkStatus
-        /// Guards the source of events, which is not documented as safe to share.
+        /// Guards the dispatch source, which is not documented as thread-safe.
         private let source: Mutex<any DispatchSourceRead>
 
-        /// Starts to observe, on a queue of its own.
+        /// Starts to observe, on its own dispatch queue.
         ///
         /// - Throws: `NetworkError.Kind.invalidConfiguration` if the process may not query the kernel.
         public init() throws(NetworkError) {
             do {
                 let asking = try NetlinkSocket(groups: 0)
-                // Changes of links, of addresses and of routes, of both families.
+                // The groups for changes of links, addresses and routes, for IPv4 and IPv6.
                 let watching = try NetlinkSocket(groups: 0x1 | 0x10 | 0x40 | 0x100 | 0x400)
                 let status = SettableNetworkStatus(try asking.status())
                 let source = DispatchSource.makeReadSource(
                     fileDescriptor: watching.descriptor, queue: DispatchQueue(label: "runway.network-status"))
                 source.setEventHandler {
                     watching.drain()
-                    // After an error the next change is read.
+                    // If the query fails, the next change queries again.
                     if let current = try? asking.status() { status.set(current) }
                 }
-                // Retains the descriptor until the queue has released it.
+                // Retains the descriptor until the dispatch source no longer uses it.
                 source.setCancelHandler { withExtendedLifetime(watching) {} }
                 source.activate()
                 self.status = status
@@ -54,7 +54,7 @@
         /// The status that the kernel reported last.
         public var current: NetworkStatus { status.current }
 
-        /// Calls `onChange` after every change, on a queue of its own.
+        /// Calls `onChange` after every change, on its own dispatch queue.
         public func observe(_ onChange: @escaping @Sendable () -> Void) -> NetworkStatusObservation {
             status.observe(onChange)
         }
@@ -62,14 +62,14 @@
 
     /// A socket to the kernel's tables of links and routes.
     private final class NetlinkSocket: Sendable {
-        /// The most bytes of a table that are read.
+        /// The maximum number of bytes that are read of a table.
         private static let maximumByteCount = 64 << 20
 
         let descriptor: Int32
-        /// The sequence number of the last query, which its replies contain.
+        /// The sequence number of the last query, which replies repeat.
         private let sequenceNumber = Atomic<UInt32>(0)
 
-        /// Opens a socket that receives the changes of these groups.
+        /// Opens a socket that receives the changes of some groups.
         init(groups: UInt32) throws {
             descriptor = socket(16, Int32(SOCK_RAW.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
             guard descriptor >= 0 else { throw POSIXError(POSIXErrorCode(rawValue: errno) ?? .EIO) }
@@ -82,7 +82,8 @@
                     bind(descriptor, $0.baseAddress, socklen_t(bytes.count)) == 0
                 }
             }
-            // struct timeval, seconds and microseconds: which module defines it depends on what else is imported.
+            // struct timeval (seconds, microseconds). It is not named since the module that defines it depends on other
+            // imports.
             var timeout = [Int(2), Int(0)]
             let isTimed =
                 setsockopt(
@@ -92,10 +93,10 @@
 
         deinit { close(descriptor) }
 
-        /// Reads and discards all messages, which only mean that something changed.
+        /// Reads and discards all messages, which only signal a change.
         func drain() {
             var bytes = [UInt8](repeating: 0, count: 1 << 16)
-            // An overflow is reported as an error, after which reading continues.
+            // ENOBUFS reports an overflow of the socket's buffer; reading can continue.
             while recv(descriptor, &bytes, bytes.count, Int32(MSG_DONTWAIT)) > 0 || errno == ENOBUFS {
                 errno = 0
             }
@@ -105,7 +106,8 @@
         func status() throws -> NetworkStatus {
             var isWhole = false
             var table = RouteTable()
-            // A table that changes while it is read is read again, at most three times; the next change is reported anyway.
+            // A table that changes while it is read is read again, at most three times. A later change is reported
+            // anyway.
             for _ in 0..<3 where !isWhole {
                 table = RouteTable()
                 isWhole = try read(NetlinkMessage.Kind.getLink, &table)
@@ -114,9 +116,9 @@
             return table.status(Self.kind)
         }
 
-        /// Reads one table. Returns whether it did not change meanwhile.
+        /// Reads one table. Returns `false` if the table changed while it was read.
         private func read(_ kind: UInt16, _ table: inout RouteTable) throws -> Bool {
-            // Replies to an earlier query that failed may still come.
+            // The number distinguishes the replies from late replies to an earlier, failed query.
             let sequence = sequenceNumber.wrappingAdd(1, ordering: .relaxed).newValue
             let request = NetlinkMessage.dump(kind, sequence: sequence)
             guard send(descriptor, request, request.count, 0) == request.count else {
@@ -142,7 +144,7 @@
             throw POSIXError(.EMSGSIZE)
         }
 
-        /// Returns the kind of a link, from the system's files.
+        /// Returns the kind of a link, read from the system's files about it.
         private static func kind(_ name: String) -> NetworkStatus.Link {
             let folder = "/sys/class/net/\(name)"
             if FileManager.default.fileExists(atPath: "\(folder)/wireless") { return .wifi }

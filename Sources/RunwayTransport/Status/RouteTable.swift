@@ -1,15 +1,13 @@
 import Runway
 
-/// The links and the default routes of a machine, and the network status that follows from them.
+/// The links and default routes of a machine, and the network status that follows from them.
 struct RouteTable {
-    /// A network interface of the machine.
     struct Link {
         var name: String
         var isUp: Bool
         var isLoopback: Bool
     }
 
-    /// A route to every address.
     struct DefaultRoute {
         var link: UInt32
         var gateway: String?
@@ -20,7 +18,7 @@ struct RouteTable {
     private(set) var links: [UInt32: Link] = [:]
     private(set) var routes: [DefaultRoute] = []
 
-    /// Reads one message of a dump.
+    /// Reads one message of a table.
     mutating func read(_ message: NetlinkMessage) {
         switch message.kind {
         case NetlinkMessage.Kind.newLink: readLink(message)
@@ -29,8 +27,8 @@ struct RouteTable {
         }
     }
 
-    /// Returns the status of the default route with the lowest metric whose link is up; no network if there is no such
-    /// route.
+    /// Returns the status for the default route with the lowest metric whose link is up, or "no network" if there is no
+    /// such route.
     ///
     /// - Parameter kind: Returns the kind of link for an interface name.
     func status(_ kind: (String) -> NetworkStatus.Link) -> NetworkStatus {
@@ -49,14 +47,14 @@ struct RouteTable {
             let flags = message.content.number(at: 8, as: UInt32.self)
         else { return }
         let (isUp, isLoopback, isRunning): (UInt32, UInt32, UInt32) = (0x1, 0x8, 0x40)
-        // No name of a link has more than 15 bytes (IFNAMSIZ).
+        // The name of a link has at most 15 bytes (IFNAMSIZ).
         let name = message.attributes(after: 16)[3]?.prefix { $0 != 0 }.prefix(15)
         links[index] = Link(
             name: name.map { String(decoding: $0, as: UTF8.self) } ?? "link \(index)",
             isUp: flags & (isUp | isRunning) == isUp | isRunning, isLoopback: flags & isLoopback != 0)
     }
 
-    /// Reads a struct rtmsg: family, length of destination, of source, tos, table, protocol, scope, type, flags.
+    /// Reads a struct rtmsg: family, length of destination, length of source, tos, table, protocol, scope, type, flags.
     private mutating func readRoute(_ message: NetlinkMessage) {
         let content = message.content
         guard content.count >= 12, let family = content.number(at: 0, as: UInt8.self),
@@ -66,8 +64,8 @@ struct RouteTable {
         let (mainTable, unicast, v4, v6): (UInt8, UInt8, UInt8, UInt8) = (254, 1, 2, 10)
         guard length == 0, table == mainTable, type == unicast, family == v4 || family == v6 else { return }
         let attributes = message.attributes(after: 12)
-        // A route over several links lists them in attribute 9 (struct rtnexthop: length, flags, hops, link); only the
-        // first counts.
+        // A route over several links lists them in attribute 9 (struct rtnexthop: length, flags, hops, link). Only the
+        // first one is used.
         let link = attributes[4]?.number(at: 0, as: UInt32.self) ?? attributes[9]?.number(at: 4, as: UInt32.self)
         guard let link else { return }
         routes.append(
@@ -77,7 +75,7 @@ struct RouteTable {
                 isV6: family == v6))
     }
 
-    /// Returns an address as text; `nil` if the bytes are not an address.
+    /// Returns an address as text, or `nil` if the bytes are not an address.
     private static func text(_ bytes: ArraySlice<UInt8>) -> String? {
         guard bytes.count == 4 || bytes.count == 16 else { return nil }
         if bytes.count == 4 { return bytes.map { String($0) }.joined(separator: ".") }

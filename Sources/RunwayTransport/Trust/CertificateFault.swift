@@ -2,19 +2,18 @@
     import Foundation
     import X509
 
-    /// The reason why a server's certificates lead to no trusted authority, for the message of a verification that has
-    /// failed.
+    /// The reason why a server's certificates lead to no trusted authority, for the message of a failed verification.
     struct CertificateFault {
-        /// The reason in fixed words, with dates and with the name of an authority as in the certificates.
+        /// The reason in fixed words, with dates and the name of an authority from the certificates.
         let reason: String
 
         /// Looks for the reason.
         ///
         /// - Parameters:
         ///   - leaf: The certificate of the server.
-        ///   - others: The other certificates that the server sent; `nil` if they are not known. Then a missing
-        ///     intermediate certificate looks like an expired one.
-        ///   - date: The time at which the verification failed.
+        ///   - others: The other certificates that the server sent; `nil` if they are unknown. A missing intermediate
+        ///     certificate then looks like an expired one.
+        ///   - date: The time when the verification failed.
         init(of leaf: Certificate, among others: [Certificate]?, at date: Date = .now) {
             var path = [leaf]
             while let issuer = path.last?.issuer,
@@ -51,12 +50,12 @@
     }
 
     extension DistinguishedName {
-        /// The name in quotes. A server may show any: a longer one is cut.
+        /// The name in quotation marks, truncated since a server can send any name.
         fileprivate var shown: String { "\"\("\(self)".prefix(200))\"" }
     }
 
     extension Date {
-        /// The date in RFC 3339, such as `2026-11-23T12:00:00Z`.
+        /// The date in RFC 3339 format, such as `2026-11-23T12:00:00Z`.
         fileprivate var shown: String { formatted(.iso8601) }
     }
 #endif

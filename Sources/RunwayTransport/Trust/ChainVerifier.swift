@@ -5,18 +5,19 @@
     import SwiftASN1
     import X509
 
-    /// Verifies the certificates of hosts with pins, and compares the keys of the path.
+    /// Verifies the certificates of hosts with pins.
     ///
-    /// The verifier searches for a path that is valid and, if pins are enforced, contains a pinned key: a server whose
-    /// certificates lead to two roots is accepted if one of the paths is pinned.
+    /// The verifier searches for a path that is valid and, if pins are enforced, contains a pinned key. If a server's
+    /// certificates lead to two roots, one pinned path suffices.
     struct ChainVerifier: Sendable {
-        /// The most certificates of a server that are read, since the number of paths grows with each.
+        /// The maximum number of certificates of a server that are read, since the number of paths grows with each.
         static let maximumCertificateCount = 6
 
         private let roots: CertificateStore
 
-        /// - Parameter rootsPEM: The trusted authorities as PEM; `nil` to use the system's.
-        /// - Throws: The error of reading them; `NetworkError.Kind.invalidConfiguration` if the system's can't be read.
+        /// - Parameter rootsPEM: The trusted authorities in PEM; `nil` uses the system's.
+        /// - Throws: The error of reading them; `NetworkError.Kind.invalidConfiguration` if the system's cannot be
+        ///   read.
         init(rootsPEM: String?) throws {
             if let rootsPEM {
                 roots = CertificateStore(
@@ -34,7 +35,7 @@
 
         /// Verifies the certificate chain of a server.
         ///
-        /// - Throws: ``TrustRefused`` if there is no valid path, whatever the pins are.
+        /// - Throws: ``TrustRefused`` if there is no valid path, regardless of the pins.
         func verify(
             _ shown: [NIOSSLCertificate], of identity: ServerIdentity, pins: HostPins
         ) async throws(TrustRefused) -> PinReport {
@@ -51,11 +52,11 @@
             if let chain = try? await path(from: leaf, through: certificates, to: identity, satisfying: pins.enforced) {
                 return pins.report(on: chain)
             }
-            // The cause is either the pins, or that there is no valid path at all.
+            // This search without pins shows whether the pins or the certificates are the cause.
             return pins.report(on: try await path(from: leaf, through: certificates, to: identity, satisfying: []))
         }
 
-        /// Returns the keys of a valid path that has one of each set.
+        /// Returns the keys of a valid path that contains a key of each set.
         private func path(
             from leaf: Certificate, through certificates: [Certificate], to identity: ServerIdentity,
             satisfying sets: [Set<PublicKeyPin>]
@@ -69,7 +70,7 @@
             switch result {
             case .validCertificate(let chain): return chain.compactMap(\.pin)
             case .couldNotValidate(let failures):
-                // The library's own texts show whole certificates.
+                // The library's own texts contain whole certificates.
                 let reasons = failures.map { "\($0.policyFailureReason)" }
                 let own = reasons.first(where: WebServerPolicy.reasons.contains)
                 throw TrustRefused(
@@ -79,7 +80,6 @@
     }
 
     extension Certificate {
-        /// The pin of the certificate's key.
         fileprivate var pin: PublicKeyPin? {
             var serializer = DER.Serializer()
             guard (try? serializer.serialize(publicKey)) != nil else { return nil }
@@ -87,13 +87,13 @@
         }
     }
 
-    /// The requirements on a web server's path in addition to RFC 5280: its certificate names the host and is for
+    /// The requirements for a web server's path in addition to RFC 5280. The certificate names the host and is for
     /// servers, authorities may sign, and no signature uses SHA-1.
     private struct WebServerPolicy: VerifierPolicy {
         private static let mayNotSign = "an authority in its chain may not sign certificates"
         private static let isUnreadable = "an extension of its certificates can't be read"
         private static let isWeak = "its chain rests on SHA-1"
-        /// The reasons for which it refuses a path.
+        /// The reasons for refusing a path.
         static let reasons: Set<String> = [
             TrustRefused.otherName, TrustRefused.notForServers, mayNotSign, isUnreadable, isWeak,
         ]
@@ -127,7 +127,7 @@
             } catch {
                 return .failsToMeetPolicy(reason: Self.isUnreadable)
             }
-            // The root's signature of itself proves nothing, and is not verified.
+            // The root's signature of itself proves nothing and is not verified.
             for certificate in chain.dropLast() where certificate.signatureAlgorithm == .sha1WithRSAEncryption {
                 return .failsToMeetPolicy(reason: Self.isWeak)
             }
@@ -135,7 +135,7 @@
         }
     }
 
-    /// A path has a key of each set.
+    /// Requires that a path contains a key of each set.
     private struct PinPolicy: VerifierPolicy {
         let sets: [Set<PublicKeyPin>]
         let verifyingCriticalExtensions: [ASN1ObjectIdentifier] = []
@@ -151,7 +151,7 @@
     import NIOSSL
     import Runway
 
-    /// Replaces the verifier if the package trait `Pins` is off. It can't be created, so that creating a transport with
+    /// Replaces the verifier if the package trait `Pins` is off. It cannot be created, so creating a transport with
     /// pins throws.
     enum ChainVerifier: Sendable {
         init(rootsPEM: String?) throws {

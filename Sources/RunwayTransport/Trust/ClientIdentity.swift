@@ -1,22 +1,21 @@
 import NIOSSL
 public import Runway
 
-/// The certificate and private key with which a client proves its identity, and the hosts that receive the certificate.
+/// The certificate and private key with which a client authenticates, and the hosts that receive the certificate.
 ///
-/// Neither its description nor its reflection shows the key.
+/// Neither its description nor its reflection contains the key.
 public struct ClientIdentity: Sendable {
     let hosts: HostPattern
     let chain: [NIOSSLCertificate]
     let key: NIOSSLPrivateKey
 
-    /// Reads an identity from PEM.
+    /// Creates an identity from PEM.
     ///
     /// - Parameters:
     ///   - host: The host that receives the certificate.
     ///   - includesSubdomains: Whether all subdomains of `host` receive the certificate, too. The default is `false`.
-    ///   - certificateChainPEM: The client's certificate, followed by the certificates of the authorities between it
-    ///     and a root.
-    ///   - privateKeyPEM: The private key of the first certificate, not encrypted.
+    ///   - certificateChainPEM: The client's certificate, followed by the intermediate certificates.
+    ///   - privateKeyPEM: The unencrypted private key of the first certificate.
     /// - Throws: `NetworkError.Kind.invalidConfiguration`, for example if the key does not match the certificate.
     public init(
         for host: String, includesSubdomains: Bool = false, certificateChainPEM: String, privateKeyPEM: String
@@ -30,13 +29,13 @@ public struct ClientIdentity: Sendable {
         }
     }
 
-    /// Reads an identity from PKCS #12 (RFC 7292).
+    /// Creates an identity from PKCS #12 (RFC 7292).
     ///
     /// - Parameters:
     ///   - host: The host that receives the certificate.
     ///   - includesSubdomains: Whether all subdomains of `host` receive the certificate, too. The default is `false`.
     ///   - pkcs12: The contents of a `.p12` or `.pfx` file.
-    ///   - passphrase: The passphrase of its encryption.
+    ///   - passphrase: The passphrase with which the file is encrypted.
     /// - Throws: `NetworkError.Kind.invalidConfiguration`, for example if the key does not match the certificate.
     public init(
         for host: String, includesSubdomains: Bool = false, pkcs12: [UInt8], passphrase: String
@@ -53,7 +52,7 @@ public struct ClientIdentity: Sendable {
         _ host: String, _ includesSubdomains: Bool, _ chain: [NIOSSLCertificate], _ key: NIOSSLPrivateKey
     ) throws {
         guard !chain.isEmpty else { throw NIOSSLError.failedToLoadCertificate }
-        // A context without roots costs little, and fails if the key does not match.
+        // Creating a context without roots is cheap, and fails if the key does not match.
         var tls = TLSConfiguration.makeClientConfiguration()
         tls.trustRoots = .certificates([])
         tls.certificateChain = chain.map { .certificate($0) }

@@ -1,6 +1,6 @@
 import Runway
 
-/// Trust for developers' own builds: in a release build the initializer of a transport refuses it.
+/// Trust for development builds. In a release build, creating a transport with it throws.
 ///
 /// A build is a release build if this package is compiled without `DEBUG`, for example by `swift build -c release` or
 /// by Xcode's release configurations.
@@ -13,16 +13,16 @@ public struct DevelopmentException: Sendable, Hashable {
     let host: String
     let trust: Trust
 
-    /// This certificate of this host is trusted, whatever its signature, its names and its dates.
+    /// Trusts one certificate of a host, regardless of its signature, names and dates.
     ///
     /// - Parameters:
-    ///   - pem: The server's own certificate as PEM text.
+    ///   - pem: The server's own certificate in PEM.
     ///   - host: The host, without a port.
     public static func trusting(certificatePEM pem: String, of host: String) -> DevelopmentException {
         DevelopmentException(host: HostPattern.normal(host), trust: .certificate(pem: pem))
     }
 
-    /// Whatever this host shows is trusted. Its pins, if any, are not looked at.
+    /// Trusts any certificate of a host. Pins of the host are ignored.
     public static func skippingVerification(of host: String) -> DevelopmentException {
         DevelopmentException(host: HostPattern.normal(host), trust: .anything)
     }

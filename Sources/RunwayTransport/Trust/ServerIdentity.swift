@@ -1,20 +1,18 @@
 import NIOSSL
 import Runway
 
-/// The host that a server has to prove that it is, compared with the names in its certificate (RFC 9525 §6.3).
+/// The host that a server must prove to be. It is compared with the names in the certificate (RFC 9525 §6.3).
 ///
 /// The identity is always the host of the URL. NIOSSL's own comparison would also accept a certificate for the dialled
-/// address, so that any listed address with a certificate of its own would be trusted, and it would accept a common
-/// name.
+/// address, so that any listed address with its own certificate would be trusted. It would also accept a common name.
 struct ServerIdentity: Sendable {
-    /// One name of a certificate.
     enum Name: Sendable {
         case dns(String)
         case address([UInt8])
     }
 
     private let host: String
-    /// The bytes of an address; `nil` for a name.
+    /// The bytes of an address; `nil` for a host name.
     private let address: [UInt8]?
 
     /// - Parameter host: The result of ``HostPattern/normal(_:)``.
@@ -23,10 +21,10 @@ struct ServerIdentity: Sendable {
         address = IPAddress(host)?.bytes
     }
 
-    /// Whether the host is an address, which is not named in the handshake (RFC 6066 §3).
+    /// Whether the host is an address, which is not sent in the handshake (RFC 6066 §3).
     var isAddress: Bool { address != nil }
 
-    /// Whether one of the names is the host.
+    /// Returns whether one of the names matches the host.
     func isAmong(_ names: some Sequence<Name>) -> Bool {
         names.contains { name in
             switch name {
@@ -38,7 +36,7 @@ struct ServerIdentity: Sendable {
 
     private func matches(_ pattern: String) -> Bool {
         guard pattern.hasPrefix("*.") else { return !pattern.contains("*") && pattern == host }
-        // The wildcard is the whole first label, matches exactly one label, and another label follows.
+        // The wildcard must be the whole first label. It matches exactly one label, and another label must follow.
         let rest = pattern.dropFirst()
         guard rest.count > 1, !rest.contains("*"), let dot = host.firstIndex(of: "."), dot > host.startIndex else {
             return false

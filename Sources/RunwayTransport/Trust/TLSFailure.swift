@@ -1,14 +1,13 @@
 import NIOSSL
 
-/// The reasons of a TLS failure, by BoringSSL's names.
+/// The reasons for a TLS failure, by BoringSSL's names.
 ///
-/// NIOSSL has them only in the descriptions of its errors, each with a line of BoringSSL's source, which a caller does
-/// not need.
+/// NIOSSL has them only in the descriptions of its errors, together with lines of BoringSSL's source.
 struct TLSFailure {
     /// The reasons, such as `CERTIFICATE_VERIFY_FAILED`. The last one is the most specific.
     private let reasons: [String]
 
-    /// `nil` for an error that has no reasons of BoringSSL.
+    /// Returns `nil` for an error without reasons by BoringSSL.
     init?(_ error: any Error) {
         let cause: any Error =
             switch error {
@@ -23,14 +22,13 @@ struct TLSFailure {
         }
     }
 
-    /// Whether the certificates of the server were not verified.
     var isVerificationFailure: Bool { reasons.contains("CERTIFICATE_VERIFY_FAILED") }
 
-    /// Whether the server refuses the client because of its certificate, or because it has none. With TLS 1.3 that
-    /// happens after the client's side of the handshake, and after a first request was sent.
+    /// Whether the server refuses the client because of its certificate, or because it has none. With TLS 1.3, this
+    /// happens after the client's side of the handshake, when a first request may already have been sent.
     var refusesClient: Bool { reasons.contains { Self.refusalOfClient($0) != nil } }
 
-    /// Returns the message for a caller.
+    /// Returns the message that is shown to the caller.
     func meaning(_ place: String) -> String {
         reasons.reversed().lazy.compactMap { Self.meaning(of: $0, place) }.first
             ?? "TLS with \(place) failed: \(reasons.joined(separator: ", "))."
@@ -55,14 +53,14 @@ struct TLSFailure {
         }
     }
 
-    /// Returns the messages of alerts about the client's certificate (RFC 8446 §6.2).
+    /// Returns the message for an alert about the client's certificate (RFC 8446 §6.2), or `nil` for other reasons.
     private static func refusalOfClient(_ reason: String) -> String? {
         switch reason {
         case "TLSV1_ALERT_CERTIFICATE_REQUIRED": "requires a client certificate, and received none"
         case "SSLV3_ALERT_CERTIFICATE_EXPIRED": "refuses the client certificate: it has expired"
         case "SSLV3_ALERT_CERTIFICATE_REVOKED": "refuses the client certificate: it was revoked"
         case "TLSV1_ALERT_UNKNOWN_CA": "refuses the client certificate: it does not know its authority"
-        // Some servers send this also to a client without a certificate.
+        // Some servers send these alerts also to a client without a certificate.
         case "SSLV3_ALERT_BAD_CERTIFICATE", "SSLV3_ALERT_CERTIFICATE_UNKNOWN", "SSLV3_ALERT_UNSUPPORTED_CERTIFICATE",
             "TLSV1_ALERT_ACCESS_DENIED":
             "refuses the client for its certificate, or for having none"
@@ -72,7 +70,7 @@ struct TLSFailure {
 }
 
 extension BoringSSLInternalError {
-    /// BoringSSL's name of the reason, without the place in its source that follows.
+    /// BoringSSL's name of the reason, without the source location that follows.
     fileprivate var reason: String {
         guard let start = description.firstRange(of: "OPENSSL_internal:")?.upperBound else { return "UNKNOWN" }
         return String(description[start...].prefix { $0.isASCII && ($0.isUppercase || $0.isNumber || $0 == "_") })

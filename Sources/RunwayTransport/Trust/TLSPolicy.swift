@@ -2,28 +2,27 @@ import NIOCore
 import NIOSSL
 import Runway
 
-/// A ``TrustPolicy`` in a form that is ready for use: its contexts are created once, and each connection gets a
-/// handler.
+/// The prepared form of a ``TrustPolicy``: its TLS contexts are created once, and each connection gets a handler.
 ///
 /// A host without pins is verified by BoringSSL, except for its name, which is compared here. A host with pins is
-/// verified by swift-certificates, since only there the verified chain is visible. In both cases the handshake does not
-/// complete, and so no byte of a request is sent, before the verification has succeeded.
+/// verified by swift-certificates, since only this library returns the verified chain. In both cases, the handshake
+/// does not complete, and no byte of a request is sent, before the verification has succeeded.
 struct TLSPolicy: Sendable {
     private let material: TrustMaterial
     private let context: NIOSSLContext
-    /// The contexts of those hosts that are shown an identity.
+    /// The contexts for hosts that receive a client certificate.
     private let identityContexts: [(hosts: HostPattern, context: NIOSSLContext)]
     private let clock: LayerClock
     private let hasAllRoots: Bool
 
-    /// Creates the TLS contexts. Reading all of the system's roots takes some milliseconds, so it is done once, outside
-    /// of any call.
+    /// Creates the TLS contexts. Reading all of the system's roots takes milliseconds, so it is done once, outside any
+    /// call.
     ///
     /// - Parameters:
     ///   - material: The trusted authorities, pins and identities.
     ///   - applicationProtocols: The protocols that ALPN offers (RFC 7301), such as `h2` and `http/1.1`.
-    ///   - folder: The folder from which each root is read when a server needs it. The default is to read all roots at
-    ///     once.
+    ///   - folder: The folder from which each root is read when a server needs it. If `nil`, the default, all roots are
+    ///     read at once.
     ///   - clock: Decides whether pins have expired.
     /// - Throws: `NetworkError.Kind.invalidConfiguration`.
     init(
@@ -34,7 +33,7 @@ struct TLSPolicy: Sendable {
         self.clock = clock
         hasAllRoots = folder == nil
         var tls = material.configuration(rootsFrom: folder)
-        // Whose certificate it is, is compared here: see ServerIdentity.
+        // The host name is compared here instead: see ServerIdentity.
         tls.certificateVerification = .noHostnameVerification
         tls.applicationProtocols = applicationProtocols
         do {
@@ -52,7 +51,7 @@ struct TLSPolicy: Sendable {
         }
     }
 
-    /// Creates the handler of one connection for a host, whatever address is dialled.
+    /// Creates the handler of one connection to a host. The dialled address does not matter.
     ///
     /// ``TLSClient/explained(_:)`` translates its errors.
     ///

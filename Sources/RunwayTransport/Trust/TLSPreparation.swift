@@ -3,28 +3,27 @@ import NIOCore
 import Runway
 import Synchronization
 
-/// The TLS of a transport: prepared once, early, on a thread of its own, and shared by all its connections.
+/// The TLS policy of a transport. It is prepared early, once, on its own thread, and shared by all connections.
 ///
-/// The preparation starts when this value is created, so that the first dial finds the policy ready, or waits for it
-/// while TCP connects. Reading all roots of the system takes longer than anything else before a first call. If the
-/// system stores each root in a file that is named after its subject, only the needed ones are read, and all of them
-/// only if a server's root was not found, see ``readAllRoots()``. Sessions are not resumed, since NIOSSL does not
-/// support it for clients.
+/// The preparation starts when this value is created, so that the policy is ready at the first dial, or soon after TCP
+/// has connected. Reading all roots of the system takes longer than anything else before a first call. If the system
+/// stores each root in a file named after its subject, only the needed roots are read; all are read if a server's root
+/// was not found, see ``readAllRoots()``. Sessions are not resumed, since NIOSSL does not support it for clients.
 final class TLSPreparation: Sendable {
     typealias Make = @Sendable () throws -> TLSPolicy
 
     private struct State {
-        /// `nil` while it is made.
+        /// The policy or the error of creating it; `nil` while it is being created.
         var policy: Result<TLSPolicy, any Error>?
         var waiting: [EventLoopPromise<TLSPolicy>] = []
-        /// Creates the policy with all roots; `nil` after it was called, and if the first policy had all roots.
+        /// Creates the policy with all roots; `nil` after it was called, or if the first policy has all roots.
         var makeWithAllRoots: Make?
     }
 
     /// Guards the policy and its waiters.
     private let state: Mutex<State>
 
-    /// Validates a policy, and starts to create its contexts.
+    /// Validates a policy and starts to create its TLS contexts.
     ///
     /// - Parameters:
     ///   - policy: The trusted authorities, pins and identities.
@@ -41,16 +40,16 @@ final class TLSPreparation: Sendable {
         self.init(making: { try make(material.rootsFolder) }, withAllRoots: { try make(nil) })
     }
 
-    /// Starts to create a policy, once.
+    /// Starts to create a policy.
     ///
-    /// - Parameter makeWithAllRoots: Creates the policy that replaces it when a server's root was not found. The
-    ///   default, `nil`, means that it has all roots.
+    /// - Parameter makeWithAllRoots: Creates the policy that replaces it if a server's root was not found. The default,
+    ///   `nil`, means that the first policy has all roots.
     init(making make: @escaping Make, withAllRoots makeWithAllRoots: Make? = nil) {
         state = Mutex(State(makeWithAllRoots: makeWithAllRoots))
         start(make)
     }
 
-    /// Returns the policy, on this loop.
+    /// Returns the policy on an event loop.
     func policy(on eventLoop: any EventLoop) -> EventLoopFuture<TLSPolicy> {
         state.withLock { state in
             if let policy = state.policy { return eventLoop.makeCompletedFuture(policy) }
@@ -60,8 +59,8 @@ final class TLSPreparation: Sendable {
         }
     }
 
-    /// Starts to create the policy again with every root that the system trusts; ``policy(on:)`` waits for it from now
-    /// on. If that fails the last policy stays in use, and the next call tries again.
+    /// Starts to create the policy again with all roots of the system; ``policy(on:)`` waits for it from now on. If
+    /// this fails, the previous policy stays in use, and the next call retries.
     func readAllRoots() {
         let begun: (make: Make, last: Result<TLSPolicy, any Error>)? = state.withLock { state in
             guard let last = state.policy, let make = state.makeWithAllRoots.take() else { return nil }

@@ -2,17 +2,16 @@ import Foundation
 import NIOSSL
 import Runway
 
-/// The certificates and keys of a ``TrustPolicy``, read and validated, so that mistakes are errors of a transport's
-/// initializer. ``TLSPolicy`` creates the contexts, which takes longer.
+/// The certificates and keys of a ``TrustPolicy``. They are read and validated early, so that mistakes are errors of a
+/// transport's initializer. ``TLSPolicy`` creates the TLS contexts, which takes longer.
 struct TrustMaterial: Sendable {
     let policy: TrustPolicy
-    /// Verifies hosts with pins; `nil` if no host has any.
+    /// Verifies hosts with pins; `nil` if no host has pins.
     let chainVerifier: ChainVerifier?
     let exceptions: [String: DevelopmentTrust]
-    /// The policy's own roots; `nil` to use the system's.
+    /// The policy's own roots; `nil` uses the system's.
     private let roots: [NIOSSLCertificate]?
 
-    /// Whether this package was compiled for release.
     static var isReleaseBuild: Bool {
         #if DEBUG
             false
@@ -21,11 +20,11 @@ struct TrustMaterial: Sendable {
         #endif
     }
 
-    /// Reads the certificates and keys of the policy.
+    /// Reads the certificates and keys of a policy.
     ///
     /// - Parameters:
     ///   - policy: The trust policy.
-    ///   - isReleaseBuild: Whether development exceptions are refused.
+    ///   - isReleaseBuild: Whether to refuse development exceptions.
     /// - Throws: `NetworkError.Kind.invalidConfiguration`.
     init(_ policy: TrustPolicy, isReleaseBuild: Bool = Self.isReleaseBuild) throws(NetworkError) {
         if isReleaseBuild, !policy.allowsExceptionsInReleaseBuilds, let exception = policy.developmentExceptions.first {
@@ -58,9 +57,9 @@ struct TrustMaterial: Sendable {
         }
     }
 
-    /// Returns the roots and the versions of TLS, in NIOSSL's terms.
+    /// Returns a NIOSSL configuration with the roots and the TLS versions.
     ///
-    /// - Parameter folder: The folder from which each root is read when it is needed; `nil` to read all of them.
+    /// - Parameter folder: The folder from which each root is read when it is needed; `nil` reads all roots.
     func configuration(rootsFrom folder: String?) -> TLSConfiguration {
         var tls = TLSConfiguration.makeClientConfiguration()
         tls.minimumTLSVersion = policy.minimumVersion == .tls13 ? .tlsv13 : .tlsv12
@@ -73,7 +72,7 @@ struct TrustMaterial: Sendable {
     }
 
     /// The folder in which Debian, its derivatives and Alpine store each root under the hash of its name, as OpenSSL
-    /// expects; `nil` if it does not exist, or the policy has roots of its own. Reads the folder.
+    /// expects. `nil` if the folder does not exist, or the policy has its own roots. Reads the folder.
     var rootsFolder: String? {
         #if os(Linux)
             let folder = "/etc/ssl/certs"
@@ -90,7 +89,7 @@ struct TrustMaterial: Sendable {
     }
 }
 
-/// A development exception, prepared for use.
+/// A development exception with its certificate parsed.
 enum DevelopmentTrust: Sendable {
     case certificate(NIOSSLCertificate)
     case anything
@@ -106,7 +105,7 @@ enum DevelopmentTrust: Sendable {
         }
     }
 
-    /// Returns whether the exception trusts the certificate chain of a server.
+    /// Returns whether the exception trusts a server's certificate chain.
     func accepts(_ chain: [NIOSSLCertificate]) -> Bool {
         switch self {
         case .anything: true

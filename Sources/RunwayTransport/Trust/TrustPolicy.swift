@@ -12,7 +12,7 @@ public import Runway
 /// Always required: TLS 1.2 or later, a matching subject alternative name (RFC 9525 §6.3), and a currently valid path
 /// to a root.
 public struct TrustPolicy: Sendable {
-    /// The oldest version of TLS that is accepted.
+    /// The minimum TLS version that is accepted.
     public enum MinimumVersion: Sendable {
         /// TLS 1.2 (RFC 5246).
         case tls12
@@ -20,28 +20,30 @@ public struct TrustPolicy: Sendable {
         case tls13
     }
 
-    /// The root certificates that are trusted. The default is the operating system's.
+    /// The trusted root certificates. The default is the operating system's.
     public var roots: TransportConfiguration.Trust
-    /// The oldest version of TLS that is accepted. The default is TLS 1.2.
+    /// The minimum TLS version that is accepted. The default is TLS 1.2.
     public var minimumVersion: MinimumVersion
-    /// The public keys of hosts. If several sets are for one host, each of them is required. The default is empty.
+    /// The pinned public keys of hosts. If a host has several sets, the certificate path must contain a key of each.
+    /// The default is empty.
     ///
-    /// Pins need the package trait `Pins`, which is on by default; without it a transport's initializer throws. On
-    /// Apple's systems they also need ``TransportConfiguration/Trust/certificates(pem:)``, since the system reports no
-    /// verified chain to SwiftNIO: `URLSessionTransport` compares pins with the system's roots.
+    /// Pins need the package trait `Pins`, which is on by default; without it, a transport's initializer throws. On
+    /// Apple's systems, they also need ``TransportConfiguration/Trust/certificates(pem:)``, since the system does not
+    /// report the verified chain to SwiftNIO. `URLSessionTransport` can compare pins with the system's roots.
     public var pins: [PublicKeyPins]
-    /// The client certificates for hosts; of several for one host the first is used. The default is empty.
+    /// The client certificates and the hosts that receive them. If several match a host, the first one is used. The
+    /// default is empty.
     public var clientIdentities: [ClientIdentity]
-    /// Trust for developers' own builds. The default is empty.
+    /// Additional trust for development builds. The default is empty.
     public var developmentExceptions: [DevelopmentException]
-    /// Whether a release build accepts ``developmentExceptions``. For a command whose user asks for one on the command
+    /// Whether a release build accepts ``developmentExceptions``, for a command whose user requests one on the command
     /// line.
     package var allowsExceptionsInReleaseBuilds = false
-    /// Called with the result for each new connection to a host with pins, on a thread of the transport's; it has to
-    /// return soon. The default is `nil`.
+    /// Called with the result for each new connection to a host with pins, on a thread of the transport. It must not
+    /// block. The default is `nil`.
     public var onPinReport: (@Sendable (PinReport) -> Void)?
 
-    /// Trusts servers by these rules; see the properties for the defaults.
+    /// Creates a policy. Each parameter has the default of its property.
     public init(
         roots: TransportConfiguration.Trust = .system, minimumVersion: MinimumVersion = .tls12,
         pins: [PublicKeyPins] = [], clientIdentities: [ClientIdentity] = [],

@@ -1,19 +1,19 @@
 import Runway
 
-/// The parameters of permessage-deflate that client and server agreed on (RFC 7692 §7.1). Pure.
+/// The negotiated parameters of permessage-deflate (RFC 7692 §7.1).
 struct DeflateAgreement: Equatable {
-    /// Whether the server compresses each message by itself.
+    /// Whether the server compresses each message independently.
     var resetsServerContext = false
-    /// Whether the client has to compress each message by itself.
+    /// Whether the client must compress each message independently.
     var resetsClientContext = false
-    /// The largest window of the server, as a power of two.
+    /// The maximum window size of the server, as a power of two.
     var serverWindowBits = 15
-    /// The largest window that the client may use, as a power of two.
+    /// The maximum window size that the client may use, as a power of two.
     var clientWindowBits = 15
 
     static let name = "permessage-deflate"
 
-    /// Returns the value of `Sec-WebSocket-Extensions` in the request.
+    /// Returns the value of `Sec-WebSocket-Extensions` for the request.
     static func text(of offer: WebSocketOffer.Deflate) -> String {
         var text = "\(name); client_max_window_bits"
         if offer.resetsServerContext { text += "; server_no_context_takeover" }
@@ -22,11 +22,11 @@ struct DeflateAgreement: Equatable {
         return text
     }
 
-    /// Reads which extension the server accepted; `nil` if it accepted none.
+    /// Parses the extension that the server accepted. Returns `nil` if it accepted none.
     ///
     /// - Parameters:
     ///   - fields: The values of `Sec-WebSocket-Extensions` in the response.
-    ///   - offer: The offer in the request; `nil` if it had none.
+    ///   - offer: The offer in the request, or `nil`.
     /// - Throws: ``WebSocketProblem/handshake(_:)`` if an extension was not offered or has invalid parameters.
     static func accepted(
         _ fields: [String], of offer: WebSocketOffer.Deflate?
@@ -44,7 +44,7 @@ struct DeflateAgreement: Equatable {
             guard names.insert(parameter.name).inserted else { throw .handshake("a parameter of \(name) is repeated") }
             try agreement.set(parameter, of: offer)
         }
-        // A server accepts the extension only together with the client's demands (RFC 7692 §7.1.1.1, §7.1.2.1).
+        // A server that accepts the extension must accept the client's requirements, too (RFC 7692 §7.1.1.1, §7.1.2.1).
         guard !offer.resetsServerContext || agreement.resetsServerContext,
             offer.serverWindowBits == nil || names.contains("server_max_window_bits")
         else { throw .handshake("it ignores a parameter of \(name)") }
@@ -55,7 +55,7 @@ struct DeflateAgreement: Equatable {
     private mutating func set(
         _ parameter: ExtensionElement.Parameter, of offer: WebSocketOffer.Deflate
     ) throws(WebSocketProblem) {
-        // Only digits, without leading zeros.
+        // The value must have only digits and no leading zeros.
         let bits = parameter.value.flatMap { value in
             value.utf8.allSatisfy(\.isDigit) && !value.hasPrefix("0") ? Int(value) : nil
         }
@@ -69,7 +69,7 @@ struct DeflateAgreement: Equatable {
         }
     }
 
-    /// The extension as it is shown in records.
+    /// The extension as shown in records.
     var text: String {
         var text = Self.name
         if resetsServerContext { text += "; server_no_context_takeover" }
@@ -80,25 +80,25 @@ struct DeflateAgreement: Equatable {
     }
 }
 
-/// One extension of a list, with its parameters (RFC 6455 §9.1).
+/// An extension in a list, with its parameters (RFC 6455 §9.1).
 struct ExtensionElement: Equatable {
     struct Parameter: Equatable {
         var name: String
-        /// The value without quotes; `nil` if the parameter has none.
+        /// The value without quotation marks; `nil` if the parameter has no value.
         var value: String?
     }
 
     var name: String
     var parameters: [Parameter] = []
 
-    /// Parses the values of all fields; `nil` if one is malformed.
+    /// Parses the values of all fields. Returns `nil` if one is malformed.
     static func list(_ fields: [String]) -> [ExtensionElement]? {
         var elements: [ExtensionElement] = []
         for field in fields {
-            // Neither a token nor a quoted token contains a comma or a semicolon.
+            // Splitting is safe, since neither tokens nor quoted tokens contain commas or semicolons.
             for item in field.split(separator: ",", omittingEmptySubsequences: false) {
                 let parts = item.split(separator: ";", omittingEmptySubsequences: false).map(\.withoutBlanks)
-                // An empty element of a list is ignored (RFC 9110 §5.6.1.2).
+                // An empty list element is ignored (RFC 9110 §5.6.1.2).
                 if parts.count == 1, parts[0].isEmpty { continue }
                 guard let name = parts.first, name.isToken else { return nil }
                 var element = ExtensionElement(name: name.lowercased())

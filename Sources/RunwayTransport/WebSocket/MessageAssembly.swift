@@ -2,10 +2,10 @@ import NIOCore
 import NIOWebSocket
 import Runway
 
-/// One message that arrives in frames (RFC 6455 §5.4): joins them within a limit, decompresses them, and checks text as
-/// it arrives.
+/// Assembles one message from frames (RFC 6455 §5.4): joins them within a limit, decompresses them, and validates text
+/// as it arrives.
 struct MessageAssembly {
-    /// The most frames without payload in one message. A server could send such frames for ever.
+    /// The maximum number of empty frames in one message, since a server could send such frames forever.
     static let maximumEmptyFrameCount = 1024
 
     private let isText: Bool
@@ -19,19 +19,19 @@ struct MessageAssembly {
     /// Begins a message.
     ///
     /// - Parameters:
-    ///   - isText: Whether the message is a text.
-    ///   - inflater: Decompresses it; `nil` if it is not compressed.
-    ///   - maximumByteCount: The most bytes of the message, after decompression.
+    ///   - isText: Whether the message is text.
+    ///   - inflater: Decompresses the message; `nil` if it is not compressed.
+    ///   - maximumByteCount: The maximum size of the decompressed message in bytes.
     init(isText: Bool, inflater: MessageInflater?, maximumByteCount: Int) {
         self.isText = isText
         self.inflater = inflater
         self.maximumByteCount = maximumByteCount
     }
 
-    /// Appends the payload of a frame. Returns the message if it was the last.
+    /// Appends the payload of a frame. Returns the message if the frame was its last.
     ///
-    /// - Throws: ``WebSocketProblem/violation(code:_:)`` with 1009 for a message that is too large, 1007 for a text
-    ///   that is not UTF-8 or a message that can't be decompressed, 1008 for too many empty frames.
+    /// - Throws: ``WebSocketProblem/violation(code:_:)`` with 1009 for a message that is too large, 1007 for text that
+    ///   is not UTF-8 or a message that cannot be decompressed, 1008 for too many empty frames.
     mutating func append(_ payload: ByteBuffer, isLast: Bool) throws(WebSocketProblem) -> WebSocketPayload? {
         if payload.readableBytes == 0, !isLast {
             emptyFrameCount += 1

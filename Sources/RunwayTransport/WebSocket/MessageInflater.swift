@@ -3,30 +3,28 @@ import RunwayZlib
 
 /// Decompresses the messages of a WebSocket (RFC 7692 §7.2.2), each within a limit of bytes.
 final class MessageInflater {
-    /// The reason why a message can't be decompressed.
     enum Failure: Error {
         case malformed
         case tooLarge
     }
 
-    /// The bytes that a compressor removes from the end of each message.
+    /// The bytes that the compressor removes from the end of each message.
     private static let tail = ByteBuffer(bytes: [0, 0, 0xFF, 0xFF])
     private static let pieceByteCount = 16 << 10
 
-    /// The most streams that may end within one message: the window is copied for each.
+    /// The maximum number of deflate streams that may end within one message. Each end costs a copy of the window.
     private static let maximumEndCount = 64
 
     private let inflater: OpaquePointer
     private let resetsContext: Bool
-    /// The number of streams that ended within this message.
+    /// The number of deflate streams that ended within this message.
     private var endCount = 0
 
-    /// Creates a decompressor; `nil` if there is not enough memory.
+    /// Creates a decompressor. Returns `nil` if memory is lacking.
     ///
-    /// - Parameter resetsContext: Whether the server compresses each message by itself.
+    /// - Parameter resetsContext: Whether the server compresses each message independently.
     init?(resetsContext: Bool) {
-        // The largest window decodes data that was made with any window; a negative number selects deflate without a
-        // frame.
+        // The largest window, 15, decodes data made with any window; a negative number selects deflate without a frame.
         guard let inflater = runway_inflater_create(-15) else { return nil }
         self.inflater = inflater
         self.resetsContext = resetsContext
@@ -39,7 +37,7 @@ final class MessageInflater {
     /// - Parameters:
     ///   - part: The payload of a frame.
     ///   - isLast: Whether the part is the last of the message.
-    ///   - room: The most bytes of output; one more throws ``Failure/tooLarge``.
+    ///   - room: The maximum number of output bytes; more throws ``Failure/tooLarge``.
     func read(_ part: ByteBuffer, isLast: Bool, upTo room: Int) throws(Failure) -> [UInt8] {
         var output: [UInt8] = []
         try run(part, into: &output, upTo: room)
@@ -64,7 +62,7 @@ final class MessageInflater {
     ) throws(Failure) {
         var offset = 0
         while true {
-            // One byte more than may come out shows that the message is too large.
+            // Reserves one byte beyond the limit, which shows that the message is too large.
             let capacity = min(Self.pieceByteCount, room - output.count + 1)
             var (used, status) = (0, RUNWAY_INFLATE_FAILED)
             let piece = [UInt8](unsafeUninitializedCapacity: capacity) { target, count in
@@ -78,7 +76,7 @@ final class MessageInflater {
             guard output.count <= room else { throw .tooLarge }
             switch status {
             case RUNWAY_INFLATE_ENDED:
-                // A block may be the last of its stream although the message continues (RFC 7692 §7.2.3.4).
+                // A block may end its deflate stream although the message continues (RFC 7692 §7.2.3.4).
                 endCount += 1
                 guard endCount <= Self.maximumEndCount, runway_inflater_continue(inflater) != 0 else {
                     throw .malformed
@@ -87,7 +85,7 @@ final class MessageInflater {
             default: throw .malformed
             }
             if offset == input.count, piece.count < capacity { return }
-            // A stream that has ended reads nothing more only if nothing is left.
+            // The input is malformed if the decoder neither reads nor writes anything.
             if used == 0, piece.isEmpty, status == RUNWAY_INFLATE_GOES_ON { throw .malformed }
         }
     }

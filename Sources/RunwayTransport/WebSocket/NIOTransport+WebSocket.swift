@@ -4,11 +4,11 @@ import NIOPosix
 import Runway
 
 extension NIOTransport {
-    /// Makes the handshake of a WebSocket: on a stream of the origin's HTTP/2 connection if one is open whose server
-    /// accepts that (RFC 8441), otherwise over a connection of its own.
+    /// Opens a WebSocket. It uses a stream of the origin's HTTP/2 connection if one is open and its server supports
+    /// this (RFC 8441), otherwise a new connection.
     ///
-    /// - Returns: The response with the open WebSocket, or that in which the server refuses, with at most the first 64
-    ///   KiB of its body.
+    /// - Returns: The response with the open WebSocket, or the response with which the server refuses. A refusal has at
+    ///   most the first 64 KiB of its body.
     /// - Throws: The transport's error.
     func openWebSocket(
         _ request: Request, _ offer: WebSocketOffer, in flight: Flight

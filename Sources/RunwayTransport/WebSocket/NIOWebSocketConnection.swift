@@ -3,7 +3,7 @@ import NIOWebSocket
 import Runway
 import Synchronization
 
-/// A WebSocket over a connection of ``NIOTransport``, or a stream of one. Its deinit closes it.
+/// A WebSocket on a connection of ``NIOTransport`` or on a stream of one. Releasing it closes the WebSocket.
 final class NIOWebSocketConnection: WebSocketConnection {
     let agreement: WebSocketAgreement
     let localAddress: IPAddress?
@@ -12,10 +12,11 @@ final class NIOWebSocketConnection: WebSocketConnection {
     private let handler: NIOLoopBound<WebSocketHandler>
     private let authority: String?
     private let maximumUnsentByteCount: Int
-    /// The bytes of the messages that wait to be sent.
+    /// The number of bytes in messages that are not sent yet.
     private let unsentByteCount = Atomic(0)
 
-    /// Adds the handlers of an open WebSocket behind the existing handlers of a channel, on its loop.
+    /// Adds the handlers of an open WebSocket to a channel, behind its existing handlers. Call on the channel's event
+    /// loop.
     ///
     /// - Throws: ``WebSocketProblem``, or the channel's error.
     init(
@@ -30,7 +31,7 @@ final class NIOWebSocketConnection: WebSocketConnection {
         inbox = WebSocketInbox(maximumUnreadByteCount: offer.maximumUnreadByteCount)
         let handler = try WebSocketHandler(offer, outcome.deflate, to: authority, inbox: inbox)
         self.handler = NIOLoopBound(handler, eventLoop: channel.eventLoop)
-        // A frame that can't be compressed is a little larger than its contents; a control frame has up to 125 bytes.
+        // A control frame has up to 125 bytes, and data that cannot be compressed grow a little.
         let limit = max(125, offer.maximumMessageByteCount)
         let maximumFrameByteCount = min(limit + limit >> 10 + 64, Int(clamping: UInt32.max))
         let operations = channel.pipeline.syncOperations
@@ -42,7 +43,7 @@ final class NIOWebSocketConnection: WebSocketConnection {
 
     deinit {
         let handler = handler
-        // The handlers keep themselves alive until the connection has ended.
+        // The handlers retain themselves until the connection has ended.
         eventLoop.execute { handler.value.close(WebSocketClose(1001)) }
     }
 
@@ -57,7 +58,7 @@ final class NIOWebSocketConnection: WebSocketConnection {
     func send(_ payload: WebSocketPayload) async throws(NetworkError) {
         let byteCount = payload.byteCount
         let (_, unsent) = unsentByteCount.add(byteCount, ordering: .relaxed)
-        // A single message may be larger than the limit.
+        // A single message may exceed the limit.
         guard unsent == byteCount || unsent <= maximumUnsentByteCount else {
             unsentByteCount.subtract(byteCount, ordering: .relaxed)
             throw NetworkError(
@@ -71,7 +72,7 @@ final class NIOWebSocketConnection: WebSocketConnection {
         }
         eventLoop.execute { [handler] in handler.value.send(payload, promise: written) }
         do {
-            // A message that waits to be sent can't be taken back, as parts of it may have been sent; its sender can leave.
+            // A message cannot be withdrawn, since parts of it may have been sent. Cancellation only ends the wait.
             try await withTaskCancellationHandler {
                 try await left.futureResult.get()
             } onCancel: {

@@ -1,17 +1,17 @@
-/// Checks that bytes which arrive in parts are UTF-8 (RFC 3629 §4). Pure.
+/// Checks that bytes arriving in parts are valid UTF-8 (RFC 3629 §4).
 ///
-/// The first byte that no valid text can continue with is refused: overlong forms, surrogates, and code points beyond
-/// U+10FFFF.
+/// It refuses at the first byte that no valid text can contain there, including overlong forms, surrogates, and code
+/// points beyond U+10FFFF.
 struct UTF8Validation: Equatable {
     /// The number of continuation bytes that the current character still needs.
     private var missingCount = 0
-    /// The range in which the next continuation byte has to be.
+    /// The permitted range of the next continuation byte.
     private var next: ClosedRange<UInt8> = 0x80...0xBF
 
-    /// Whether the bytes so far end with a whole character.
+    /// Whether the bytes so far end with a complete character.
     var isComplete: Bool { missingCount == 0 }
 
-    /// Reads a part. Returns `false` if no valid text starts with the bytes so far; no part may follow then.
+    /// Checks a part. Returns `false` if no valid text begins with the bytes so far; do not pass further parts then.
     mutating func accept(_ bytes: some Sequence<UInt8>) -> Bool {
         for byte in bytes {
             if missingCount > 0 {

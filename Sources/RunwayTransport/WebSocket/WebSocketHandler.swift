@@ -2,7 +2,7 @@ import NIOCore
 import NIOWebSocket
 import Runway
 
-/// Performs the actions of its ``WebSocketMachine``, as the last handler of a channel that reads and writes frames.
+/// Performs the actions of a ``WebSocketMachine``, as the last handler of a channel of frames.
 final class WebSocketHandler: ChannelDuplexHandler {
     typealias InboundIn = WebSocketFrame
     typealias OutboundIn = WebSocketFrame
@@ -16,12 +16,11 @@ final class WebSocketHandler: ChannelDuplexHandler {
     private var context: ChannelHandlerContext?
     private var closeTimer: Scheduled<Void>?
     private var livenessTimer: Scheduled<Void>?
-    /// The bytes of the newest ping. The response is sent when the channel is writable again.
+    /// The bytes of the latest ping. The pong is sent when the channel is writable again.
     private var pong: ByteBuffer?
     private var isReadPending = false
     private var isHeld = false
     private var pingCount: UInt64 = 0
-    /// The last error of the channel before it ended.
     private var failure: (any Error)?
 
     init(
@@ -35,7 +34,7 @@ final class WebSocketHandler: ChannelDuplexHandler {
             inflater = MessageInflater(resetsContext: deflate.resetsServerContext)
             guard inflater != nil else { throw .handshake("there is not enough memory to decompress") }
         }
-        // Without a compressor messages are sent as they are, which the agreement allows for each (RFC 7692 §6).
+        // If creating the compressor fails, messages are sent uncompressed, which is always permitted (RFC 7692 §6).
         deflater = deflate.flatMap {
             MessageDeflater(windowBits: $0.clientWindowBits, resetsContext: $0.resetsClientContext)
         }
@@ -47,7 +46,6 @@ final class WebSocketHandler: ChannelDuplexHandler {
     func handlerRemoved(context: ChannelHandlerContext) { self.context = nil }
 }
 
-/// Inbound events.
 extension WebSocketHandler {
     func channelRead(context: ChannelHandlerContext, data: NIOAny) { perform(machine.receive(unwrapInboundIn(data))) }
 
@@ -69,7 +67,7 @@ extension WebSocketHandler {
         if isHeld { isReadPending = true } else { context.read() }
     }
 
-    /// Notes that the reader has consumed enough for the connection to be read again.
+    /// Resumes reading after the reader has consumed enough.
     func resumeReading() {
         isHeld = false
         if isReadPending {
@@ -87,8 +85,8 @@ extension WebSocketHandler {
         for action in actions {
             switch action {
             case .deliver(let payload):
-                // Messages of the same read are delivered, too. After the client's close frame, messages that exceed the reader's buffer
-                // are discarded, so that the server's close frame can be read (RFC 6455 §1.4).
+                // All messages of one read are delivered. After the client's close frame, messages beyond the reader's
+                // buffer are discarded, so that the server's close frame can be read (RFC 6455 §1.4).
                 if machine.isOpen {
                     if !inbox.append(payload) { isHeld = true }
                 } else if inbox.hasRoom {
@@ -102,7 +100,7 @@ extension WebSocketHandler {
                 inbox.change { $0.sent = close }
             case .end(let problem): end(problem)
             case .awaitClose:
-                // The close frame of a server could wait behind messages that are never read.
+                // The server's close frame could otherwise wait behind messages that nobody reads.
                 resumeReading()
                 guard closeTimer == nil else { continue }
                 closeTimer = context?.eventLoop.assumeIsolated().scheduleTask(in: TimeAmount(offer.closeTimeout)) {
@@ -121,9 +119,8 @@ extension WebSocketHandler {
     }
 }
 
-/// Outbound messages. On the event loop.
+/// Outbound messages, on the event loop.
 extension WebSocketHandler {
-    /// Sends a message.
     func send(_ payload: WebSocketPayload, promise: EventLoopPromise<Void>) {
         guard machine.isOpen, context != nil else { return promise.fail(WebSocketProblem.closed) }
         let (opcode, bytes): (WebSocketOpcode, [UInt8]) =
@@ -139,7 +136,6 @@ extension WebSocketHandler {
         }
     }
 
-    /// Sends a ping.
     func ping() {
         guard machine.isOpen else { return }
         pingCount += 1
@@ -160,7 +156,7 @@ extension WebSocketHandler {
     /// Starts the closing handshake.
     func close(_ close: WebSocketClose) { perform(machine.close(close)) }
 
-    /// Closes the connection at once.
+    /// Closes the connection immediately.
     func abandon(_ error: any Error) {
         inbox.finish((error as? NetworkError) ?? NetworkError(transport: error, from: authority))
         perform(machine.cut(failing: .closed))
@@ -174,14 +170,15 @@ extension WebSocketHandler {
             promise?.fail(WebSocketProblem.closed)
             return
         }
-        // Every frame of a client is masked with an unpredictable key (RFC 6455 §5.3).
+        // A client must mask every frame with an unpredictable key (RFC 6455 §5.3).
         let frame = WebSocketFrame(
             fin: true, rsv1: isCompressed, opcode: opcode, maskKey: .random(), data: payload)
         context.writeAndFlush(wrapOutboundOut(frame), promise: promise)
     }
 }
 
-/// Counts the bytes of a WebSocket's frames, complete or not: any received byte shows that the server is reachable.
+/// Counts the bytes of a WebSocket's frames, including incomplete ones: any received byte shows that the server is
+/// reachable.
 final class WebSocketByteMeter: ChannelDuplexHandler {
     typealias InboundIn = ByteBuffer
     typealias OutboundIn = ByteBuffer

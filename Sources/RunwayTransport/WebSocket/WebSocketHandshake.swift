@@ -4,10 +4,10 @@ import NIOCore
 import Runway
 import RunwayDigest
 
-/// The opening handshake of a client, over HTTP/1.1 (RFC 6455 §4.1) or on a stream of HTTP/2 (RFC 8441 §5): composes
-/// the request, and decides whether the response opens a WebSocket. Pure.
+/// The opening handshake of a client, over HTTP/1.1 (RFC 6455 §4.1) or on an HTTP/2 stream (RFC 8441 §5). It creates
+/// the request, and decides whether the response opens a WebSocket. It performs no I/O.
 struct WebSocketHandshake {
-    /// The agreement that a response makes when it opens a WebSocket.
+    /// The negotiated subprotocol and extension.
     struct Outcome: Equatable {
         var subprotocol: String?
         var deflate: DeflateAgreement?
@@ -16,7 +16,7 @@ struct WebSocketHandshake {
     }
 
     private let offer: WebSocketOffer
-    /// 16 random bytes in Base64.
+    /// 16 random bytes in base64.
     private let key: String
 
     /// Prepares the request of an offer.
@@ -24,8 +24,8 @@ struct WebSocketHandshake {
     /// - Parameters:
     ///   - offer: The subprotocols and the extension to offer.
     ///   - nonce: 16 bytes that no other handshake uses.
-    /// - Throws: ``WebSocketProblem/invalidOffer(_:)`` for a subprotocol that is no token or is repeated, or an invalid
-    ///   window.
+    /// - Throws: ``WebSocketProblem/invalidOffer(_:)`` if a subprotocol is not a token or is repeated, or if the window
+    ///   size is invalid.
     init(_ offer: WebSocketOffer, nonce: [UInt8]) throws(WebSocketProblem) {
         guard offer.subprotocols.allSatisfy({ HTTPField.Name($0) != nil }),
             Set(offer.subprotocols).count == offer.subprotocols.count
@@ -37,7 +37,7 @@ struct WebSocketHandshake {
         key = Data(nonce).base64EncodedString()
     }
 
-    /// Returns `fields` with the header fields of the handshake over HTTP/1.1; fields of the same names are replaced.
+    /// Adds the header fields of the handshake over HTTP/1.1, replacing fields with the same names.
     func fields(_ fields: HTTPFields) -> HTTPFields {
         var fields = streamFields(fields)
         fields[.connection] = "Upgrade"
@@ -46,8 +46,7 @@ struct WebSocketHandshake {
         return fields
     }
 
-    /// Returns `fields` with the header fields of the handshake on a stream of HTTP/2; fields of the same names are
-    /// replaced.
+    /// Adds the header fields of the handshake on an HTTP/2 stream, replacing fields with the same names.
     func streamFields(_ fields: HTTPFields) -> HTTPFields {
         var fields = fields
         fields[.connection] = nil
@@ -59,7 +58,7 @@ struct WebSocketHandshake {
         return fields
     }
 
-    /// Reads the head of a response of status 101.
+    /// Validates the head of a response with status 101.
     ///
     /// - Throws: ``WebSocketProblem/handshake(_:)``.
     func outcome(of head: HTTPResponse) throws(WebSocketProblem) -> Outcome {
@@ -73,7 +72,7 @@ struct WebSocketHandshake {
         return try streamOutcome(of: head)
     }
 
-    /// Reads the head of a response of status 2xx on a stream of HTTP/2.
+    /// Validates the head of a 2xx response on an HTTP/2 stream.
     ///
     /// - Throws: ``WebSocketProblem/handshake(_:)``.
     func streamOutcome(of head: HTTPResponse) throws(WebSocketProblem) -> Outcome {
@@ -95,7 +94,6 @@ struct WebSocketHandshake {
         return Data(digest).base64EncodedString()
     }
 
-    /// Returns 16 random bytes.
     static func makeNonce() -> [UInt8] {
         var generator = SystemRandomNumberGenerator()
         return (0..<16).map { _ in UInt8.random(in: .min ... .max, using: &generator) }

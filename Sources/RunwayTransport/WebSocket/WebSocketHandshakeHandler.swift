@@ -2,15 +2,15 @@ import HTTPTypes
 import NIOCore
 import Runway
 
-/// Sends the request of a handshake over a new connection, and reads the response.
+/// Sends the handshake request over a new connection, and reads the response.
 ///
-/// Bytes after a response that opens a WebSocket are passed on when the handler is removed.
+/// If the response opens a WebSocket, bytes after it are passed on when the handler is removed.
 final class WebSocketHandshakeHandler: ChannelInboundHandler, RemovableChannelHandler {
     typealias InboundIn = ByteBuffer
     typealias InboundOut = ByteBuffer
     typealias OutboundOut = ByteBuffer
 
-    /// The response, once it is complete.
+    /// A complete response.
     enum Outcome {
         case opened(HTTPResponse, WebSocketHandshake.Outcome)
         case refused(RefusedHandshake)
@@ -24,7 +24,7 @@ final class WebSocketHandshakeHandler: ChannelInboundHandler, RemovableChannelHa
     private var informationalCount = 0
     private var refusal: RefusedHandshake?
     private var failure: (any Error)?
-    /// Called once; `nil` after that.
+    /// Called once, then set to `nil`.
     private var onEnd: ((Result<Outcome, any Error>) -> Void)?
 
     init(
@@ -39,9 +39,9 @@ final class WebSocketHandshakeHandler: ChannelInboundHandler, RemovableChannelHa
             maximumHeadByteCount: settings.maximumHeadByteCount, maximumFieldCount: settings.maximumFieldCount)
     }
 
-    /// Sends the request on an active channel whose pipeline contains the handler.
+    /// Sends the request. The channel must be active and have this handler.
     func start(on channel: any Channel) {
-        // The server may have sent something before, which ended the handshake.
+        // Bytes that the server has already sent may have ended the handshake.
         if onEnd == nil { return }
         isStarted = true
         reader.expectResponse(to: .get, mayUpgrade: true)
@@ -52,7 +52,7 @@ final class WebSocketHandshakeHandler: ChannelInboundHandler, RemovableChannelHa
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
         let bytes = unwrapInboundIn(data)
-        // Bytes after the end of the handshake are stored in the reader until this handler is removed.
+        // After the handshake, bytes are stored in the reader until this handler is removed.
         guard onEnd != nil else { return reader.feed(bytes) }
         guard isStarted else { return end(.failure(WireError.unsolicited)) }
         reader.feed(bytes)
@@ -114,9 +114,9 @@ final class WebSocketHandshakeHandler: ChannelInboundHandler, RemovableChannelHa
     }
 }
 
-/// A response that opens no WebSocket, with the start of its body.
+/// A response that does not open a WebSocket, with the start of its body.
 struct RefusedHandshake {
-    /// The most bytes of the body that are read: enough for a service's error envelope.
+    /// The maximum number of body bytes that are read, which suffices for a service's error envelope.
     private static let maximumBodyByteCount = 64 << 10
 
     let head: HTTPResponse
@@ -124,7 +124,7 @@ struct RefusedHandshake {
 
     init(head: HTTPResponse) { self.head = head }
 
-    /// Appends a part of the body. Returns `false` if no further part is to be read.
+    /// Appends a part of the body. Returns `false` if no more is to be read.
     mutating func append(_ part: ByteBuffer) -> Bool {
         body += part.readableBytesView.prefix(Self.maximumBodyByteCount - body.count)
         return body.count < Self.maximumBodyByteCount

@@ -2,18 +2,18 @@ import NIOCore
 import Runway
 import Synchronization
 
-/// The messages of a WebSocket between the event loop, which appends them, and their reader, and the connection's
-/// status.
+/// The received messages of a WebSocket and the connection's status. The event loop appends messages, and a reader
+/// consumes them.
 final class WebSocketInbox: Sendable {
     fileprivate struct State {
         var messages = CircularBuffer<WebSocketPayload>()
-        /// The sum of the costs of the waiting messages.
+        /// The total cost of the unread messages.
         var cost = 0
-        /// The end of the connection; `nil` before.
+        /// The end of the connection; `nil` before the end.
         var end: Result<Void, NetworkError>?
         var reader: CheckedContinuation<Void, Never>?
         var status = WebSocketStatus()
-        /// The time at which the last byte arrived.
+        /// The time when the last byte arrived.
         var lastByte = NIODeadline.now()
     }
 
@@ -24,10 +24,10 @@ final class WebSocketInbox: Sendable {
     /// Guards the messages, their waiting reader, and the connection's status.
     private let state = Mutex(State())
 
-    /// Creates an inbox that is full when messages of `maximumUnreadByteCount` bytes wait.
+    /// Creates an inbox that is full when its messages have `maximumUnreadByteCount` bytes.
     init(maximumUnreadByteCount: Int) { maximumCost = max(1, maximumUnreadByteCount) }
 
-    /// The connection's status so far.
+    /// The current status of the connection.
     var status: WebSocketStatus {
         state.withLock { state in
             var status = state.status
@@ -36,7 +36,7 @@ final class WebSocketInbox: Sendable {
         }
     }
 
-    /// Notes that bytes of frames arrived.
+    /// Records that bytes of frames arrived.
     func received(byteCount: Int) {
         state.withLock { state in
             state.status.receivedByteCount += Int64(byteCount)
@@ -44,13 +44,12 @@ final class WebSocketInbox: Sendable {
         }
     }
 
-    /// Changes the connection's status.
     func change(_ change: (inout WebSocketStatus) -> Void) { state.withLock { change(&$0.status) } }
 
     /// Whether a message may be appended.
     var hasRoom: Bool { state.withLock { $0.cost <= maximumCost } }
 
-    /// Appends a message. Returns `false` if the connection must not be read again until the reader has consumed some
+    /// Appends a message. Returns `false` if the connection must not be read again until the reader has consumed
     /// messages.
     func append(_ payload: WebSocketPayload) -> Bool {
         let (reader, hasRoom) = state.withLock { state in
@@ -59,7 +58,7 @@ final class WebSocketInbox: Sendable {
                 state.messages.append(payload)
                 state.cost += payload.byteCount + Self.costOfMessage
             }
-            // Only the reader lifts it, together with the call that resumes reading.
+            // Only the reader resets this, when it calls `resume`.
             if state.cost > maximumCost { state.status.isHeldBack = true }
             return (state.reader.take(), !state.status.isHeldBack)
         }
@@ -67,7 +66,7 @@ final class WebSocketInbox: Sendable {
         return hasRoom
     }
 
-    /// Ends the inbox after its last message, unless it has ended. `error` is `nil` after an orderly end.
+    /// Ends the inbox after its last message, unless it has already ended. `error` is `nil` after an orderly end.
     func finish(_ error: NetworkError?) {
         let reader = state.withLock { state in
             if state.end == nil { state.end = error.map { .failure($0) } ?? .success(()) }
@@ -76,7 +75,7 @@ final class WebSocketInbox: Sendable {
         reader?.resume()
     }
 
-    /// Waits for the next message; returns `nil` at the end.
+    /// Waits for the next message. Returns `nil` at the end.
     ///
     /// - Parameter resume: Called if the connection may be read again.
     /// - Throws: The error that ended the inbox; ``NetworkError/Kind/cancelled`` if the task is cancelled.
@@ -113,7 +112,7 @@ final class WebSocketInbox: Sendable {
 }
 
 extension WebSocketInbox.State {
-    /// Takes the next message. The connection may be read again when half of the room is free.
+    /// Removes and returns the next message. The connection may be read again when half of the space is free.
     fileprivate mutating func takeNext(
         _ maximumCost: Int
     ) -> (payload: WebSocketPayload?, end: Result<Void, NetworkError>?, mayResume: Bool) {

@@ -2,31 +2,29 @@ import NIOCore
 import NIOWebSocket
 import Runway
 
-/// Decides a client's reactions to the frames of a WebSocket (RFC 6455 §5 to §7). Pure: it reads no clock, and writes
-/// nothing.
+/// Decides how a client reacts to the frames of a WebSocket (RFC 6455 §5 to §7). It performs no I/O and reads no clock.
 ///
 /// ``WebSocketHandler`` passes every frame and event, and performs the actions in order.
 struct WebSocketMachine {
     enum Action: Equatable {
-        /// Pass a message to the reader.
         case deliver(WebSocketPayload)
-        /// Respond to a ping with these bytes. Only the newest ping needs a response (RFC 6455 §5.5.3).
+        /// Respond to a ping with these bytes. Only the latest ping needs a response (RFC 6455 §5.5.3).
         case pong(ByteBuffer)
-        /// Send a close frame; it is the last frame.
+        /// Send a close frame, which is the last frame.
         case sendClose(WebSocketClose)
-        /// Report the end to the reader, after the messages before it: `nil` for an end in order.
+        /// Report the end to the reader after all earlier messages. The value is `nil` for an orderly end.
         case end(WebSocketProblem?)
-        /// Let the server close the connection (RFC 6455 §7.1.1), and cut it if that takes too long.
+        /// Wait for the server to close the connection (RFC 6455 §7.1.1), and close it if this takes too long.
         case awaitClose
-        /// Close the connection at once.
+        /// Close the connection immediately.
         case cut
     }
 
     private enum State: Equatable {
         case open
-        /// The client's close frame was sent, the server's was not received.
+        /// The client has sent a close frame, and the server has not.
         case closing
-        /// The end was reported to the reader; further frames are ignored.
+        /// The end was reported to the reader. Further frames are ignored.
         case ended
         case cut
     }
@@ -35,26 +33,24 @@ struct WebSocketMachine {
     private let inflater: MessageInflater?
     private var state = State.open
     private var message: MessageAssembly?
-    /// The close frames in either direction.
+    /// The close frames that were received and sent.
     private(set) var received: WebSocketClose?
     private(set) var sent: WebSocketClose?
 
-    /// Creates the machine of a connection whose handshake is complete.
+    /// Creates the machine for a completed handshake.
     ///
     /// - Parameters:
-    ///   - maximumMessageByteCount: The most bytes of a message, after decompression.
-    ///   - inflater: Decompresses messages; `nil` without an agreement about it.
+    ///   - maximumMessageByteCount: The maximum size of a decompressed message in bytes.
+    ///   - inflater: Decompresses messages; `nil` if compression was not negotiated.
     init(maximumMessageByteCount: Int, inflater: MessageInflater? = nil) {
         self.maximumMessageByteCount = maximumMessageByteCount
         self.inflater = inflater
     }
 
-    /// Whether messages may be sent.
     var isOpen: Bool { state == .open }
     /// Whether the end was reported to the reader.
     var isEnded: Bool { state == .ended || state == .cut }
 
-    /// Decides the actions for a received frame.
     mutating func receive(_ frame: WebSocketFrame) -> [Action] {
         if isEnded { return [] }
         do throws(WebSocketProblem) {
@@ -79,7 +75,7 @@ struct WebSocketMachine {
         }
     }
 
-    /// Decides the actions for received bytes that are not a valid frame.
+    /// Handles received bytes that are not a valid frame.
     mutating func receive(_ error: NIOWebSocketError) -> [Action] {
         switch error {
         case .invalidFrameLength:
@@ -89,7 +85,7 @@ struct WebSocketMachine {
         }
     }
 
-    /// Begins to close the connection. The close frame has to be valid.
+    /// Starts to close the connection. The close frame must be valid.
     mutating func close(_ close: WebSocketClose) -> [Action] {
         guard state == .open else { return [] }
         state = .closing
@@ -97,10 +93,10 @@ struct WebSocketMachine {
         return [.sendClose(close), .awaitClose]
     }
 
-    /// Notes that the server did not close the connection in time.
+    /// Handles a server that did not close the connection in time.
     mutating func closeTimedOut() -> [Action] { cut(failing: .closeTimedOut) }
 
-    /// Closes the connection at once; the reader receives this problem.
+    /// Closes the connection immediately. The reader receives the problem.
     mutating func cut(failing problem: WebSocketProblem) -> [Action] {
         defer { state = .cut }
         switch state {
@@ -110,7 +106,6 @@ struct WebSocketMachine {
         }
     }
 
-    /// Notes that the connection was closed.
     mutating func channelClosed() -> [Action] {
         defer { state = .cut }
         return isEnded ? [] : [.end(.lost)]
@@ -119,10 +114,10 @@ struct WebSocketMachine {
     private static func broken(_ reason: String) -> WebSocketProblem { .violation(code: 1002, reason) }
 
     private func check(_ frame: WebSocketFrame) throws(WebSocketProblem) {
-        // RFC 6455 §5.1.
+        // A server must not mask frames (RFC 6455 §5.1).
         guard frame.maskKey == nil else { throw Self.broken("a frame of the server is masked") }
         let isData = frame.opcode == .text || frame.opcode == .binary
-        // Only the first frame of a message says that it is compressed (RFC 7692 §6.1).
+        // Only the first frame of a message marks it as compressed (RFC 7692 §6.1).
         guard !frame.rsv2, !frame.rsv3, !frame.rsv1 || (isData && inflater != nil) else {
             throw Self.broken("a frame has reserved bits set")
         }
@@ -143,7 +138,7 @@ struct WebSocketMachine {
         let isResponse = state == .closing
         state = .ended
         if isResponse { return [.end(nil), .awaitClose] }
-        // The response repeats the code (RFC 6455 §5.5.1).
+        // The response repeats the received code (RFC 6455 §5.5.1).
         let response = WebSocketClose(close.code)
         sent = response
         return [.sendClose(response), .end(nil), .awaitClose]
@@ -163,7 +158,7 @@ struct WebSocketMachine {
 }
 
 extension WebSocketClose {
-    /// Reads the payload of a close frame (RFC 6455 §5.5.1).
+    /// Parses the payload of a close frame (RFC 6455 §5.5.1).
     ///
     /// - Throws: ``WebSocketProblem/violation(code:_:)``.
     init(_ payload: ByteBuffer) throws(WebSocketProblem) {
@@ -183,7 +178,7 @@ extension WebSocketClose {
         self.init(code, String(buffer: payload))
     }
 
-    /// Whether a close frame may have a code (RFC 6455 §7.4, and IANA's registry).
+    /// Returns whether a close frame may have a code (RFC 6455 §7.4, and IANA's registry).
     static func isValid(_ code: UInt16) -> Bool {
         switch code {
         case 1000...1003, 1007...1014, 3000...4999: true
@@ -191,7 +186,6 @@ extension WebSocketClose {
         }
     }
 
-    /// The payload of a close frame.
     var payload: ByteBuffer {
         guard let code else { return ByteBuffer() }
         var buffer = ByteBuffer(integer: code)

@@ -2,11 +2,10 @@ import HTTPTypes
 import NIOCore
 import Runway
 
-/// One handshake, from the dial to the response, or on a stream of a connection that is open.
+/// One handshake, from the dial to the response, or on a stream of an open connection.
 ///
-/// Unchecked: every variable is read and written only on `eventLoop`, which ``begin(_:)`` and ``cancel(_:)`` hop to.
+/// Unchecked: every variable is read and written only on `eventLoop`. ``begin(_:)`` and ``cancel(_:)`` switch to it.
 final class WebSocketOpening: @unchecked Sendable {
-    /// The response, with the open WebSocket if there is one, and the record of the wire.
     typealias Outcome = (response: Result<Response, any Error>, wire: WireRecord)
 
     private let request: WebSocketRequest
@@ -14,10 +13,10 @@ final class WebSocketOpening: @unchecked Sendable {
     private let origin: Origin
     private let configuration: TransportConfiguration
     private let dialer: Dialer
-    /// The pool whose shared connection may carry the WebSocket; `nil` if there is no pool.
+    /// The pool whose shared connection may carry the WebSocket; `nil` if the origin has no pool.
     private let lease: PoolLease?
     private let eventLoop: any EventLoop
-    /// Called with the version of HTTP as soon as it is known.
+    /// Called with the HTTP version as soon as it is known.
     private let onVersion: @Sendable (String) -> Void
 
     private var continuation: CheckedContinuation<Outcome, Never>?
@@ -37,11 +36,11 @@ final class WebSocketOpening: @unchecked Sendable {
     /// - Parameters:
     ///   - request: The request with the offer of a WebSocket.
     ///   - target: The head of the layer's request.
-    ///   - dialer: Makes a connection of its own, over HTTP/1.1.
-    ///   - lease: The pool whose shared connection may carry the WebSocket; `nil` if there is no pool.
+    ///   - dialer: Establishes a separate HTTP/1.1 connection.
+    ///   - lease: The pool whose shared connection may carry the WebSocket; `nil` if the origin has no pool.
     ///   - configuration: The configuration of the transport.
-    ///   - eventLoop: The loop of a connection of its own.
-    ///   - onVersion: Called with the version of HTTP.
+    ///   - eventLoop: The event loop of a separate connection.
+    ///   - onVersion: Called with the HTTP version.
     init(
         _ request: WebSocketRequest, to target: HTTPRequest, over dialer: Dialer, or lease: PoolLease?,
         _ configuration: TransportConfiguration, on eventLoop: any EventLoop,
@@ -57,7 +56,7 @@ final class WebSocketOpening: @unchecked Sendable {
         self.onVersion = onVersion
     }
 
-    /// Starts the handshake. The continuation is resumed once, on the loop.
+    /// Starts the handshake. The continuation is resumed once, on the event loop.
     func begin(_ continuation: CheckedContinuation<Outcome, Never>) {
         eventLoop.execute {
             self.continuation = continuation
@@ -66,7 +65,7 @@ final class WebSocketOpening: @unchecked Sendable {
         }
     }
 
-    /// Cancels the handshake, from any thread.
+    /// Cancels the handshake. Callable from any thread.
     func cancel(_ reason: any Error) {
         eventLoop.execute {
             if self.cancellation == nil { self.cancellation = reason }
@@ -78,14 +77,14 @@ final class WebSocketOpening: @unchecked Sendable {
     }
 }
 
-/// The two ways to a response. On the loop.
+/// The two ways to a response: an HTTP/2 stream or a separate connection. On the event loop.
 extension WebSocketOpening {
     /// Requests the WebSocket on a stream of the pool's connection. Returns `false` if no connection can carry it.
     private func beginOnStream() -> Bool {
         guard let lease, let head = request.streamHead,
             let (channel, facts) = lease.pool.openTunnel(head, to: WebSocketRequest.protocolName), channel.isActive
         else { return false }
-        // The stream uses the pool until it ends.
+        // The lease must last until the stream ends.
         channel.closeFuture.whenComplete { _ in withExtendedLifetime(lease) {} }
         onVersion("HTTP/2")
         let handler = WebSocketStreamHandler(request.handshake) { [weak self] result in
@@ -103,8 +102,8 @@ extension WebSocketOpening {
         return true
     }
 
-    /// Ends the use of the stream. The handshake does not fail if its stream was certainly not processed, since the
-    /// connection was about to close, or if the server requires the handshake over HTTP/1.1 (RFC 9113 §7).
+    /// Ends the use of the stream. The handshake continues over a separate connection if the server certainly did not
+    /// process the stream because it is closing the connection, or if it requires HTTP/1.1 (RFC 9113 §7).
     private func streamEnded(
         _ result: Result<WebSocketHandshakeHandler.Outcome, any Error>, on channel: any Channel
     ) {
@@ -125,7 +124,8 @@ extension WebSocketOpening {
             self.dial = nil
             switch result {
             case .success(let dialed):
-                // TLS passes on bytes of the read that ended the handshake only after it has reported that end.
+                // Runs in a later turn of the event loop, since TLS passes on remaining bytes of the read only after it
+                // has reported the end of the handshake.
                 self.eventLoop.execute { self.shakeHands(over: dialed) }
             case .failure(let error): self.fail(error, sending: .notSent)
             }
@@ -154,7 +154,7 @@ extension WebSocketOpening {
         }
     }
 
-    /// Waits for the response, for as long as for the response to any request.
+    /// Waits for the response, with the timeouts of any request.
     private func wait(on channel: any Channel, _ facts: ConnectionFacts, isReused: Bool) {
         self.channel = channel
         report = facts.report
@@ -169,7 +169,7 @@ extension WebSocketOpening {
     }
 }
 
-/// Ends the opening, with a WebSocket or an error. On the loop.
+/// Ends the handshake with a WebSocket or an error, on the event loop.
 extension WebSocketOpening {
     private func ended(_ result: Result<WebSocketHandshakeHandler.Outcome, any Error>, on channel: any Channel) {
         guard !isOver else { return }

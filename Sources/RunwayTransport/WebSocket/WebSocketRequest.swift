@@ -1,16 +1,15 @@
 import HTTPTypes
 import Runway
 
-/// The request of a handshake: its head over HTTP/1.1 and that on a stream of HTTP/2. Pure.
+/// The request of a handshake: its head for HTTP/1.1 and its head for an HTTP/2 stream.
 struct WebSocketRequest {
-    /// The name of the protocol in an extended CONNECT (RFC 8441 §5).
+    /// The protocol name in an extended CONNECT (RFC 8441 §5).
     static let protocolName = "websocket"
 
     let offer: WebSocketOffer
     let handshake: WebSocketHandshake
-    /// The head over HTTP/1.1.
     let head: WireRequestHead
-    /// The head on a stream of HTTP/2; `nil` if the request can't be sent that way.
+    /// The head for an HTTP/2 stream; `nil` if the request cannot use a stream.
     let streamHead: WireRequestHead?
 
     /// - Throws: ``WireError/unusableURL(_:)`` or ``WebSocketProblem/invalidOffer(_:)``.
@@ -21,7 +20,7 @@ struct WebSocketRequest {
         self.offer = offer
         handshake = try WebSocketHandshake(offer, nonce: WebSocketHandshake.makeNonce())
         var plain = request
-        // A refusal is read as it arrives.
+        // The body of a refusal is not decoded, so no content coding is accepted.
         if plain.head.headerFields[.acceptEncoding] == nil { plain.head.headerFields[.acceptEncoding] = "identity" }
         var connecting = plain
         plain.head.headerFields = handshake.fields(plain.head.headerFields)
@@ -37,8 +36,7 @@ struct WebSocketRequest {
 }
 
 extension HTTPFields {
-    /// Whether the signatures cover the method of the request: it was signed as a GET, and would be a CONNECT on a
-    /// stream.
+    /// Whether signatures cover the method. The request was signed as a GET, and would be a CONNECT on a stream.
     fileprivate var coverMethod: Bool {
         ["Signature-Input", "DPoP", "Runway-Digest", "Runway-Sealed-Key"].contains { name in
             HTTPField.Name(name).map { self[$0] != nil } ?? false

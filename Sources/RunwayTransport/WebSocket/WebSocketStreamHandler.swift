@@ -1,16 +1,16 @@
 import HTTPTypes
 import NIOCore
 
-/// Reads the response to a handshake on a stream of HTTP/2. The request was sent before.
+/// Reads the response to a handshake on an HTTP/2 stream. The request was already sent.
 ///
-/// Bytes after a response that opens a WebSocket are not read before the handler is removed.
+/// If the response opens a WebSocket, bytes after it are not read until the handler is removed.
 final class WebSocketStreamHandler: ChannelInboundHandler, RemovableChannelHandler {
     typealias InboundIn = ByteBuffer
 
     private let handshake: WebSocketHandshake
     private var refusal: RefusedHandshake?
     private var failure: (any Error)?
-    /// Called once; `nil` after that.
+    /// Called once, then set to `nil`.
     private var onEnd: ((Result<WebSocketHandshakeHandler.Outcome, any Error>) -> Void)?
 
     init(

@@ -1,10 +1,9 @@
 import NIOCore
 
-/// Actions that ``HTTP1Machine`` decides on.
 extension HTTP1Machine {
     /// The bytes to write at the start of a request.
     enum Start: Equatable {
-        /// Write the head, and start the time-out for ``startBody(of:now:)``.
+        /// Write the head, and start the timeout for ``startBody(of:now:)``.
         case writeHead
         /// Write the head and the body.
         case writeHeadAndBody
@@ -12,9 +11,9 @@ extension HTTP1Machine {
         case refuse
     }
 
-    /// The treatment of received bytes.
+    /// How to treat received bytes.
     enum Receipt: Equatable {
-        /// Parse the bytes: they belong to the response.
+        /// Parse the bytes as part of the response.
         case parse
         /// No request is in flight: close the connection.
         case close
@@ -22,45 +21,41 @@ extension HTTP1Machine {
         case ignore
     }
 
-    /// The consequence of the final head for the request.
+    /// The effect of the final head on the request.
     enum HeadAction: Equatable {
-        /// Accept the head.
         case accept
-        /// Accept the head, and stop the body's producer and the time-out for ``startBody(of:now:)``.
+        /// Accept the head, and stop the body's producer and the timeout for ``startBody(of:now:)``.
         case abandonRequest
-        /// The server does not support `Expect`: close the connection, and send the request without it on another one
-        /// (RFC 9110 §10.1.1).
+        /// The server does not support `Expect`: close the connection, and send the request without it on another
+        /// connection (RFC 9110 §10.1.1).
         case resendWithoutExpectation
     }
 
-    /// The state of the connection after a response.
     struct End: Equatable {
-        /// Whether the connection may carry another request after ``HTTP1Machine/readCompleted()``. If not, it is to be
+        /// Whether the connection may carry another request after ``HTTP1Machine/readCompleted()``. If not, it must be
         /// closed.
         var isReusable: Bool
-        /// Whether the channel is to be read now.
+        /// Whether the channel must be read now.
         var isReadPending: Bool
     }
 
-    /// The result of the channel's end.
+    /// The effect of a closed channel.
     enum ChannelEnd {
-        /// The connection was closed before.
+        /// The connection was already closed.
         case ignore
         /// The connection carried no request.
         case close
-        /// The response ended with the connection.
+        /// The end of the connection completes the response.
         case complete
-        /// The request has no complete response, for this reason.
+        /// The request has no complete response, for the given reason.
         case lose(any Error)
     }
 
-    /// The result of a check for silence.
     enum Silence: Equatable {
-        /// The connection carries no request.
         case none
-        /// Check again at this time.
+        /// Check again at the given time.
         case check(at: NIODeadline)
-        /// Close the connection, and fail the request with this error.
+        /// Close the connection and fail the request with the error.
         case timedOut(WireError)
     }
 }

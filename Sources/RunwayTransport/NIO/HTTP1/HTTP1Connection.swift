@@ -2,9 +2,9 @@ import HTTPTypes
 import NIOCore
 import Runway
 
-/// A connection over HTTP/1.1: performs the actions of its ``HTTP1Machine``.
+/// An HTTP/1.1 connection. It performs the actions of its ``HTTP1Machine``.
 ///
-/// It is the last handler of its channel, and runs on the channel's event loop.
+/// It is the last handler of its channel and runs on the channel's event loop.
 final class HTTP1Connection: ChannelDuplexHandler, WireConnection {
     typealias InboundIn = ByteBuffer
     typealias OutboundIn = ByteBuffer
@@ -20,14 +20,13 @@ final class HTTP1Connection: ChannelDuplexHandler, WireConnection {
     private var context: ChannelHandlerContext?
     private var machine = HTTP1Machine()
     private var reader: HTTP1ResponseReader
-    /// The exchange whose request the machine carries.
     private var exchange: Exchange?
     /// The exchange whose request waits until all earlier bytes are read.
     private var unsent: Exchange?
-    /// Sends the body if the server does not send status 100 in time.
+    /// Starts the body if the server does not send status 100 in time.
     private var continueTimer: Scheduled<Void>?
     private let wakeUp: WakeUp
-    /// The reason why the connection is closed; `nil` if it is open.
+    /// The reason why the connection was closed; `nil` if it is open.
     var closeReason: WireError? { machine.closeReason }
 
     init(_ id: ConnectionID, _ dialed: DialedConnection, in pool: OriginPool) throws {
@@ -48,7 +47,6 @@ final class HTTP1Connection: ChannelDuplexHandler, WireConnection {
     func handlerRemoved(context: ChannelHandlerContext) { self.context = nil }
 }
 
-/// Sends the request.
 extension HTTP1Connection {
     func send(_ exchange: Exchange) {
         unsent = exchange
@@ -56,7 +54,7 @@ extension HTTP1Connection {
     }
 
     private func sendUnsent() {
-        // Without one, the connection has closed meanwhile.
+        // `nil` means that the connection was closed in the meantime.
         guard let exchange = unsent.take() else { return }
         let now = NIODeadline.now()
         let start = machine.start(
@@ -81,7 +79,7 @@ extension HTTP1Connection {
         return exchange.request.body.byteCount ?? 0 > joinedByteCount ? .pieces : .whole
     }
 
-    /// Writes the head and the body, or as much of the body as there is.
+    /// Writes the head and the available part of the body.
     private func writeBody(
         of exchange: Exchange, _ body: HTTP1Machine.Body, after head: ByteBuffer, now: NIODeadline
     ) {
@@ -155,7 +153,7 @@ extension HTTP1Connection {
         continueTimer = channel.eventLoop.assumeIsolated().scheduleTask(in: delay) { self.startBody(of: exchange) }
     }
 
-    /// Writes the body that waited for status 100, if it still does.
+    /// Writes the body if it still waits for status 100.
     private func startBody(of exchange: Exchange) {
         let now = NIODeadline.now()
         guard let body = machine.startBody(of: exchange.id, now: now) else { return }
@@ -170,7 +168,6 @@ extension HTTP1Connection {
     }
 }
 
-/// Receives the response.
 extension HTTP1Connection {
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
         let bytes = unwrapInboundIn(data)
@@ -239,7 +236,7 @@ extension HTTP1Connection {
     }
 }
 
-/// Closes the connection, and ends or moves the exchange that it carries.
+/// Closes the connection, and ends its exchange or moves it to another connection.
 extension HTTP1Connection {
     func cancel(_ exchange: Exchange) {
         if machine.cancel(exchange.id) || unsent === exchange && machine.close() { closeChannel() }
@@ -278,8 +275,7 @@ extension HTTP1Connection {
         }
     }
 
-    /// Closes the channel of a connection that the machine has just closed. A request that waits moves to another
-    /// connection.
+    /// Closes the channel after the machine has closed the connection. A waiting request moves to another connection.
     private func closeChannel() {
         exchange = nil
         let unsent = unsent.take()

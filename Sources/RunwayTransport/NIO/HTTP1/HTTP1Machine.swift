@@ -1,57 +1,55 @@
 import HTTPTypes
 import NIOCore
 
-/// Decides the actions of an HTTP/1.1 connection. It carries one request at a time, and accepts the next one when the
-/// response to the first is complete and no byte follows it in the same read. A state machine without I/O or a clock.
+/// Decides the actions of an HTTP/1.1 connection. It carries one request at a time. It accepts the next request when
+/// the response is complete and no byte follows it in the same read. A state machine without I/O and clock.
 ///
-/// Bytes that come while no request is in flight close the connection: a request that is sent after them could receive
-/// them as its response (RFC 9112 §9.2, §11.2).
+/// Bytes that arrive without a request in flight close the connection: a later request could receive them as its
+/// response (RFC 9112 §9.2, §11.2).
 ///
-/// ``HTTP1Connection`` passes every event to the machine and performs the returned actions. Later events of a request,
-/// its producer or its reader are ignored after the connection has stopped carrying the request.
+/// ``HTTP1Connection`` passes every event to the machine and performs the returned actions. When the connection no
+/// longer carries a request, later events of the request, its producer or its reader are ignored.
 struct HTTP1Machine {
-    /// The way in which the body of a request is written.
+    /// How the body of a request is written.
     enum Body {
-        /// The body is written in one write: it is absent or small.
+        /// The body is absent or small, and is written in one write.
         case whole
         /// The body is in memory, and is written in several pieces.
         case pieces
-        /// The body is written in parts that a producer supplies, each when the one before it is written.
+        /// A producer supplies the body in parts. Each part is written when the previous one was written.
         case parts
     }
 
-    /// The part of the request that is sent.
+    /// The progress of sending the request.
     fileprivate enum Sending {
-        /// The head is sent. The body waits for status 100, or for a time-out (RFC 9110 §10.1.1).
+        /// The head was sent. The body waits for status 100 or for a timeout (RFC 9110 §10.1.1).
         case awaitingContinue(Body)
-        /// Bytes of the body are on their way into the socket.
+        /// Bytes of the body are being written.
         case writing
-        /// The producer of the body has not supplied the next part.
+        /// The producer has not supplied the next part of the body.
         case awaitingPart
-        /// All of it is sent.
+        /// The whole request was sent.
         case sent(at: NIODeadline)
-        /// The final response arrived first: the rest of the body is not sent.
+        /// The final response arrived first, so the rest of the body is not sent.
         case abandoned
     }
 
-    /// The part of the response that has arrived.
+    /// The progress of receiving the response.
     fileprivate enum Receiving {
-        /// No byte, or no byte since a response of status 1xx.
+        /// No byte has arrived, or none since a 1xx response.
         case awaited
-        /// A part of a head.
+        /// Part of a head has arrived.
         case begun
-        /// The final head.
+        /// The final head has arrived.
         case head
     }
 
-    /// Whether bytes are read from the channel.
     fileprivate enum Reading {
         case open
-        /// Too many bytes of the response wait for their reader.
+        /// Reading is paused, since too many bytes of the response are unread.
         case paused(isReadPending: Bool)
     }
 
-    /// The request that the connection carries.
     fileprivate struct InFlightRequest {
         let request: RequestID
         var sending: Sending
@@ -59,34 +57,32 @@ struct HTTP1Machine {
         var reading = Reading.open
         /// The number of bytes of a streamed response that its reader has not consumed.
         var unreadByteCount = 0
-        /// The time at which bytes were last written or read.
+        /// The time when bytes were last written or read.
         var lastProgress: NIODeadline
     }
 
     private enum State {
         case idle
         case inFlight(InFlightRequest)
-        /// The response is complete. The channel may have read more in the same turn of the event loop, and not passed
-        /// it on yet.
+        /// The response is complete. The channel may have read more bytes in the same turn of the event loop that it
+        /// has not passed on yet.
         case ended
         case closed(WireError)
     }
 
-    /// With more unread bytes of a streamed response than this, reading pauses; with this many or fewer it resumes.
+    /// Reading pauses when more bytes of a streamed response are unread, and resumes otherwise.
     static let highWaterByteCount = 256 << 10
     static let lowWaterByteCount = 128 << 10
 
     private var state = State.idle
-    /// The first error that the channel reported.
     private(set) var failure: (any Error)?
 
-    /// The reason why the connection is closed; `nil` if it is open.
+    /// The reason why the connection was closed; `nil` if it is open.
     var closeReason: WireError? { if case .closed(let reason) = state { reason } else { nil } }
 }
 
-/// Decides how the request is sent.
 extension HTTP1Machine {
-    /// Starts a request. The connection carries none.
+    /// Starts a request. The connection must carry none.
     mutating func start(_ request: RequestID, _ body: Body, expectsContinue: Bool, now: NIODeadline) -> Start {
         switch state {
         case .closed: return .refuse
@@ -100,8 +96,7 @@ extension HTTP1Machine {
         }
     }
 
-    /// Notes that the server sent status 100, or did not send it in time. Returns how the body is to be written, if it
-    /// is not already.
+    /// Handles status 100 or its timeout. Returns how to write the body, or `nil` if it is already being written.
     mutating func startBody(of request: RequestID, now: NIODeadline) -> Body? {
         guard var inFlight = inFlight(request), case .awaitingContinue(let body) = inFlight.sending else { return nil }
         inFlight.sending = Sending(body, now: now)
@@ -110,13 +105,13 @@ extension HTTP1Machine {
         return body
     }
 
-    /// Notes that one of several pieces of a body in memory was written. Returns whether the request is sent.
+    /// Records that one piece of a body in memory was written. Returns whether the whole request was sent.
     mutating func pieceWritten(of request: RequestID, isLast: Bool, now: NIODeadline) -> Bool {
         guard var inFlight = inFlight(request) else { return false }
         inFlight.lastProgress = now
         switch inFlight.sending {
         case .writing: if isLast { inFlight.sending = .sent(at: now) }
-        // All pieces are in the channel if the response arrives first.
+        // If the response arrived first, all pieces are already in the channel.
         case .abandoned: break
         case .awaitingContinue, .awaitingPart, .sent:
             preconditionFailure("a piece was written of a body that is not being written")
@@ -125,7 +120,7 @@ extension HTTP1Machine {
         return isLast
     }
 
-    /// Notes that the producer supplied a part. Returns whether it is to be written.
+    /// Records that the producer supplied a part. Returns whether to write it.
     mutating func partSupplied(for request: RequestID) -> Bool {
         guard var inFlight = inFlight(request), inFlight.wantsPart else { return false }
         inFlight.sending = .writing
@@ -133,7 +128,7 @@ extension HTTP1Machine {
         return true
     }
 
-    /// Notes that the part that was supplied last was written.
+    /// Records that the last supplied part was written.
     mutating func partWritten(of request: RequestID, now: NIODeadline) {
         guard var inFlight = inFlight(request) else { return }
         inFlight.lastProgress = now
@@ -145,7 +140,7 @@ extension HTTP1Machine {
         state = .inFlight(inFlight)
     }
 
-    /// Notes that the producer has no further part. Returns whether the end of the body is to be written.
+    /// Records that the producer has no more parts. Returns whether to write the end of the body.
     mutating func partsEnded(for request: RequestID, now: NIODeadline) -> Bool {
         guard var inFlight = inFlight(request), inFlight.wantsPart else { return false }
         inFlight.sending = .sent(at: now)
@@ -161,7 +156,7 @@ extension HTTP1Machine {
 }
 
 extension HTTP1Machine.Sending {
-    /// The state of a body whose writing starts now.
+    /// The state at the start of writing a body.
     fileprivate init(_ body: HTTP1Machine.Body, now: NIODeadline) {
         self =
             switch body {
@@ -173,7 +168,7 @@ extension HTTP1Machine.Sending {
 }
 
 extension HTTP1Machine.InFlightRequest {
-    /// Whether a part that the producer supplies is sent.
+    /// Whether a part that the producer supplies must be sent.
     fileprivate var wantsPart: Bool {
         switch sending {
         case .awaitingPart: return true
@@ -184,9 +179,7 @@ extension HTTP1Machine.InFlightRequest {
     }
 }
 
-/// Decides how the response is read.
 extension HTTP1Machine {
-    /// Decides the treatment of received bytes.
     mutating func bytesReceived(now: NIODeadline) -> Receipt {
         switch state {
         case .closed: return .ignore
@@ -201,12 +194,12 @@ extension HTTP1Machine {
         }
     }
 
-    /// Notes that the head of a response of status 1xx was read.
+    /// Records that the head of a 1xx response was read.
     mutating func informationalRead() {
         update { $0.receiving = .awaited }
     }
 
-    /// Notes that the head of the final response was read.
+    /// Records that the head of the final response was read.
     mutating func headRead(_ status: HTTPResponse.Status) -> HeadAction {
         let action = update { inFlight -> HeadAction in
             if case .head = inFlight.receiving { preconditionFailure("a response has two final heads") }
@@ -214,7 +207,7 @@ extension HTTP1Machine {
             switch inFlight.sending {
             case .awaitingContinue where status == .expectationFailed: return .resendWithoutExpectation
             case .awaitingContinue: break
-            // The server that refuses the request needs no more of it.
+            // With this status, the server refuses the request and does not need the rest of its body.
             case .writing where status.code >= 300, .awaitingPart where status.code >= 300: break
             case .writing, .awaitingPart, .sent, .abandoned: return .accept
             }
@@ -225,7 +218,7 @@ extension HTTP1Machine {
         return action
     }
 
-    /// Notes that bytes of the body of a streamed response were read, and wait for their reader.
+    /// Records that bytes of a streamed response were read and wait for its reader.
     mutating func bodyRead(byteCount: Int) {
         update { inFlight in
             inFlight.unreadByteCount += byteCount
@@ -235,7 +228,7 @@ extension HTTP1Machine {
         }
     }
 
-    /// Notes that the reader of a streamed response consumed bytes. Returns whether the channel is to be read now.
+    /// Records that the reader of a streamed response consumed bytes. Returns whether the channel must be read now.
     mutating func bytesConsumed(_ byteCount: Int, of request: RequestID, now: NIODeadline) -> Bool {
         guard var inFlight = inFlight(request) else { return false }
         precondition(byteCount <= inFlight.unreadByteCount, "more bytes were consumed than were read")
@@ -250,8 +243,8 @@ extension HTTP1Machine {
         return isReadPending
     }
 
-    /// Returns whether the channel may read when it is asked to; if not, ``bytesConsumed(_:of:now:)`` or
-    /// ``responseEnded(isPersistent:)`` resumes it.
+    /// Returns whether the channel may read now. If not, ``bytesConsumed(_:of:now:)`` or
+    /// ``responseEnded(isPersistent:)`` resumes reading.
     mutating func readRequested() -> Bool {
         guard case .inFlight(var inFlight) = state, case .paused = inFlight.reading else { return true }
         inFlight.reading = .paused(isReadPending: true)
@@ -259,10 +252,10 @@ extension HTTP1Machine {
         return false
     }
 
-    /// Notes that the response is complete. The connection carries no request, and takes the next one after
+    /// Records that the response is complete. The connection then carries no request, and accepts the next one after
     /// ``readCompleted()``.
     ///
-    /// - Parameter isPersistent: Whether request and response allow another request on the connection (RFC 9112 §9.3),
+    /// - Parameter isPersistent: Whether request and response permit another request on the connection (RFC 9112 §9.3),
     ///   and no bytes follow the response.
     mutating func responseEnded(isPersistent: Bool) -> End {
         let (isSent, isReadPending) = update { inFlight in
@@ -276,8 +269,8 @@ extension HTTP1Machine {
         return End(isReusable: isReusable, isReadPending: isReadPending)
     }
 
-    /// Notes that the channel has passed on all that it read in this turn. Returns whether the connection can carry the
-    /// next request from now on.
+    /// Records that the channel has passed on all bytes of this read. Returns whether the connection accepts the next
+    /// request now.
     mutating func readCompleted() -> Bool {
         guard case .ended = state, failure == nil else { return false }
         state = .idle
@@ -293,30 +286,31 @@ extension HTTP1Machine {
     }
 }
 
-/// Decides how the connection ends: by a cancellation, an error, a close of the channel, or silence.
+/// Ends the connection after a cancellation, an error, a close of the channel, or silence.
 extension HTTP1Machine {
-    /// Cancels a request. Returns whether the connection is to be closed, since it carries the request.
+    /// Cancels a request. Returns whether to close the connection, since it carries the request.
     mutating func cancel(_ request: RequestID) -> Bool {
         guard inFlight(request) != nil else { return false }
         state = .closed(.closed)
         return true
     }
 
-    /// Closes the connection. Returns `false` if it is closed already.
+    /// Closes the connection. Returns `false` if it is already closed.
     mutating func close() -> Bool {
         guard closeReason == nil else { return false }
         state = .closed(.closed)
         return true
     }
 
-    /// Notes that the channel reported an error, after which it closes. Bytes that were read before are not lost.
+    /// Records an error of the channel, which will close. Bytes that were read before are still used.
     mutating func errorCaught(_ error: any Error) {
         if failure == nil { failure = error }
     }
 
-    /// Notes that the channel has closed.
+    /// Handles the end of the channel.
     ///
-    /// - Parameter isComplete: Whether this completes the response that was being read, or why it does not.
+    /// - Parameter isComplete: Whether the end completes the response that was being read, or the reason why it does
+    ///   not.
     mutating func channelClosed(_ isComplete: Result<Bool, WireError>) -> ChannelEnd {
         defer { _ = close() }
         switch state {
@@ -332,8 +326,8 @@ extension HTTP1Machine {
         }
     }
 
-    /// Checks whether the server was silent for too long. While a reader or a producer is slow, the server is not
-    /// silent.
+    /// Checks whether the server was silent for too long. While the app's reader or producer is slow, the server does
+    /// not count as silent.
     mutating func checkSilence(_ limits: SilenceLimits, now: NIODeadline) -> Silence {
         guard case .inFlight(var inFlight) = state else { return .none }
         if inFlight.waitsForApp { inFlight.lastProgress = now }
@@ -348,7 +342,7 @@ extension HTTP1Machine {
 }
 
 extension HTTP1Machine.InFlightRequest {
-    /// Whether the next byte depends on the producer of the request's body or on the reader of the response's.
+    /// Whether the connection waits for the app: the producer of the request body or the reader of the response body.
     fileprivate var waitsForApp: Bool {
         switch (sending, reading) {
         case (.awaitingPart, _), (_, .paused): true
@@ -356,7 +350,7 @@ extension HTTP1Machine.InFlightRequest {
         }
     }
 
-    /// The time at which the request was sent in full, if the response has not begun.
+    /// The time when the whole request was sent; `nil` if it was not, or the response has begun.
     fileprivate var awaitedSince: NIODeadline? {
         if case (.sent(let instant), .awaited) = (sending, receiving) { instant } else { nil }
     }

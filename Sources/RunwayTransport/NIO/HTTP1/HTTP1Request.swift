@@ -4,11 +4,10 @@ import NIOCore
 extension ByteBuffer {
     /// Writes the head of a request (RFC 9112 §3).
     ///
-    /// Neither the target, which is escaped, nor a field, by its type, can contain the end of a line.
+    /// The target, which is escaped, and the fields, by their type, cannot contain line ends.
     ///
-    /// - Parameter proxy: The proxy that forwards the request, which needs the target in absolute form, and is sent its
-    ///   credentials (RFC 9112 §3.2.2, RFC 9110 §11.7.2); `nil` for a connection that leads to the server. The default
-    ///   is `nil`.
+    /// - Parameter proxy: The proxy that forwards the request, or `nil` for a connection to the server. A proxy needs
+    ///   the target in absolute form and its credentials (RFC 9112 §3.2.2, RFC 9110 §11.7.2). The default is `nil`.
     mutating func writeHTTP1(_ head: WireRequestHead, expectsContinue: Bool, through proxy: ProxyServer? = nil) {
         writeString(head.method.rawValue)
         writeStaticString(" ")
@@ -48,7 +47,7 @@ extension ByteBuffer {
 }
 
 extension HTTPFields {
-    /// Whether the fields of this name list the token, in whatever case.
+    /// Returns whether the fields with this name list a token. Case is ignored.
     func names(_ token: String, in name: HTTPField.Name) -> Bool {
         self[values: name].contains { value in
             value.split(separator: ",").contains { item in

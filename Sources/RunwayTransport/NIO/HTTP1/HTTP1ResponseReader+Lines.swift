@@ -1,9 +1,8 @@
 import HTTPTypes
 import NIOCore
 
-/// Reads single lines of a response.
 extension HTTP1ResponseReader {
-    /// Reads `HTTP/1.1 200 OK`, the reason being optional (RFC 9112 §4).
+    /// Reads a status line such as `HTTP/1.1 200 OK`. The reason is optional (RFC 9112 §4).
     mutating func readStatusLine(_ line: ByteBuffer) throws(WireError) {
         let parsed = line.withUnsafeReadableBytes { bytes -> (isHTTP10: Bool, code: Int, reason: String)? in
             guard bytes.count >= 12, bytes.starts(with: "HTTP/1.".utf8), bytes[7].isDigit,
@@ -21,7 +20,7 @@ extension HTTP1ResponseReader {
         status = HTTPResponse.Status(code: parsed.code, reasonPhrase: parsed.reason)
     }
 
-    /// Reads one field line into the fields (RFC 9112 §5).
+    /// Reads a field line and adds it to the fields (RFC 9112 §5).
     mutating func readField(_ line: ByteBuffer) throws(WireError) {
         let bytes = line.readableBytesView
         if let first = bytes.first, first.isBlank { return try readFolded(bytes) }
@@ -36,8 +35,8 @@ extension HTTP1ResponseReader {
         fields.append(HTTPField(name: name, value: value))
     }
 
-    /// Appends a folded line to the value before it, with a space for the fold (RFC 9112 §5.2). Fields that decide the
-    /// length of the response may not be folded.
+    /// Appends a folded line to the previous value, with a space for the fold (RFC 9112 §5.2). Fields that determine
+    /// the length of the response must not be folded.
     private mutating func readFolded(_ bytes: ByteBufferView) throws(WireError) {
         guard let last = fields.indices.last else { throw .malformed("its first field begins with a blank") }
         let field = fields[last]
@@ -52,11 +51,11 @@ extension HTTP1ResponseReader {
         fields[last] = HTTPField(name: field.name, value: before + [UInt8(ascii: " ")] + value)
     }
 
-    /// Ends the head: finds the length of the body (RFC 9112 §6.3) and whether the connection persists (§9.3).
+    /// Ends the head: determines the length of the body (RFC 9112 §6.3), and whether the connection persists (§9.3).
     mutating func endHead() throws(WireError) -> Event {
         if status == .switchingProtocols {
             guard mayUpgrade else { throw .switchedProtocols }
-            // A server of HTTP/1.0 has no Upgrade (RFC 9110 §7.8).
+            // HTTP/1.0 does not have Upgrade (RFC 9110 §7.8).
             guard !isHTTP10 else { throw .malformed("it switches protocols, which HTTP/1.0 can't") }
             state = .idle
             return .head(HTTPResponse(status: status, headerFields: fields), isEmpty: true, contentLength: nil)
@@ -87,11 +86,11 @@ extension HTTP1ResponseReader {
         return .head(head, isEmpty: isEmpty, contentLength: contentLength)
     }
 
-    /// Returns whether the body is chunked. If not, a body with a transfer coding ends with the connection (RFC 9112
+    /// Returns whether the body is chunked. Otherwise, a body with a transfer coding ends with the connection (RFC 9112
     /// §6.1, §6.3).
     ///
-    /// Only `chunked` is decoded here. Any other coding is refused with the head, before a caller takes the response
-    /// for complete. `identity`, which HTTP/1.1 had until RFC 7230, is no coding.
+    /// Only `chunked` can be decoded. Any other coding throws here, since a caller would take the coded body for the
+    /// content. `identity`, which was removed in RFC 7230, does not count as a coding.
     private func isChunked() throws(WireError) -> Bool {
         let values = fields[values: .transferEncoding]
         if values.isEmpty { return false }
@@ -99,7 +98,7 @@ extension HTTP1ResponseReader {
             value.split(separator: ",").map { $0.withoutBlanks.lowercased() }.filter { !$0.isEmpty }
         }
         guard !isHTTP10 else { throw .malformed("it has a Transfer-Encoding, which HTTP/1.0 does not define") }
-        // A coding has a short name, and may have parameters, but these two have none (RFC 9112 §7.1).
+        // Codings may have parameters, except these two (RFC 9112 §7.1).
         let names = codings.map { String($0.prefix { $0 != ";" }.withoutBlanks) }
         guard !codings.isEmpty, names.allSatisfy({ HTTPField.Name($0) != nil && $0.utf8.count <= 32 }),
             zip(names, codings).allSatisfy({ $0 == $1 || !["chunked", "identity"].contains($0) }),
@@ -107,15 +106,15 @@ extension HTTP1ResponseReader {
         else { throw .malformed("its Transfer-Encoding is malformed") }
         let unknown = names.first { !["chunked", "identity"].contains($0) }
         if let unknown { throw .transferCoding(unknown) }
-        // If another coding followed `chunked`, some recipients would read to the end of the chunks, and others to the
-        // end of the connection.
+        // If another coding followed `chunked`, some recipients would read to the last chunk, and others to the end of
+        // the connection.
         guard names.last == "chunked" || !names.contains("chunked") else {
             throw .malformed("its Transfer-Encoding does not end with \"chunked\"")
         }
         return names.contains("chunked")
     }
 
-    /// Reads the size of a chunk, and ignores its extensions (RFC 9112 §7.1.1).
+    /// Reads the size of a chunk and ignores its extensions (RFC 9112 §7.1.1).
     mutating func chunkSize(_ line: ByteBuffer) throws(WireError) -> Int {
         let bytes = line.readableBytesView
         let digits = bytes.prefix(while: \.isHexadecimalDigit)
@@ -137,14 +136,15 @@ extension UInt8 {
 
     fileprivate var isBlank: Bool { self == UInt8(ascii: " ") || self == UInt8(ascii: "\t") }
 
-    /// Whether a field value may contain it: visible characters, blanks, and bytes above ASCII (RFC 9110 §5.5).
+    /// Whether a field value may contain the byte: visible characters, spaces, tabs, and bytes above ASCII (RFC 9110
+    /// §5.5).
     fileprivate var isValueCharacter: Bool { self >= 0x20 ? self != 0x7F : self == UInt8(ascii: "\t") }
 
     fileprivate var isHexadecimalDigit: Bool {
         isDigit || (UInt8(ascii: "a")...UInt8(ascii: "f")).contains(self | 0x20)
     }
 
-    /// Whether a token may contain it (RFC 9110 §5.6.2).
+    /// Whether a token may contain the byte (RFC 9110 §5.6.2).
     fileprivate var isTokenCharacter: Bool {
         isDigit || (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(self | 0x20)
             || "!#$%&'*+-.^_`|~".utf8.contains(self)
@@ -152,7 +152,7 @@ extension UInt8 {
 }
 
 extension Substring {
-    /// Without the blanks at both ends, which the elements of a list may have around them (RFC 9110 §5.6.1).
+    /// Without leading and trailing spaces and tabs, which may surround list elements (RFC 9110 §5.6.1).
     var withoutBlanks: Substring {
         let rest = drop { $0 == " " || $0 == "\t" }
         guard let last = rest.lastIndex(where: { $0 != " " && $0 != "\t" }) else { return "" }
@@ -161,13 +161,13 @@ extension Substring {
 }
 
 extension ByteBufferView {
-    /// Whether the bytes and the text are alike as far as the shorter of both goes.
+    /// Returns whether the bytes and the text are equal up to the length of the shorter one.
     func starts(withAsMuchOf text: StaticString) -> Bool {
         text.withUTF8Buffer { zip(self, $0).allSatisfy { $0 == $1 } }
     }
 
-    /// Whether these are extensions of a chunk, or none: each a semicolon, a name, and perhaps a value (RFC 9112
-    /// §7.1.1).
+    /// Whether the bytes are chunk extensions or empty. An extension is a semicolon, a name, and an optional value (RFC
+    /// 9112 §7.1.1).
     fileprivate var areChunkExtensions: Bool {
         guard allSatisfy(\.isValueCharacter) else { return false }
         var rest = self
@@ -185,14 +185,14 @@ extension ByteBufferView {
         return true
     }
 
-    /// Removes the token at the start (RFC 9110 §5.6.2); returns `false` if there is none.
+    /// Removes the token at the start (RFC 9110 §5.6.2). Returns `false` if no token is there.
     private mutating func removeToken() -> Bool {
         let rest = drop(while: \.isTokenCharacter)
         defer { self = rest }
         return rest.count < count
     }
 
-    /// Removes the quoted string at the start (RFC 9110 §5.6.4); returns `false` if there is none.
+    /// Removes the quoted string at the start (RFC 9110 §5.6.4). Returns `false` if no quoted string is there.
     private mutating func removeQuotedString() -> Bool {
         guard first == UInt8(ascii: "\"") else { return false }
         var isEscaped = false
@@ -206,7 +206,7 @@ extension ByteBufferView {
         return false
     }
 
-    /// Without the blanks at both ends.
+    /// Without leading and trailing spaces and tabs.
     fileprivate var withoutBlanks: ByteBufferView {
         guard let first = firstIndex(where: { !$0.isBlank }), let last = lastIndex(where: { !$0.isBlank }) else {
             return self[endIndex...]

@@ -1,15 +1,16 @@
 import HTTPTypes
 import NIOCore
 
-/// Reads the responses of one HTTP/1.1 connection, one after the other, from its bytes. Pure and strict: it refuses
-/// bytes that two recipients could understand differently, since they would disagree on where the next response starts
-/// (RFC 9112 §11.2).
+/// Parses the successive responses of one HTTP/1.1 connection, without I/O.
+///
+/// It is strict: it refuses bytes that two recipients could interpret differently, since they would disagree on where
+/// the next response starts (RFC 9112 §11.2).
 struct HTTP1ResponseReader {
-    /// An element of a response that was read.
+    /// An element of a response.
     enum Event {
-        /// The head of a response of status 1xx.
+        /// The head of a 1xx response.
         case informational(HTTPResponse)
-        /// The final head.
+        /// The head of the final response.
         case head(HTTPResponse, isEmpty: Bool, contentLength: Int?)
         /// A part of the body.
         case body(ByteBuffer)
@@ -30,45 +31,43 @@ struct HTTP1ResponseReader {
         case trailers
     }
 
-    /// The longest line of a chunk's size, extensions included.
+    /// The maximum length of a line with the size of a chunk, including extensions.
     private static let maximumChunkLineByteCount = 1024
-    /// The most bytes of chunk extensions of one response.
+    /// The maximum size of all chunk extensions of one response, in bytes.
     static let maximumExtensionByteCount = 16 << 10
 
     let maximumHeadByteCount: Int
     let maximumFieldCount: Int
     var state = State.idle
     private var buffer = ByteBuffer()
-    /// The number of readable bytes that are known to contain no line feed.
+    /// The number of bytes in the buffer that are known to contain no line feed.
     private var scannedByteCount = 0
-    /// The bytes of this head or these trailers so far.
+    /// The number of bytes read of the current head or trailer section.
     var headByteCount = 0
     var extensionByteCount = 0
 
     var method = HTTPRequest.Method.get
-    /// Whether status 101 is a final response, after which the connection carries another protocol (RFC 9110 §15.2.2).
+    /// Whether status 101 is a final response, after which the connection uses another protocol (RFC 9110 §15.2.2).
     private(set) var mayUpgrade = false
     var status = HTTPResponse.Status.ok
     var isHTTP10 = false
     var fields = HTTPFields()
 
-    /// Whether the response allows another request on the connection (RFC 9112 §9.3).
+    /// Whether the response permits another request on the connection (RFC 9112 §9.3).
     var isPersistent = true
-    /// Whether any byte of the response arrived.
     private(set) var hasBegun = false
-    /// The version of HTTP of the response.
     var version: String { isHTTP10 ? "HTTP/1.0" : "HTTP/1.1" }
 
-    /// Creates a reader with limits for the size of heads and of trailers, and for the number of their fields.
+    /// Creates a reader with limits for head and trailer sections.
     init(maximumHeadByteCount: Int, maximumFieldCount: Int) {
         self.maximumHeadByteCount = maximumHeadByteCount
         self.maximumFieldCount = maximumFieldCount
     }
 
-    /// Whether bytes follow the response.
+    /// Whether bytes follow the complete response.
     var hasSurplus: Bool { if case .idle = state { buffer.readableBytes > 0 } else { false } }
 
-    /// Prepares for the response to a request of this method.
+    /// Prepares for the response to a request.
     ///
     /// - Parameter mayUpgrade: Whether the request asks for another protocol. The default is `false`.
     mutating func expectResponse(to method: HTTPRequest.Method, mayUpgrade: Bool = false) {
@@ -80,7 +79,6 @@ struct HTTP1ResponseReader {
         beginHead()
     }
 
-    /// Appends received bytes.
     mutating func feed(_ bytes: ByteBuffer) {
         guard bytes.readableBytes > 0 else { return }
         if case .idle = state {} else { hasBegun = true }
@@ -88,13 +86,13 @@ struct HTTP1ResponseReader {
         buffer.append(bytes)
     }
 
-    /// Takes the bytes after a response.
+    /// Removes and returns the bytes after a response.
     mutating func takeRest() -> ByteBuffer {
         defer { buffer = ByteBuffer() }
         return buffer
     }
 
-    /// Returns the next element of the response; `nil` if more bytes are needed.
+    /// Returns the next element of the response, or `nil` if more bytes are needed.
     ///
     /// - Throws: ``WireError/malformed(_:)``.
     mutating func next() throws(WireError) -> Event? {
@@ -102,7 +100,7 @@ struct HTTP1ResponseReader {
             switch state {
             case .idle: return nil
             case .statusLine:
-                // Bytes that begin otherwise may never contain the end of a line.
+                // Checked before a whole line has arrived, since other bytes may never contain a line end.
                 guard buffer.readableBytesView.starts(withAsMuchOf: "HTTP/1.") else {
                     throw .malformed("its status line is invalid")
                 }
@@ -141,10 +139,10 @@ struct HTTP1ResponseReader {
         }
     }
 
-    /// Notes that the connection has ended.
+    /// Handles the end of the connection.
     ///
-    /// - Returns: ``Event/end`` if it completes the response.
-    /// - Throws: ``WireError/closed`` before the response, ``WireError/closedInResponse`` within it.
+    /// - Returns: ``Event/end`` if the end completes the response.
+    /// - Throws: ``WireError/closed`` before a response, ``WireError/closedInResponse`` within a response.
     mutating func finish() throws(WireError) -> Event? {
         switch state {
         case .idle: return nil
@@ -172,7 +170,7 @@ extension HTTP1ResponseReader {
         return .end
     }
 
-    /// Returns the next line without its end, which has to be CRLF (RFC 9112 §2.2 allows to require that).
+    /// Returns the next line without its CRLF. RFC 9112 §2.2 permits refusing a bare LF.
     private mutating func nextLine(upTo limit: Int) throws(WireError) -> ByteBuffer? {
         let skipped = scannedByteCount
         let found = buffer.withUnsafeReadableBytes { bytes in

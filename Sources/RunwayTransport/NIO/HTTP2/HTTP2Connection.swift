@@ -3,20 +3,21 @@ import NIOHPACK
 import NIOHTTP2
 import Runway
 
-/// A connection over HTTP/2: many exchanges at once, each on a stream of its own.
+/// An HTTP/2 connection that carries many exchanges at once, each on its own stream.
 ///
-/// The connection reads and writes frames through NIO's handler, which validates them. A channel for each stream would
-/// cost more than everything else. The connection is the last handler of its channel, and runs on the channel's event
-/// loop, like its parts.
+/// The connection reads and writes frames through NIO's handler, which validates them. It does not use NIO's channel
+/// per stream, which would cost more than everything else. It is the last handler of its channel, and runs on the
+/// channel's event loop, as its parts do.
 ///
-/// The connection decides about itself as a whole. ``HTTP2Streams`` and ``HTTP2Tunnels`` hold its streams,
-/// ``HTTP2Sender`` writes, ``HTTP2ReceiveWindows`` lets the server send.
+/// The connection handles events of the whole connection. ``HTTP2Streams`` and ``HTTP2Tunnels`` hold the streams,
+/// ``HTTP2Sender`` writes, and ``HTTP2ReceiveWindows`` performs flow control of received bytes.
 final class HTTP2Connection: ChannelInboundHandler, WireConnection {
     typealias InboundIn = HTTP2Frame
 
-    /// The most streams before the server's settings arrive (RFC 9113 §6.5.2 recommends no less).
+    /// The maximum number of streams before the server's settings arrive. RFC 9113 §6.5.2 recommends that servers
+    /// permit at least this number.
     private static let limitBeforeSettings = 100
-    /// The highest number of a stream.
+    /// The maximum stream number.
     private static let lastStreamNumber = Int(Int32.max)
 
     let id: ConnectionID
@@ -34,10 +35,10 @@ final class HTTP2Connection: ChannelInboundHandler, WireConnection {
     private var nextStreamNumber = 1
     /// Whether no further stream may be opened.
     private var isDraining = false
-    /// The error code of the server's GOAWAY, `noError` included; `nil` before one.
+    /// The error code in the server's GOAWAY, which may be `noError`; `nil` before a GOAWAY.
     private var goAwayCode: NIOHTTP2.HTTP2ErrorCode?
     private(set) var isClosed = false
-    /// The stream that NIO's handler has just closed because of an error, which it reports next.
+    /// The stream that NIO's handler has just closed because of an error. The handler reports the error next.
     private var brokenStream: HTTP2StreamID?
 
     var isInUse: Bool { !streams.isEmpty || !tunnels.isEmpty }
@@ -58,7 +59,7 @@ final class HTTP2Connection: ChannelInboundHandler, WireConnection {
         liveness = HTTP2Liveness(configuration, now: .now())
         silenceLimits = SilenceLimits(configuration)
         guard channel.isActive else { throw ChannelError.ioOnClosedChannel }
-        // NIO's handler sends the preface and the settings when it is added.
+        // When it is added, NIO's handler sends the preface and the settings.
         try channel.pipeline.syncOperations.addHandlers(
             HTTP2FrameMeter(streams),
             NIOHTTP2Handler(announcing: configuration.wire, window: windows.streamWindow, reportingTo: windows), self)
@@ -71,7 +72,6 @@ final class HTTP2Connection: ChannelInboundHandler, WireConnection {
     func handlerRemoved(context: ChannelHandlerContext) { sender.context = nil }
 }
 
-/// Sends requests, and opens their streams and tunnels.
 extension HTTP2Connection {
     func send(_ exchange: Exchange) {
         guard !isClosed, !isDraining else { return exchange.lost(WireError.closed, isUnprocessed: true) }
@@ -104,19 +104,19 @@ extension HTTP2Connection {
         return tunnel
     }
 
-    /// Returns whether the server accepts a head of this size, as far as its settings have arrived.
+    /// Returns whether the server accepts a head of this size, by the settings received so far.
     ///
-    /// A larger head may fail as an error of the whole connection, and so of everything else that it carries.
+    /// A larger head could fail as an error of the whole connection and thereby of all its exchanges.
     private func accepts(_ head: HPACKHeaders) -> Bool { head.listSize <= pool.maximumHeaderListSize }
 
-    /// Fails a request whose head is too large. Its stream slot is released in a later turn of the event loop, so that
-    /// refusals of many waiting requests do not recurse.
+    /// Fails a request with an oversized head. Its stream slot is released in a later turn of the event loop, so that
+    /// refusals of many pending requests do not recurse.
     private func refuse(_ exchange: Exchange) {
         exchange.finish(failing: ExchangeFailure(WireError.headTooLarge(limit: pool.maximumHeaderListSize)))
         sender.channel.eventLoop.assumeIsolated().execute { self.pool.ended(self.id) }
     }
 
-    /// Returns the number of a new stream, which the pool has reserved a place for.
+    /// Returns the number of a new stream, for which the pool has reserved a slot.
     private func nextStream() -> HTTP2StreamID {
         let number = nextStreamNumber
         nextStreamNumber += 2
@@ -128,7 +128,7 @@ extension HTTP2Connection {
     }
 }
 
-/// Receives frames: passes on the frames of streams, and applies the frames of the connection.
+/// Receives frames, and applies those of the connection or passes them to their streams.
 extension HTTP2Connection {
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
         if !sender.isReading {
@@ -160,12 +160,12 @@ extension HTTP2Connection {
         guard !isClosed else { return }
         do throws(HTTP2Violation) {
             let change = try self.settings.receive(settings, windows: streams.sendWindows)
-            // A connection that sends no further requests does not change the limit of other connections.
+            // A draining connection sends no further requests, so its settings must not affect other connections.
             if !isDraining, let size = change.maximumHeaderListSize { pool.maximumHeaderListSize = size }
             guard let limit = change.maximumConcurrentStreams else { return }
             pool.limitChanged(id, to: min(limit, max(1, pool.configuration.wire.maximumConcurrentStreams)))
         } catch {
-            // A connection error that NIO's handler does not detect (RFC 9113 §5.4.1).
+            // NIO's handler does not detect this connection error (RFC 9113 §5.4.1).
             sender.write(.rootStream, .goAway(lastStreamID: .rootStream, errorCode: error.code, opaqueData: nil))
             sender.context?.flush()
             abandon(WireError.malformed(error.reason))
@@ -185,15 +185,14 @@ extension HTTP2Connection {
         switch event {
         case let event as NIOHTTP2WindowUpdatedEvent: windowChanged(event)
         case let event as StreamClosedEvent:
-            // Streams that ended without an error are removed already.
+            // Streams that ended without an error were already removed.
             let isOpen = streams[event.streamID] != nil || tunnels[event.streamID] != nil
             brokenStream = isOpen ? event.streamID : nil
         default: context.fireUserInboundEventTriggered(event)
         }
     }
 
-    /// Notes that a window in which the server sends has a new size: received bytes have reduced it, or our
-    /// WINDOW_UPDATE has increased it.
+    /// Handles a change of a receive window: received bytes have reduced it, or a sent WINDOW_UPDATE has increased it.
     private func windowChanged(_ event: NIOHTTP2WindowUpdatedEvent) {
         guard let counted = event.inboundWindowSize else { return }
         if event.streamID == .rootStream {
@@ -206,14 +205,14 @@ extension HTTP2Connection {
     }
 }
 
-/// Watches whether the server is silent.
+/// Checks whether the server is silent for too long.
 extension HTTP2Connection {
-    /// Whether a silent server may be gone; `false` while responses that stay open and tunnels are all that is open:
-    /// their callers notice by heartbeats or pings of their own that a server is gone, and learn how long a silence the
-    /// network allows.
+    /// Whether a silent server may be unreachable. `false` if only long-lived responses and tunnels are open: their
+    /// callers detect a lost server with their own heartbeats or pings, which also measure how long a silence the
+    /// network permits.
     private var expectsBytes: Bool { !(streams.mayBeSilent && tunnels.areAccepted) }
 
-    /// Flushes the written frames, and watches from now on whether the server is silent.
+    /// Flushes the written frames, and checks for silence from now on.
     private func watchSilence(_ now: NIODeadline) {
         let expectsBytes = expectsBytes
         if liveness.pingIfSilent(at: now, expectsBytes: expectsBytes) { sendPing(now) }
@@ -233,7 +232,7 @@ extension HTTP2Connection {
         wakeUp.set(now + TimeAmount(pool.configuration.wire.pingTimeout))
     }
 
-    /// Fails the exchanges for which the server was silent for too long, and closes the connection if a PING was not
+    /// Fails the exchanges for which the server was silent for too long. Closes the connection if a PING was not
     /// acknowledged.
     private func checkSilence() {
         guard !isClosed, isInUse else { return }
@@ -247,7 +246,7 @@ extension HTTP2Connection {
     }
 }
 
-/// Closes the connection, and ends or moves the exchanges that it carries.
+/// Closes the connection, and ends its exchanges or moves them to other connections.
 extension HTTP2Connection {
     func errorCaught(context: ChannelHandlerContext, error: any Error) {
         if let error = error as? NIOHTTP2Errors.StreamError {
@@ -258,8 +257,8 @@ extension HTTP2Connection {
         let broken = brokenStream.take()
         if let stream = broken.flatMap({ streams[$0] }) { return streams.end(stream, error) }
         if let tunnel = broken.flatMap({ tunnels[$0] }) { return tunnels.end(tunnel, error) }
-        // Not when the channel has closed, which with TLS takes as long as the server likes: until then the pool would send more
-        // requests over the broken connection.
+        // Done now rather than when the channel has closed, which may take long with TLS. In the meantime, the pool
+        // would send more requests over the broken connection.
         abandon(error)
     }
 
@@ -283,18 +282,17 @@ extension HTTP2Connection {
     func abandon(_ error: any Error) {
         tearDown()
         lose(error)
-        // Last, since the channel may report at once that it has closed, without the reason.
+        // Closed last, since the channel may report its end immediately, without the reason.
         sender.context?.close(promise: nil)
     }
 
-    /// Reports the loss of the connection to its exchanges. They may move to another, unless the server closed the
-    /// connection with an error, and so may have processed them (RFC 9113 §6.8). If it requires HTTP/1.1, idempotent
-    /// ones may.
+    /// Reports the loss of the connection to its exchanges, which may move to another connection. They may not if the
+    /// server closed the connection with an error, since it may have processed them (RFC 9113 §6.8). If the server
+    /// requires HTTP/1.1, idempotent requests may move nevertheless.
     private func lose(_ error: (any Error)?) {
         let carried = streams.takeAll()
         reportLoss(error, of: carried.map(\.exchange), isDraining: isDraining)
-        // A violation by another stream, or by the connection, is no evidence about a tunnel's peer; a network that is
-        // gone is.
+        // An error of another stream or of the connection says nothing about a tunnel's peer; a lost network does.
         let failure: WireError? = goAwayCode.flatMap { $0 == .noError ? nil : .ended($0) }
         let silence = (error as? WireError).flatMap { [WireError.pingTimedOut, .networkGone].contains($0) ? $0 : nil }
         for tunnel in tunnels.takeAll() { tunnel.end(failure ?? silence ?? .closed) }
@@ -305,7 +303,7 @@ extension HTTP2Connection {
             } else if let failure {
                 stream.exchange.failed(failure)
             } else if isAnnounced, stream.mayBeSilent, stream.missingByteCount ?? 0 == 0 {
-                // A response that stays open only ends when the server ends it.
+                // A long-lived response ends only when the server ends it.
                 stream.exchange.receiveEnd()
             } else {
                 stream.exchange.lost(error ?? (stream.hasHead ? WireError.closedInResponse : .closed))

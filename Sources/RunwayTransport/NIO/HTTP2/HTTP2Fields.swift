@@ -5,13 +5,12 @@ import Runway
 import RunwayFormats
 
 extension HPACKHeaders {
-    /// The head of a request as HTTP/2 has it (RFC 9113 §8.3.1).
+    /// Creates the HTTP/2 head of a request (RFC 9113 §8.3.1).
     ///
     /// - Parameters:
     ///   - head: The request.
-    ///   - expectsContinue: Whether its body waits for status 100.
-    ///   - name: The protocol that an extended CONNECT asks for (RFC 8441 §4). The default is `nil`: no extended
-    ///     CONNECT.
+    ///   - expectsContinue: Whether the body is sent only after status 100.
+    ///   - name: The protocol of an extended CONNECT (RFC 8441 §4). The default, `nil`, is an ordinary request.
     init(_ head: WireRequestHead, expectsContinue: Bool, connectingTo name: String? = nil) {
         self.init()
         reserveCapacity(head.fields.count + 6)
@@ -19,10 +18,11 @@ extension HPACKHeaders {
         if let name { add(name: ":protocol", value: name) }
         add(name: ":scheme", value: head.scheme)
         add(name: ":authority", value: head.authority)
-        // Targets differ from call to call: they would only evict repeating fields from the table.
+        // Request targets differ between requests, so indexing them would only evict repeated fields from the HPACK
+        // table.
         add(name: ":path", value: head.target, indexing: .nonIndexable)
         for case let field? in head.fields.lazy.map(\.asText) where !field.name.isConnectionSpecific {
-            // TE may have no value other than `trailers` (RFC 9113 §8.2.2).
+            // TE must have no value other than `trailers` (RFC 9113 §8.2.2).
             if field.name == .te, field.value.lowercased() != "trailers" { continue }
             add(name: field.name.canonicalName, value: field.value, indexing: field.indexing)
         }
@@ -30,11 +30,12 @@ extension HPACKHeaders {
         if expectsContinue { add(name: "expect", value: "100-continue") }
     }
 
-    /// The size of the list as a server's SETTINGS_MAX_HEADER_LIST_SIZE counts it (RFC 9113 §6.5.2).
+    /// The size of the list as counted for SETTINGS_MAX_HEADER_LIST_SIZE (RFC 9113 §6.5.2).
     var listSize: Int { reduce(0) { $0 + $1.name.utf8.count + $1.value.utf8.count + 32 } }
 
-    /// The status and the fields of a response's head (RFC 9113 §8.3.2), and the names of fields that were omitted,
-    /// since NIO has their values as text; `nil` if there is no status or a field is invalid.
+    /// The status and the fields of a response's head (RFC 9113 §8.3.2), and the names of omitted fields. Fields are
+    /// omitted if their value is not text, since NIO has values as text. `nil` if there is no status or a field is
+    /// invalid.
     var response: (head: HTTPResponse, omittedFields: [HTTPField.Name])? {
         var status: HTTPResponse.Status?
         var decoded = DecodedFields(capacity: count)
@@ -54,7 +55,7 @@ extension HPACKHeaders {
 }
 
 extension HTTP2Frame.FramePayload.Headers {
-    /// Returns the head of a response, which may be an interim one, and the names of fields that were omitted.
+    /// Returns the head of a final or interim response, and the names of omitted fields.
     ///
     /// - Throws: ``WireError`` if the head is invalid or has more than `maximumFieldCount` fields.
     func response(
@@ -64,9 +65,9 @@ extension HTTP2Frame.FramePayload.Headers {
             throw .malformed("it has more than \(maximumFieldCount) fields")
         }
         guard let response = headers.response else { throw .malformed("its head is invalid") }
-        // HTTP/2 has no such status (RFC 9113 §8.6).
+        // HTTP/2 does not have status 101 (RFC 9113 §8.6).
         if response.head.status == .switchingProtocols { throw .switchedProtocols }
-        // A stream can't end without a final response (RFC 9113 §8.1.1).
+        // A stream must not end without a final response (RFC 9113 §8.1.1).
         if response.head.status.kind == .informational, endStream {
             throw .malformed("it ends with an interim response")
         }
@@ -75,7 +76,7 @@ extension HTTP2Frame.FramePayload.Headers {
 }
 
 extension HTTPField {
-    /// The indexing of the field by HPACK that its caller allows (RFC 7541 §7.1).
+    /// The HPACK indexing that the caller permits for the field (RFC 7541 §7.1).
     fileprivate var indexing: HPACKIndexing {
         switch (name, indexingStrategy) {
         case (_, .disallow): .neverIndexed

@@ -1,11 +1,11 @@
 import NIOCore
 import NIOHTTP2
 
-/// Counts the bytes of every stream's frames, frame headers included, below NIO's handler, which does not report them.
+/// Counts the bytes of each stream's frames, including frame headers. It is below NIO's handler, which does not report
+/// them.
 ///
-/// It also clears the dependencies between streams in the server's PRIORITY and HEADERS frames. RFC 9113 §5.3.2
-/// requires to ignore them, while NIO's handler closes the connection if a stream depends on itself, as RFC 7540 §5.3.1
-/// required.
+/// It also clears stream dependencies in the server's PRIORITY and HEADERS frames. RFC 9113 §5.3.2 requires ignoring
+/// them, but NIO's handler closes the connection if a stream depends on itself, as RFC 7540 §5.3.1 required.
 final class HTTP2FrameMeter: ChannelDuplexHandler {
     typealias InboundIn = ByteBuffer
     typealias InboundOut = ByteBuffer
@@ -13,7 +13,7 @@ final class HTTP2FrameMeter: ChannelDuplexHandler {
     typealias OutboundOut = IOData
 
     private var inbound = FrameLengths(skipping: 0)
-    /// The preface of a client is not a frame (RFC 9113 §3.4).
+    /// The client's preface is not a frame (RFC 9113 §3.4).
     private var outbound = FrameLengths(skipping: 24)
     private let streams: HTTP2Streams
 
@@ -38,23 +38,23 @@ final class HTTP2FrameMeter: ChannelDuplexHandler {
     }
 }
 
-/// Finds the frames in bytes that come in parts (RFC 9113 §4.1).
+/// Finds frames in bytes that arrive in parts (RFC 9113 §4.1).
 struct FrameLengths {
     private static let headerByteCount = 9
 
-    /// The number of bytes before the next frame's header.
+    /// The number of bytes before the next frame header.
     private var skip: Int
-    /// The position of a stream's dependency among these bytes, counted from their end; empty if there is none.
+    /// The position of a stream dependency in the skipped bytes, counted from their end; empty if there is none.
     private var dependency = 0..<0
-    /// The received part of a frame's header, if the header is not complete.
+    /// The received part of an incomplete frame header.
     private var header: [UInt8] = []
 
     init(skipping byteCount: Int) { skip = byteCount }
 
-    /// Reads bytes, and calls `found` with the stream number and the length, header included, of every frame whose
-    /// header is complete. Frames of the connection itself are ignored.
+    /// Reads bytes, and calls `found` with the stream number and the length of every frame whose header is complete.
+    /// The length includes the header. Frames of the connection itself are ignored.
     ///
-    /// - Returns: The positions of dependencies between streams, or of parts of them, in the bytes.
+    /// - Returns: The positions of stream dependencies, or of parts of them, in the bytes.
     mutating func read(_ bytes: ByteBuffer, found: (Int, Int) -> Void) -> [Range<Int>] {
         var dependencies: [Range<Int>] = []
         var index = bytes.readerIndex
@@ -79,7 +79,7 @@ struct FrameLengths {
         return dependencies
     }
 
-    /// Returns the position of a stream's dependency in a frame, counted from the frame's end (RFC 9113 §6.2, §6.3).
+    /// Returns the position of a stream dependency in a frame, counted from the frame's end (RFC 9113 §6.2, §6.3).
     private static func dependency(ofType type: UInt8, flags: UInt8, byteCount: Int) -> Range<Int> {
         let isPadded = flags & 0x08 != 0
         let start: Int? =

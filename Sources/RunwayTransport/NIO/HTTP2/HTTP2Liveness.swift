@@ -1,16 +1,15 @@
 import NIOCore
 
-/// Decides whether the server of a connection is still there: when a PING is sent, and when the connection is lost.
-/// Pure: times are passed to it.
+/// Decides when to send a PING, and when the server counts as lost. It reads no clock: times are parameters.
 struct HTTP2Liveness {
     private let idleTimeout: TimeAmount
-    /// The time without a byte after which a PING is sent; `nil` for no PING. At least 10 ms, so that the loop is not
-    /// busy only with PINGs.
+    /// The time without a received byte after which a PING is sent; `nil` sends no PING. It is at least 10 ms, so that
+    /// PINGs do not occupy the event loop.
     private let pingInterval: TimeAmount?
     private let pingTimeout: TimeAmount
-    /// The time at which bytes last arrived.
+    /// The time when bytes last arrived.
     private(set) var lastRead: NIODeadline
-    /// The time at which the unacknowledged PING was sent.
+    /// The time when the unacknowledged PING was sent.
     private var pingInstant: NIODeadline?
 
     init(_ configuration: TransportConfiguration, now: NIODeadline) {
@@ -20,29 +19,26 @@ struct HTTP2Liveness {
         lastRead = now
     }
 
-    /// Notes that bytes arrived.
     mutating func received(at now: NIODeadline) { (lastRead, pingInstant) = (now, nil) }
 
-    /// Returns whether a PING has to be sent, since the connection may be lost; `false` if a PING is not acknowledged
-    /// yet.
+    /// Returns whether to send a PING because the connection may be lost. Returns `false` if a PING is unacknowledged.
     mutating func ping(at now: NIODeadline) -> Bool {
         guard pingInstant == nil else { return false }
         pingInstant = now
         return true
     }
 
-    /// Returns whether a PING has to be sent, since no byte arrived for the interval.
+    /// Returns whether to send a PING because no byte arrived for the interval.
     ///
-    /// - Parameter expectsBytes: Whether a silent server may be gone.
+    /// - Parameter expectsBytes: Whether a silent server may be unreachable.
     mutating func pingIfSilent(at now: NIODeadline, expectsBytes: Bool) -> Bool {
         guard expectsBytes, let pingInterval, now - lastRead >= pingInterval else { return false }
         return ping(at: now)
     }
 
-    /// Whether a PING was not acknowledged in time.
     func isLost(at now: NIODeadline) -> Bool { pingInstant.map { now >= $0 + pingTimeout } ?? false }
 
-    /// Returns the time of the next time-out if no byte arrives from now on.
+    /// Returns the time of the next check, if no byte arrives in the meantime.
     func nextCheck(after now: NIODeadline, expectsBytes: Bool) -> NIODeadline {
         var delay = idleTimeout
         if expectsBytes, let pingInterval { delay = min(delay, pingInterval) }
@@ -50,7 +46,7 @@ struct HTTP2Liveness {
         return now + delay
     }
 
-    /// Returns the time of the next time-out, counted from the last byte and from the PING in flight.
+    /// Returns the time of the next check, counted from the last byte or from the unacknowledged PING.
     func nextCheck(at now: NIODeadline, expectsBytes: Bool) -> NIODeadline {
         let next = nextCheck(after: now, expectsBytes: expectsBytes)
         if let pingInstant { return min(next, pingInstant + pingTimeout) }

@@ -3,15 +3,15 @@ import NIOHPACK
 import NIOHTTP2
 import Runway
 
-/// Writes the frames of a connection, and the requests of its streams.
+/// Writes the frames of a connection and the requests of its streams.
 final class HTTP2Sender {
     let channel: any Channel
-    /// The place of the connection in its channel; `nil` before it is added, and after it is removed.
+    /// The handler context of the connection; `nil` before it is added and after it is removed.
     var context: ChannelHandlerContext?
     /// Whether frames are being read. The end of the read flushes.
     private(set) var isReading = false
     private var isFlushDue = false
-    /// The streams whose requests the next flush completes.
+    /// The streams whose requests are complete with the next flush.
     private var leaving: [HTTP2Stream] = []
     private let wakeUp: WakeUp
     private let continueTimeout: TimeAmount
@@ -32,7 +32,7 @@ final class HTTP2Sender {
         context.write(NIOAny(HTTP2Frame(streamID: stream, payload: payload)), promise: promise)
     }
 
-    /// Flushes at the end of this turn of the loop.
+    /// Flushes at the end of the current turn of the event loop.
     func flushSoon() {
         if isFlushDue { return }
         isFlushDue = true
@@ -57,9 +57,8 @@ final class HTTP2Sender {
     }
 }
 
-/// The request of a stream.
 extension HTTP2Sender {
-    /// Writes the head, and starts to write the body.
+    /// Writes the head and starts to write the body.
     func sendRequest(_ head: HPACKHeaders, on stream: HTTP2Stream) {
         let exchange = stream.exchange
         let hasBody = exchange.head.hasBody || exchange.upload != nil
@@ -73,7 +72,7 @@ extension HTTP2Sender {
         }
     }
 
-    /// Sends a part of a body that is a stream. The promise succeeds when the next part may be sent.
+    /// Sends a part of a streamed body. The promise succeeds when the next part may be sent.
     func sendPart(_ part: [UInt8], on stream: HTTP2Stream, promise: EventLoopPromise<Void>) {
         stream.isPartDue = false
         promise.futureResult.assumeIsolated().whenSuccess {
@@ -85,7 +84,7 @@ extension HTTP2Sender {
         flushSoon()
     }
 
-    /// Ends the body of a request that is a stream.
+    /// Ends a streamed body.
     func sendEnd(on stream: HTTP2Stream) {
         writeBody(ByteBuffer(), on: stream, isLast: true)
         stream.isPartDue = false
@@ -93,7 +92,7 @@ extension HTTP2Sender {
         flushSoon()
     }
 
-    /// Sends the body that waits for status 100; does nothing if none waits.
+    /// Sends the body if it waits for status 100.
     func startBody(_ stream: HTTP2Stream) {
         guard stream.continueTimer != nil else { return }
         stream.cancelContinueTimer()
@@ -101,7 +100,7 @@ extension HTTP2Sender {
         flushSoon()
     }
 
-    /// Sends the body after status 100, or after a time-out (RFC 9110 §10.1.1).
+    /// Waits for status 100 before sending the body, or for a timeout (RFC 9110 §10.1.1).
     private func waitForContinue(_ stream: HTTP2Stream) {
         stream.continueTimer = channel.eventLoop.assumeIsolated().scheduleTask(in: continueTimeout) {
             self.startBody(stream)
@@ -122,7 +121,7 @@ extension HTTP2Sender {
             let isLast = body.readableBytes == 0
             let promise = channel.eventLoop.makePromise(of: Void.self)
             promise.futureResult.assumeIsolated().whenSuccess {
-                // The exchange may have moved to another connection.
+                // The exchange may have moved to another connection in the meantime.
                 guard stream.isOpen else { return }
                 stream.lastProgress = .now()
                 if isLast { self.requestSent(on: stream, at: stream.lastProgress) }

@@ -1,33 +1,32 @@
 import NIOHTTP2
 
-/// The server's settings, as far as they limit its client (RFC 9113 §6.5.2). The client's own settings are in its
+/// The server's settings that limit its client (RFC 9113 §6.5.2). The client's own settings are in its
 /// `NIOHTTP2Handler`.
 struct HTTP2ServerSettings {
     /// Limits for later requests that a SETTINGS frame changes.
     struct Change {
-        /// The largest head of a request, counted by RFC 9113 §6.5.2; `nil` if the frame leaves it unchanged.
+        /// The maximum size of a request's head (RFC 9113 §6.5.2); `nil` if the frame does not change it.
         let maximumHeaderListSize: Int?
-        /// The most streams that may be open; `nil` if the frame leaves it unchanged.
+        /// The maximum number of open streams; `nil` if the frame does not change it.
         let maximumConcurrentStreams: Int?
     }
 
     /// The initial size of the server's stream windows (RFC 9113 §6.9.2).
     private(set) var initialWindowSize = 65_535
-    /// Whether the server accepts streams that carry other protocols.
+    /// Whether the server accepts tunnels for other protocols (extended CONNECT).
     private(set) var allowsTunnels = false
-    /// Whether the server has sent its settings.
     private var haveCome = false
 
-    /// Receives a SETTINGS frame.
+    /// Applies a SETTINGS frame.
     ///
     /// - Parameters:
     ///   - settings: The settings of the frame.
     ///   - windows: The send windows of the open streams.
-    /// - Throws: ``HTTP2Violation`` if the settings enable server push, or make a window too large.
+    /// - Throws: ``HTTP2Violation`` if the settings enable server push or make a window too large.
     mutating func receive(
         _ settings: HTTP2Settings, windows: some Collection<HTTP2SendWindow>
     ) throws(HTTP2Violation) -> Change {
-        // A connection error for a client (RFC 9113 §6.5.2).
+        // Enabling server push is a connection error (RFC 9113 §6.5.2).
         guard !settings.contains(where: { $0.parameter == .enablePush && $0.value != 0 }) else {
             throw HTTP2Violation("its SETTINGS enable server push", .protocolError)
         }
@@ -38,12 +37,12 @@ struct HTTP2ServerSettings {
                     "its SETTINGS make a flow-control window larger than 2^31-1", .flowControlError)
             }
         }
-        // NIO's handler refuses other values, and a server that takes it back (RFC 8441 §3).
+        // NIO's handler already refuses other values and a server that revokes the setting (RFC 8441 §3).
         if settings.contains(where: { $0.parameter == .enableConnectProtocol && $0.value == 1 }) {
             allowsTunnels = true
         }
-        // The first settings of a connection replace those of the previous connection. A limit that they do not state
-        // does not exist.
+        // The first settings of a connection replace those of the previous connection: an absent setting means no
+        // limit.
         let unset: Int? = haveCome ? nil : Int.max
         haveCome = true
         return Change(

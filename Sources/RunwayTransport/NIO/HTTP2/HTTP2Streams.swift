@@ -5,7 +5,7 @@ import Runway
 
 /// The streams of a connection that carry exchanges.
 ///
-/// The connection reports the server's frames to it. Each stream occupies a slot of the pool until it ends.
+/// The connection passes on the server's frames. Each stream occupies a slot of the pool until it ends.
 final class HTTP2Streams {
     private let id: ConnectionID
     private let pool: OriginPool
@@ -20,21 +20,19 @@ final class HTTP2Streams {
 
     var isEmpty: Bool { streams.isEmpty }
 
-    /// Whether each stream may be silent without a sign that the server is gone.
+    /// Whether every stream is long-lived, so that silence does not mean a lost server.
     var mayBeSilent: Bool { streams.values.allSatisfy(\.mayBeSilent) }
 
-    /// The send window of each stream.
     var sendWindows: some Collection<HTTP2SendWindow> { streams.values.lazy.map(\.sendWindow) }
 
     subscript(_ id: HTTP2StreamID) -> HTTP2Stream? { streams[id] }
 
-    /// Returns the stream that carries an exchange.
     private func stream(of exchange: Exchange) -> HTTP2Stream? {
         let stream = streams[HTTP2StreamID(exchange.streamNumber)]
         return stream?.exchange === exchange ? stream : nil
     }
 
-    /// Removes all streams, since the connection ends, and returns them in the order of their numbers.
+    /// Removes all streams at the end of the connection, and returns them in order of stream number.
     func takeAll() -> [HTTP2Stream] {
         let all = streams.values.sorted { $0.id < $1.id }
         streams = [:]
@@ -42,10 +40,10 @@ final class HTTP2Streams {
         return all
     }
 
-    /// Fails the exchanges for which the server was silent for too long, and reports the failures of its address.
+    /// Fails the exchanges for which the server was silent for too long, and records the failures of its address.
     ///
-    /// - Returns: The instant at which the server will have been silent for too long for the next exchange;
-    ///   `distantFuture` if there is no other exchange.
+    /// - Returns: The instant at which the next exchange will have waited for too long; `distantFuture` if there is no
+    ///   other exchange.
     func failSilent(_ limits: SilenceLimits, at now: NIODeadline, reportingTo report: AddressReport?) -> NIODeadline {
         var next = NIODeadline.distantFuture
         for stream in Array(streams.values) {
@@ -62,7 +60,6 @@ final class HTTP2Streams {
     }
 }
 
-/// Actions of the client.
 extension HTTP2Streams {
     /// Sends a request on a new stream.
     func send(_ exchange: Exchange, _ head: HPACKHeaders, on id: HTTP2StreamID, now: NIODeadline) {
@@ -91,7 +88,7 @@ extension HTTP2Streams {
         pool.ended(id)
     }
 
-    /// Notes that the reader of a response consumed bytes.
+    /// Records that the reader of a response consumed bytes.
     func consumed(_ byteCount: Int, of exchange: Exchange) {
         if let stream = stream(of: exchange) {
             stream.unreadByteCount -= byteCount
@@ -106,7 +103,6 @@ extension HTTP2Streams {
     }
 }
 
-/// Frames of the server.
 extension HTTP2Streams {
     func receive(_ payload: HTTP2Frame.FramePayload.Headers, on id: HTTP2StreamID, at now: NIODeadline) {
         guard let stream = streams[id] else { return }
@@ -137,9 +133,9 @@ extension HTTP2Streams {
         }
     }
 
-    /// Notes that the response of a stream is complete.
+    /// Handles the end of a stream's response.
     ///
-    /// - Throws: ``WireError/malformed(_:)`` if it is shorter than its Content-Length.
+    /// - Throws: ``WireError/malformed(_:)`` if the response is shorter than its Content-Length.
     private func complete(_ stream: HTTP2Stream) throws(WireError) {
         try stream.checkLength()
         if stream.isRequestSent { remove(stream) } else { reset(stream, .cancel) }
@@ -155,14 +151,14 @@ extension HTTP2Streams {
         case .http11Required:
             pool.requireHTTP1()
             refused(stream, error)
-        // The server may have processed the request (RFC 9113 §8.7).
+        // With other codes, the server may have processed the request (RFC 9113 §8.7).
         default: end(stream, error)
         }
     }
 
-    /// Notes that the server will not process streams with numbers greater than this one.
+    /// Handles a GOAWAY: the server will not process streams with numbers above `last`.
     func receiveGoAway(_ last: HTTP2StreamID, _ code: NIOHTTP2.HTTP2ErrorCode) {
-        // A server that wants fewer requests is not sent another at once; the layer may retry after a backoff.
+        // If the server wants fewer requests, they are not resent immediately; the layer may retry after a backoff.
         for stream in streams.values.filter({ $0.id > last }).sorted(by: { $0.id < $1.id }) {
             if code == .enhanceYourCalm {
                 remove(stream)
@@ -174,8 +170,7 @@ extension HTTP2Streams {
         }
     }
 
-    /// Notes that the server opened the window in which the client sends on a stream. `initialSize` is the same for all
-    /// streams.
+    /// Applies a WINDOW_UPDATE of the server to a stream. `initialSize` is the same for all streams.
     func receive(windowUpdate increment: Int, on id: HTTP2StreamID, initialSize: Int) {
         guard let stream = streams[id] else { return }
         do throws(HTTP2Violation) {
@@ -185,7 +180,7 @@ extension HTTP2Streams {
         }
     }
 
-    /// Notes that the window in which the server sends on a stream has a new size.
+    /// Handles a new size of a stream's receive window.
     func windowChanged(of stream: HTTP2Stream, left: Int) {
         stream.window = left
         openWindow(of: stream)
@@ -198,28 +193,28 @@ extension HTTP2Streams {
         pool.ended(id)
     }
 
-    /// Notes that the server closed a stream, or an error of the server did.
+    /// Ends a stream that the server, or an error of the server, has closed.
     func end(_ stream: HTTP2Stream, _ error: any Error) {
         remove(stream)
         stream.exchange.failed(error)
         pool.ended(id)
     }
 
-    /// Notes that the server ended a stream without processing its request, unless it has begun to respond.
+    /// Handles a stream whose request the server did not process. If the response has begun, it fails instead.
     private func refused(_ stream: HTTP2Stream, _ error: WireError) {
         remove(stream)
         stream.exchange.lost(error, isUnprocessed: !stream.exchange.hasResponse)
         pool.ended(id)
     }
 
-    /// Resets a stream that is open for the server.
+    /// Resets a stream that the server has not closed.
     private func reset(_ stream: HTTP2Stream, _ code: NIOHTTP2.HTTP2ErrorCode) {
         remove(stream)
         sender.write(stream.id, .rstStream(code))
         sender.flushSoon()
     }
 
-    /// Removes a stream and stops carrying its exchange.
+    /// Removes a stream, whose exchange is no longer carried.
     private func remove(_ stream: HTTP2Stream) {
         streams[stream.id] = nil
         windows.forget(stream.id)

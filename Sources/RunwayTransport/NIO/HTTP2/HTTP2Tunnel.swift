@@ -3,10 +3,10 @@ import NIOCore
 import NIOHTTP2
 import Synchronization
 
-/// A stream of an HTTP/2 connection that carries another protocol, as a channel of bytes.
+/// A stream of an HTTP/2 connection that carries another protocol, as a NIO channel.
 ///
-/// The head of the response reaches the handlers as an event, an `HTTPResponse`. The server's END_STREAM ends the
-/// channel like the end of a TCP connection; a reset, and the loss of the connection, end it with an error (RFC 8441
+/// The head of the response reaches the handlers as an event of type `HTTPResponse`. The server's END_STREAM ends the
+/// channel as the end of a TCP connection would; a reset or the loss of the connection ends it with an error (RFC 8441
 /// §5). Bytes that arrive while no handler reads are buffered, and close the window of the stream.
 ///
 /// Unchecked: every variable except those of `flags` is read and written only on the event loop of the connection.
@@ -16,11 +16,10 @@ final class HTTP2Tunnel: Channel, ChannelCore, @unchecked Sendable {
         var isWritable = true
     }
 
-    /// With at least `highWaterMark` bytes unwritten the channel stops being writable; at `lowWaterMark` it is writable
-    /// again.
+    /// The channel becomes unwritable at `highWaterMark` unwritten bytes, and writable again at `lowWaterMark`.
     private static let highWaterMark = 64 << 10
     private static let lowWaterMark = 32 << 10
-    /// The most bytes that handlers receive in one read.
+    /// The maximum number of bytes that handlers receive in one read.
     private static let readByteCount = 64 << 10
 
     let id: HTTP2StreamID
@@ -29,21 +28,21 @@ final class HTTP2Tunnel: Channel, ChannelCore, @unchecked Sendable {
     let localAddress: SocketAddress?
     let remoteAddress: SocketAddress?
     var parent: (any Channel)? { owner?.sender.channel }
-    /// The tunnels of the connection; `nil` after the end.
+    /// The owner of the connection's tunnels; `nil` after the end.
     private var owner: HTTP2Tunnels?
     private let closePromise: EventLoopPromise<Void>
     private var ownPipeline: ChannelPipeline?
     /// Guards the flags that other threads read.
     private let flags = Mutex(Flags())
 
-    /// Whether the final head of the response arrived; `informationalCount` counts the heads before it.
+    /// Whether the final head of the response has arrived. `informationalCount` counts the interim heads before it.
     private(set) var hasHead = false
     var informationalCount = 0
     /// Whether the server has ended its side of the stream.
     private(set) var hasEnded = false
     /// The number of bytes that the server may still send.
     var window: Int
-    /// Received bytes that no handler has read.
+    /// The received bytes that no handler has read.
     private var arrived = ByteBuffer()
     private var isReadPending = true
     private var isDelivering = false
@@ -77,7 +76,7 @@ final class HTTP2Tunnel: Channel, ChannelCore, @unchecked Sendable {
     var _channelCore: any ChannelCore { self }
 }
 
-/// Reports of the connection. On the loop.
+/// Events that the connection reports, on its event loop.
 extension HTTP2Tunnel {
     func receive(_ head: HTTPResponse) {
         hasHead = true
@@ -96,7 +95,7 @@ extension HTTP2Tunnel {
         deliver()
     }
 
-    /// Notes that the stream has ended. `error` is `nil` after an orderly end.
+    /// Ends the channel. `error` is `nil` after an orderly end.
     func end(_ error: (any Error)?) {
         guard isActive else { return }
         flags.withLock { $0 = Flags(isActive: false, isWritable: false) }
@@ -104,14 +103,15 @@ extension HTTP2Tunnel {
         arrived = ByteBuffer()
         if let error { pipeline.fireErrorCaught(error) }
         pipeline.fireChannelInactive()
-        // Handlers may still be processing the event that ended the channel.
+        // Runs in a later turn of the event loop, since handlers may still be processing the event that ended the
+        // channel.
         eventLoop.assumeIsolated().execute {
             self.removeHandlers(pipeline: self.pipeline)
             self.closePromise.succeed()
         }
     }
 
-    /// Passes buffered bytes on for as long as handlers read.
+    /// Passes on buffered bytes while handlers read.
     private func deliver() {
         guard !isDelivering else { return }
         isDelivering = true
@@ -130,7 +130,7 @@ extension HTTP2Tunnel {
     }
 }
 
-/// Requests of handlers. On the loop.
+/// Operations that handlers request, on the event loop.
 extension HTTP2Tunnel {
     func write0(_ data: NIOAny, promise: EventLoopPromise<Void>?) {
         guard let owner else {
@@ -177,7 +177,7 @@ extension HTTP2Tunnel {
     }
 }
 
-/// Operations of a channel that a stream does not support.
+/// Channel operations that a stream does not support.
 extension HTTP2Tunnel {
     func setOption<Option: ChannelOption>(_ option: Option, value: Option.Value) -> EventLoopFuture<Void> {
         eventLoop.makeFailedFuture(ChannelError.operationUnsupported)

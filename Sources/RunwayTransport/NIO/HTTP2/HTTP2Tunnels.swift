@@ -5,8 +5,8 @@ import NIOHTTP2
 
 /// The streams of a connection that carry other protocols (RFC 8441).
 ///
-/// Tunnels report buffered and consumed bytes to it and write through it; the connection reports the server's frames to
-/// it. Each tunnel occupies a slot of the pool until it ends.
+/// Tunnels report buffered and consumed bytes, and write through this object; the connection passes on the server's
+/// frames. Each tunnel occupies a slot of the pool until it ends.
 final class HTTP2Tunnels {
     let sender: HTTP2Sender
     private let id: ConnectionID
@@ -29,7 +29,7 @@ final class HTTP2Tunnels {
     /// Opens a tunnel.
     ///
     /// - Parameters:
-    ///   - id: The number of the tunnel's stream.
+    ///   - id: The tunnel's stream.
     ///   - head: The extended CONNECT.
     func open(_ id: HTTP2StreamID, _ head: HPACKHeaders) -> HTTP2Tunnel {
         let tunnel = HTTP2Tunnel(id, in: self, window: windows.streamWindow)
@@ -38,16 +38,15 @@ final class HTTP2Tunnels {
         return tunnel
     }
 
-    /// Removes all tunnels, since the connection ends, and returns them in the order of their streams.
+    /// Removes all tunnels at the end of the connection, and returns them in order of stream number.
     func takeAll() -> [HTTP2Tunnel] {
         defer { tunnels = [:] }
         return tunnels.values.sorted { $0.id < $1.id }
     }
 }
 
-/// Reports of the connection.
 extension HTTP2Tunnels {
-    /// Receives a frame of a tunnel. WINDOW_UPDATE frames of an open stream are checked by NIO's handler.
+    /// Receives a frame of a tunnel. NIO's handler checks WINDOW_UPDATE frames of open streams.
     func receive(_ payload: HTTP2Frame.FramePayload, on tunnel: HTTP2Tunnel) {
         switch payload {
         case .headers(let payload):
@@ -67,7 +66,7 @@ extension HTTP2Tunnels {
     private func receive(
         _ payload: HTTP2Frame.FramePayload.Headers, on tunnel: HTTP2Tunnel
     ) throws(WireError) {
-        // Fields after the head are trailers, whose order NIO's handler has validated.
+        // After the head, these are trailers. NIO's handler has checked that they end the stream.
         if !tunnel.hasHead {
             let settings = pool.configuration.wire
             let (head, _) = try payload.response(upTo: settings.maximumFieldCount)
@@ -83,13 +82,13 @@ extension HTTP2Tunnels {
         if payload.endStream { tunnel.receiveEnd() }
     }
 
-    /// Notes that the window in which the server sends on a tunnel's stream has a new size.
+    /// Handles a new size of the receive window of a tunnel's stream.
     func windowChanged(of tunnel: HTTP2Tunnel, left: Int) {
         tunnel.window = left
         openWindow(of: tunnel)
     }
 
-    /// Notes that the server will not process streams with numbers greater than this one.
+    /// Handles a GOAWAY: the server will not process streams with numbers above `last`.
     func receiveGoAway(_ last: HTTP2StreamID, _ code: NIOHTTP2.HTTP2ErrorCode) {
         for tunnel in tunnels.values where tunnel.id > last { end(tunnel, WireError.goneAway(code)) }
     }
@@ -103,7 +102,7 @@ extension HTTP2Tunnels {
         tunnel.end(error)
     }
 
-    /// Notes that the server closed the stream of a tunnel, or an error of the server did.
+    /// Ends a tunnel whose stream the server, or an error of the server, has closed.
     func end(_ tunnel: HTTP2Tunnel, _ error: any Error) {
         guard remove(tunnel) else { return }
         pool.ended(id)
@@ -111,22 +110,20 @@ extension HTTP2Tunnels {
     }
 }
 
-/// Reports of tunnels.
 extension HTTP2Tunnels {
-    /// Notes that a tunnel has buffered bytes that arrived.
     func buffered(_ byteCount: Int) { windows.unread.add(byteCount) }
 
-    /// Notes that a tunnel consumed bytes that it had buffered.
+    /// Records that a tunnel consumed buffered bytes.
     func consumed(_ byteCount: Int, of tunnel: HTTP2Tunnel) {
         windows.unread.subtract(byteCount)
         openWindow(of: tunnel)
         windows.readersConsumed()
     }
 
-    /// Closes a tunnel: in order if the server has ended its side, otherwise by a reset (RFC 8441 §5).
+    /// Closes a tunnel: orderly if the server has ended its side, otherwise with a reset (RFC 8441 §5).
     ///
-    /// An END_STREAM might never be sent behind bytes that wait for the server's window, and their writers would wait
-    /// forever.
+    /// An END_STREAM could be delayed forever behind bytes that wait for the server's window, and their writers would
+    /// wait forever.
     func close(_ tunnel: HTTP2Tunnel) {
         guard remove(tunnel) else { return }
         if tunnel.hasEnded, tunnel.unwrittenByteCount == 0 {

@@ -1,11 +1,11 @@
 import NIOHTTP2
 
 extension NIOHTTP2Handler {
-    /// Creates the handler of a client, which sends its settings.
+    /// Creates the handler of a client, which sends the client's settings.
     ///
     /// - Parameters:
     ///   - settings: The settings of the transport.
-    ///   - window: The initial size of the windows of streams, in bytes.
+    ///   - window: The initial size of stream windows in bytes.
     ///   - delegate: Receives each frame when it is written.
     convenience init(
         announcing settings: WireSettings, window: Int, reportingTo delegate: (any NIOHTTP2FrameDelegate)?
@@ -18,12 +18,12 @@ extension NIOHTTP2Handler {
                 parameter: .maxHeaderListSize,
                 value: min(max(1, settings.maximumHeadByteCount), Int(clamping: UInt32.max))),
         ]
-        // Some servers send an empty frame now and then; many in a row are an attack.
+        // Some servers occasionally send an empty frame; many in a row are an attack.
         connection.maximumSequentialEmptyDataFrames = 8
         connection.maximumBufferedControlFrames = 1000
-        // Frames that the server sent before it received the reset of a stream still come.
+        // The server may still send frames for a stream before it receives the reset.
         connection.maximumRecentlyResetStreams = 1024
-        // It would refuse a 204 with a Content-Length; HTTP2Stream compares the lengths instead.
+        // NIO's validation would refuse a 204 with a Content-Length. HTTP2Stream compares the lengths instead.
         connection.contentLengthValidation = .disabled
         self.init(mode: .client, frameDelegate: delegate, connectionConfiguration: connection)
     }
