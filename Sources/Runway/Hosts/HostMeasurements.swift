@@ -1,6 +1,9 @@
 import Foundation
 import RunwayJSON
 
+/// The latencies of addresses on several networks, in the form in which they are stored between launches.
+///
+/// A network is named by a salted digest, so that neither the file nor a backup of it reveals where the device was.
 struct HostMeasurements: Sendable {
     /// An address of a host on a network.
     struct AddressKey: Hashable, Sendable {

@@ -21,18 +21,7 @@ package enum RetryDecision: StageDecision, Equatable {
         case bodyUsed
         /// The host's budget of further attempts is spent.
         case budgetSpent
-        /// Decrypts bytes that ``seal(_:for:)`` encrypted for the same context.
-        ///
-        /// After an error, a few bytes are encrypted and decrypted as a test. If the test fails, the key can't be read
-        /// now. Then stored entries are not changed, nothing is sent, and ``StorageError/Kind/keyUnavailable`` is
-        /// reported until the key can be read.
-        ///
-        /// If the test succeeds, the bytes belong to another key. The record or change counts as sealed, and is sent
-        /// when it can be decrypted, in this run or a later one. A cached response is not found in either case, and
-        /// stays on disk.
-        ///
-        /// - Throws: Any error if the key can't be read, or if the bytes were encrypted with another key or for another
-        ///   context. Damaged bytes are never passed, since a checksum detects them first.
+        /// The circuit of the host or the endpoint is open, or this call is its probe.
         case circuitOpen
         /// The wait would end after the call's deadline.
         case deadline(wait: Duration)
