@@ -1,42 +1,42 @@
-// The first file to read: the stages that every request passes, from the caller down to the wire.
+// Read this file first: it lists the stages that every request passes, from the caller to the transport.
 
 extension RequestPipeline {
-    /// Creates the stage of a place from the parts of a layer that it needs.
+    /// Creates the stage of one place. It receives the parts of the layer.
     typealias MakeStage = @Sendable (LayerParts) -> any RequestStage
 
-    /// The places of the pipeline from the caller down, and the stage at each.
+    /// The places of the pipeline, from the caller to the transport, with the stage at each place.
     ///
-    /// A place without a stage passes every request on; an app's own stage can stand there.
+    /// A place without a stage passes every request on. An app can add a stage there.
     static let defaultStages: [(place: FlightStep, make: MakeStage?)] = [
-        // Outermost: bounds the whole call, whatever the stages below do with the time.
+        // The outermost stage bounds the whole call, including the time that every stage below takes.
         (.deadline, { _ in DeadlineStage() }),
-        // First below the deadline: a cached response needs neither a network nor a slot. Above all that sends: calls that
-        // share a request share its attempts, too.
+        // A cached response needs neither a network nor a slot, so this stage comes before admission. Calls that share
+        // a request also share its attempts, so it comes before retrying.
         (.reading, { ReadingStage($0.cache, $0.admission) }),
-        // Above all stages that send and authenticate: the stored requests have no token and no signature.
+        // Before authorizing and signing, because stored requests must contain no token and no signature.
         (.offlineQueue, { QueueingStage($0.offlineQueue, $0.changeReports) }),
-        // Below the cache, whose responses it must not delay.
+        // After the cache, because waiting for admission must not delay cached responses.
         (.admission, { AdmissionStage($0.admission, $0.connectivity) }),
-        // Above address and signature: each attempt has a new route and nonce.
+        // Before routing and signing, because each attempt needs a new route and nonce.
         (.retrying, { RetryingStage($0.retries, $0.admission) }),
-        // Below retrying: another attempt uses the newest token.
+        // After retrying, so that a further attempt uses the newest token.
         (.authorizing, { AuthorizingStage($0.tokens, $0.admission) }),
-        // A request that failed in an envelope is sent again by itself.
+        // After retrying, so that a request that failed inside a merged request is retried separately.
         (.merging, { MergingStage($0.merger) }),
-        // Every hop is routed and signed anew.
+        // Before routing and signing, because every hop is routed and signed separately.
         (.redirecting, { _ in RedirectingStage() }),
-        // Below redirecting: no hop may leave TLS either.
+        // After redirecting, because no hop may leave TLS.
         (.securing, { SecuringStage($0.strictTransport) }),
-        // Every hop has cookies of its own.
+        // After redirecting, because every hop has its own cookies.
         (.cookies, { CookieStage($0.cookieJars) }),
-        // Above signing, which covers the bytes that are sent.
+        // Before signing, because the signature covers the compressed bytes.
         (.compressing, { _ in CompressingStage() }),
-        // Each of its two attempts has a route and a nonce of its own.
+        // Before routing and signing, because each of the two attempts has its own route and nonce.
         (.hedging, { HedgingStage($0.hedges, $0.deadlines, $0.admission, $0.connectivity) }),
         (.routing, nil),
-        // Last on the way out, because it covers the whole request as it is sent.
+        // Last before the transport's own stages, because the signature covers the whole request as sent.
         (.signing, nil),
-        // First on the way back: a response with status 200 may contain "token expired".
+        // First to see the response, because a response with status 200 may contain an error such as "token expired".
         (.judging, { _ in JudgingStage() }),
     ]
 }

@@ -1,20 +1,17 @@
 import Synchronization
 
-/// The parts of a layer that all its flights use, whichever stages they pass.
+/// The parts of a layer that all its flights use.
 final class FlightContext: Sendable {
-    /// The name of the layer.
     let network: String
     let clock: LayerClock
     let deadlines: DeadlineTimer
     let randomness: LayerRandomness
-    /// The stored responses, the reads in flight, and the sequence numbers of requests.
     let cache: ResponseCache
     let cookieJars: CookieJars
     let services: ServiceConfigurations
     let redaction: Redaction
-    /// Passes records to the sinks.
     let events: EventQueue
-    /// Obtains the system's time in the background for calls that send a request; `nil` if the app provides none.
+    /// Requests background time for calls that send a request; `nil` if the app provides none.
     let grace: GraceControl?
     private let flightCount = Atomic<UInt64>(0)
 
@@ -35,25 +32,24 @@ final class FlightContext: Sendable {
         self.grace = grace
     }
 
-    /// Returns the number of the next call.
     func makeID() -> FlightID { FlightID(number: flightCount.wrappingAdd(1, ordering: .relaxed).newValue) }
 
-    /// Creates the flight of a call, which keeps `retainedLayer` alive while it is in flight.
+    /// Creates the flight of a call. The flight retains `retainedLayer` until the call ends.
     ///
-    /// - Parameter manager: The manager that makes the call, which is held weakly. The default is `nil`.
+    /// - Parameter manager: The manager that makes the call. It is referenced weakly. The default is `nil`.
     func makeFlight<E: Endpoint>(
         _ endpoint: E.Type, _ options: CallOptions, for manager: (any APIManaging)? = nil,
         retainedLayer: any AnyObject & Sendable
     ) -> Flight {
         let service = E.Service.self
-        // Read before the session: a sign-out in between then has a later sequence number, and no response to this call
-        // is stored after it.
+        // The sequence number is read before the session. A sign-out between the two reads then has a later number, so
+        // no response to this call is stored after the sign-out.
         let start = cache.lastSequenceNumber
         let renewals = RenewalScope.scopes(of: self)
         let configuration =
             renewals.last { $0.configuration.service == service }?.configuration ?? services.configuration(of: service)
         let lifetime = options.deadline ?? E.deadline ?? configuration.settings.deadline
-        // No clock counts further than a year; a negative lifetime has passed already.
+        // A lifetime is limited to a year so that clocks do not overflow. A negative lifetime has already passed.
         let bounded = min(max(lifetime, .zero), .seconds(365 * 86_400))
         let flight = Flight(
             id: makeID(), endpoint: endpoint, configuration: configuration, options: options,

@@ -14,33 +14,34 @@
 /// - A call can be resumed (``NeedsLogin/resume()``) for 10 minutes after its failure. At most 100 calls can be
 ///   resumed: of more, the one that failed first can't.
 public struct LayerLimits: Sendable, Hashable {
-    /// The time after its failure for which a call can be resumed, see ``NeedsLogin/resume()``.
+    /// A failed call can be resumed for this time; see ``NeedsLogin/resume()``.
     static let resumptionTime = Duration.seconds(600)
-    /// The largest number of calls that can be resumed. Beyond it the call that failed first is removed.
+    /// The maximum number of calls that can be resumed. Beyond it, the call whose failure is oldest is removed.
     static let maximumResumableCalls = 100
 
-    /// The responses that are cached in memory, and the requests that are shared. The default is 1,000 responses of
-    /// together 32 MiB by the client's own rules, as many by those of HTTP caching, and 1,000 requests.
+    /// Limits for responses cached in memory and for shared requests. The default is 1,000 responses and 32 MiB under
+    /// the client's own rules, the same again under HTTP caching, and 1,000 shared requests.
     public var cache: CacheLimits
-    /// The calls that are in flight at once, and those that are refused. The default is 64 calls at once.
+    /// Limits for calls in flight, and rules for refusing calls. The default allows 64 calls at once.
     public var admission: AdmissionLimits
-    /// The retries that are sent to a host. The default is one for every ten calls, and ten more.
+    /// Limits for the retries to each host. The default is one for every ten calls, and a reserve of ten.
     public var retrying: AttemptLimits
-    /// The hedged requests that are sent to a host. The default is one for every twenty reads, and five more.
+    /// Limits for the hedged requests to each host. The default is one for every twenty reads, and a reserve of five.
     public var hedging: AttemptLimits
 
-    /// The longest wait for the ``TokenStore``.
+    /// The maximum wait for the ``TokenStore``.
     ///
-    /// If the store has not loaded a token by then, the calls that need it fail as ``NetworkError/Kind/storage``. If
-    /// the store has not stored or removed a token, the sign-in or sign-out throws that error. A renewal continues,
-    /// since the token in memory is the one that counts.
+    /// If the store has not loaded a token in time, the calls that need it fail as ``NetworkError/Kind/storage``. If it
+    /// has not stored or removed a token in time, the sign-in or sign-out throws the same error. A renewal continues,
+    /// since the token in memory takes precedence.
     package var tokenStoreDeadline = Duration.seconds(10)
-    /// The most calls that wait for one renewal of an access token; at least 1. Calls that share a request count once.
+    /// The maximum number of calls that wait for one renewal of an access token; at least 1. Calls that share a request
+    /// count once.
     package var maximumCallsPerRenewal = 1000
-    /// The most accounts whose access tokens are in memory at a time; at least 1.
+    /// The maximum number of accounts whose access tokens are in memory at the same time; at least 1.
     package var maximumAccounts = 100
 
-    /// Limits the resources that the calls of a layer share; see the properties for the defaults.
+    /// Creates limits for the resources that the calls of a layer share. The properties state the defaults.
     public init(
         cache: CacheLimits = CacheLimits(), admission: AdmissionLimits = AdmissionLimits(),
         retrying: AttemptLimits = .retrying, hedging: AttemptLimits = .hedging

@@ -16,43 +16,46 @@ public import class Foundation.NotificationCenter
 /// queue `.main` would wait for itself for ever. The calls have failed as ``NetworkError/Kind/needsLogin``. After the
 /// login, ``resume()`` repeats those that managers made.
 public struct NeedsLogin: Sendable {
-    /// The layer.
+    /// The layer whose calls need the login.
     public let network: NetworkLayer
-    /// The service that the user has to log in to.
+    /// The service that the user must log in to.
     public let service: any APIService.Type
-    /// The environment that the service is in.
+    /// The current environment of the service.
     public let environment: ServiceEnvironment
-    /// The account whose token is no longer valid; `nil` if none was signed in.
+    /// The account whose token is no longer valid; `nil` if no account was signed in.
     public let account: String?
-    /// The names of the endpoints that were called, without duplicates, in the order of their calls.
+    /// The names of the endpoints of the failed calls, without duplicates, in the order of the calls.
     public let endpoints: [String]
-    /// The numbers of the calls.
+    /// The numbers of the calls that failed.
     public let flights: [FlightID]
 
     private let weakManagers: [WeakManager]
 
-    /// The managers that made the calls and still exist, without duplicates; for calls of a list, its
-    /// ``PagedAPIManager``.
+    /// The managers that made the failed calls and still exist, without duplicates. For calls of a list, the manager is
+    /// its ``PagedAPIManager``.
     @MainActor public var managers: [any APIManaging] {
         var seen: Set<ObjectIdentifier> = []
         return weakManagers.compactMap(\.manager).filter { seen.insert(ObjectIdentifier($0)).inserted }
     }
 
-    /// Reads a notification; returns `nil` if it is not a ``NetworkLayer/needsLoginNotification``.
+    /// Reads a notification. Returns `nil` if the notification is not a ``NetworkLayer/needsLoginNotification``.
     public init?(_ notification: Notification) {
         guard let need = notification.userInfo?[Self.key] as? NeedsLogin else { return nil }
         self = need
     }
 
-    /// Repeats the calls that failed until now because the account was not logged in, each by its manager, with its own
+    /// Repeats the calls that failed because the account was not logged in. Each manager repeats its calls with their
     /// parameters and options. Call the function after ``NetworkLayer/signIn(_:to:)``; it does nothing while no account
     /// is signed in.
     ///
-    /// The function repeats the calls of ``flights`` that managers made, the calls that failed after the notification,
-    /// and the calls that failed as ``NetworkError/Kind/needsAccessToken``; for the latter two no notification is
-    /// posted. Calls that failed because the network was lost are not repeated. The limits, 10 minutes and 100 calls by
-    /// default, and the rule for calls when another account is signed in are those of
-    /// ``NetworkLayer/resumeCalls(of:)``.
+    /// The function repeats:
+    ///
+    /// - the calls of ``flights`` that managers made,
+    /// - the calls that failed after the notification,
+    /// - the calls that failed as ``NetworkError/Kind/needsAccessToken``.
+    ///
+    /// It does not repeat calls that failed because the network was lost. The limits (by default 10 minutes and 100
+    /// calls) and the rule for another account are those of ``NetworkLayer/resumeCalls(of:)``.
     ///
     /// - Returns: The numbers of the new calls.
     @MainActor @discardableResult
@@ -73,7 +76,7 @@ public struct NeedsLogin: Sendable {
         weakManagers = flights.map { WeakManager(manager: $0.manager) }
     }
 
-    /// Notifies the app, in a turn of the main actor.
+    /// Posts the notification in a turn of the main actor.
     func post() {
         Task { @MainActor in
             NotificationCenter.default.post(
@@ -85,8 +88,8 @@ public struct NeedsLogin: Sendable {
 }
 
 extension NetworkLayer {
-    /// Posted on the main actor when calls failed because the user has to log in. Its object is the layer; read the
-    /// notification with ``NeedsLogin``.
+    /// Posted on the main actor when calls failed because the user must log in. Its object is the layer. Create a
+    /// ``NeedsLogin`` to read the notification.
     ///
     /// Posted only once for each account until the next ``signIn(_:to:)``, even if many calls fail.
     public static let needsLoginNotification = Notification.Name("RunwayNeedsLogin")

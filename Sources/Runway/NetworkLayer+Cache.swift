@@ -26,7 +26,8 @@ extension NetworkLayer {
                     "\(E.name) stores no responses: there is nothing to prefetch.")
             }
             let hooks = CallHooks(interceptors, of: flight)
-            // With hooks it is prepared between them, later. Until then it is identified by its own completed parameters.
+            // If there are hooks, the endpoint is prepared between them. Until then its own completed parameters
+            // identify the call.
             let known = hooks == nil ? try prepared(endpoint) : completed(endpoint)
             var draft = try draft(known, in: flight)
             if hooks == nil, let cached = try acceptedImmediately(&draft, for: known, in: flight),
@@ -57,7 +58,8 @@ extension NetworkLayer {
         return flight.id
     }
 
-    /// Returns the endpoint with its parameters completed; unchanged if that fails, for which its flight fails later.
+    /// Returns the endpoint with completed parameters. If completing them fails, returns the endpoint unchanged; its
+    /// call will fail for the same reason.
     private func completed<E: Endpoint>(_ endpoint: E) -> E {
         var completed = endpoint
         do { try completed.complete() } catch { return endpoint }
@@ -66,25 +68,25 @@ extension NetworkLayer {
 
     /// Cancels the flights that no caller waits for: prefetches, and revalidations of stale responses.
     ///
-    /// Such a flight retains the layer until it has ended, at its deadline at the latest. Call this before releasing a
-    /// layer that has to be deallocated at once. The record of each says that it was cancelled.
+    /// Such a flight retains the layer until it ends, at the latest at its deadline. Call this function before you
+    /// release a layer that must be deallocated at once. The flights' records show that they were cancelled.
     public func endBackgroundFlights() { cache.background.cancel { _ in true } }
 
-    /// Cancels a prefetch whose response is no longer needed. Its record says ``FlightOutcome/cancelled``.
+    /// Cancels a prefetch whose response is no longer needed. Its record shows ``FlightOutcome/cancelled``.
     ///
-    /// A call that shares the request of the prefetch continues, and the request with it. Nothing happens if the
-    /// prefetch has ended, or if its record says that another prefetch was fetching the same response: the other one is
-    /// cancelled by its own number.
+    /// If a call shares the request of the prefetch, the call and the request continue. Nothing happens if the prefetch
+    /// has ended. If its record says that another prefetch was already fetching the response, cancel that prefetch by
+    /// its number instead.
     public func cancelPrefetch(_ flight: FlightID) { cache.background.cancel(flight) }
 
-    /// Removes the stored response of one call. The call is identified as it would be made now: in the service's
-    /// present environment, for its present account.
+    /// Removes the stored response of one call. The call is identified as if it were made now, in the service's current
+    /// environment and for its current account.
     ///
-    /// Under ``CachePolicy/http(onDisk:)``, all responses of the target are removed. Responses to calls that started
-    /// before are never stored, and later calls share no request that was sent before.
+    /// Under ``CachePolicy/http(onDisk:)``, all responses of the target are removed. Responses to earlier calls are
+    /// never stored afterwards, and later calls do not share earlier requests.
     ///
     /// - Throws: ``NetworkError/Kind/invalidParameters`` or ``NetworkError/Kind/invalidConfiguration`` if no request
-    ///   can be made for the endpoint.
+    ///   can be created for the endpoint.
     public func clearCache<E: Endpoint>(of endpoint: E) throws(NetworkError) {
         let (key, target) = try context.cacheKey(
             of: prepared(endpoint), with: services.configuration(of: E.Service.self), retainedLayer: self)
@@ -93,7 +95,7 @@ extension NetworkLayer {
 }
 
 extension NetworkLayer {
-    /// Revalidates, in a flight that no caller waits for, the stale response of a call.
+    /// Revalidates the stale response of a call, in a flight that no caller waits for.
     func revalidate<E: Endpoint>(_ endpoint: E, _ key: CacheKey, after stale: Flight) {
         var options = stale.options.forBackgroundFlight
         options.cacheUse = .refresh
@@ -101,7 +103,8 @@ extension NetworkLayer {
             makeFlight(E.self, options)
         } work: { [self] flight in
             do throws(NetworkError) {
-                // Assembled again: the settings of the service may have changed since the stale call.
+                // The request is created again, because the settings of the service may have changed since the stale
+                // call.
                 var draft = try draft(endpoint, in: flight)
                 let request = try draft.request(in: flight)
                 await fetch(request, for: endpoint, in: flight)
@@ -111,7 +114,7 @@ extension NetworkLayer {
         }
     }
 
-    /// Revalidates, in a flight that no caller waits for, the stale response of an exchange.
+    /// Revalidates the stale response of an exchange, in a flight that no caller waits for.
     func revalidate<Service: APIService>(_ request: Request, with service: Service.Type, after stale: Flight) {
         guard let key = CacheKey(request, in: stale) else { return }
         var options = stale.options.forBackgroundFlight
@@ -123,7 +126,7 @@ extension NetworkLayer {
         }
     }
 
-    /// Makes a prefetch with the hooks of interceptors around it, to its end.
+    /// Performs a prefetch with the hooks of interceptors around it.
     private func prefetch<E: Endpoint>(_ endpoint: E, _ hooks: CallHooks, in flight: Flight) async {
         do throws(NetworkError) {
             _ = try await hooks.around(endpoint, hasLanding: false, rawData: { $0 }) {
@@ -139,7 +142,7 @@ extension NetworkLayer {
         }
     }
 
-    /// Carries a flight of the layer's own to its end, at its deadline at the latest.
+    /// Performs a background flight until it ends, at the latest at its deadline.
     private func fetch<E: Endpoint>(_ request: Request, for endpoint: E, in flight: Flight) async {
         do throws(NetworkError) {
             _ = try await accept(request, for: endpoint, in: flight)
@@ -157,24 +160,23 @@ extension NetworkLayer {
 }
 
 extension NetworkLayer {
-    /// Counts how the calls of this layer have used stored responses since the layer was made, or since
+    /// Counts how the calls of this layer used stored responses since the layer was created or since
     /// ``resetCacheReport()``.
     public var cacheReport: CacheReport { cache.usage.report }
 
-    /// Begins a new ``cacheReport``, for example after a change of a lifetime. The stored responses stay as they are.
+    /// Begins a new ``cacheReport``, for example after a lifetime was changed. Stored responses do not change.
     public func resetCacheReport() { cache.usage.reset() }
 }
 
 extension FlightContext {
-    /// Returns the key of the response to a checked call, and its target.
+    /// Returns the cache key and the target of a checked call.
     ///
     /// - Throws: ``NetworkError/Kind/invalidParameters`` or ``NetworkError/Kind/invalidConfiguration`` if no request
-    ///   can be made for the endpoint.
+    ///   can be created for the endpoint.
     func cacheKey<E: Endpoint>(
         of endpoint: E, with configuration: ServiceConfiguration, retainedLayer: any AnyObject & Sendable
     ) throws(NetworkError) -> (key: CacheKey?, target: HTTPCacheURI) {
-        // A call may have a policy of its own, but a response that is stored by a time to live has the same key under
-        // every such policy.
+        // This call's policy may differ from its endpoint's. All time-to-live policies share one key for a response.
         let flight = Flight(
             id: makeID(), endpoint: E.self, configuration: configuration, options: CallOptions(cache: .untilEvicted()),
             lifetime: .zero, context: self, retainedLayer: retainedLayer)

@@ -48,7 +48,7 @@ extension NetworkLayer {
         return try await flight.reform(rawData, of: endpoint, with: reformer)
     }
 
-    /// Makes a call and returns the response that the service and the endpoint accept.
+    /// Makes a call and returns the response after the service and the endpoint have accepted it.
     private func rawData<E: Endpoint>(of endpoint: E, in flight: Flight) async throws(NetworkError) -> RawData {
         flight.recorder.setEndpoint(endpoint)
         do throws(NetworkError) {
@@ -64,7 +64,7 @@ extension NetworkLayer {
         }
     }
 
-    /// Returns the response to a checked endpoint, and stores it if the endpoint's policy requires that.
+    /// Returns the response for a checked endpoint, and stores it if the endpoint's policy requires that.
     private func fetch<E: Endpoint>(_ endpoint: E, in flight: Flight) async throws(NetworkError) -> RawData {
         var draft = try draft(endpoint, in: flight)
         let accepted: AcceptedResponse =
@@ -76,14 +76,14 @@ extension NetworkLayer {
         return accepted.rawData
     }
 
-    /// Makes one call and returns the body of its response part by part, as it arrives.
+    /// Makes one call and returns the body of its response in parts, as they arrive.
     ///
-    /// The service judges only the head. The deadline of the call covers the wait for the head. After the head the
-    /// transport's own limit on silence applies, and ``CallOptions/wholeDeadline`` if the options name one. The record
-    /// of the call is closed when the body is read to its end, fails, or is discarded. To stop the transfer, discard
-    /// the body or cancel the task that reads it.
+    /// The service judges only the status and header fields, not the body. The call's deadline covers only the time
+    /// until the header fields arrive. After that, the transport's own limit on silence applies, and also
+    /// ``CallOptions/wholeDeadline`` if it is set. The record of the call is closed when the body is read to its end,
+    /// fails, or is discarded. To stop the transfer, discard the body or cancel the task that reads it.
     ///
-    /// - Throws: The error of the call. A failure while the body is read is thrown by the body, as a ``NetworkError``.
+    /// - Throws: The error of the call. If reading the body fails later, the body throws a ``NetworkError``.
     public func stream<E: Endpoint>(
         _ endpoint: E, options: CallOptions = .standard
     ) async throws(NetworkError) -> StreamedResponse {
@@ -100,13 +100,13 @@ extension NetworkLayer {
         }
     }
 
-    /// Returns the response to a checked endpoint when its head has arrived.
+    /// Returns the response for a checked endpoint as soon as its header fields have arrived.
     private func openStream<E: Endpoint>(
         _ endpoint: E, in flight: Flight
     ) async throws(NetworkError) -> StreamedResponse {
         let request = try assemble(endpoint, delivery: .streamed, in: flight)
         let response = try await send(request, in: flight)
-        // The app's time in the background is for calls that end.
+        // Background time is meant for calls that end soon.
         if flight.options.isLongLived { context.grace?.end(flight.id) }
         try flight.checkSession(in: .checking)
         try response.checkCoding(of: endpoint, in: flight)
@@ -122,8 +122,7 @@ extension NetworkLayer {
             flight: flight, tokenRenewalWindow: response.tokenRenewalWindow)
     }
 
-    /// Prepares an endpoint and performs its call, with the hooks of interceptors, if there are any, and of the
-    /// endpoint.
+    /// Prepares an endpoint and performs its call, with the hooks of the endpoint and of the interceptors, if any.
     func intercepted<E: Endpoint, Value: Sendable>(
         _ endpoint: E, in flight: Flight, rawData: (Value) -> RawData,
         perform: (E) async throws(NetworkError) -> Value

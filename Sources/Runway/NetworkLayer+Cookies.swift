@@ -1,11 +1,11 @@
 extension NetworkLayer {
-    /// Returns the stored cookies of a service, for the account that is signed in to it now, the oldest first.
+    /// Returns the stored cookies of a service for the account that is currently signed in, oldest first.
     public func cookies(of service: any APIService.Type) -> [Cookie] {
         let date = clock.date
         return cookieJars.withJar(of: cookieOwner(service)) { $0.cookies(at: date) }
     }
 
-    /// Stores cookies that another process stored before, for the account that is signed in now.
+    /// Restores cookies that were saved by an earlier process, for the account that is currently signed in.
     package func restore(_ cookies: [Cookie], of service: any APIService.Type) {
         let date = clock.date
         cookieJars.withJar(of: cookieOwner(service)) { jar in
@@ -13,7 +13,7 @@ extension NetworkLayer {
         }
     }
 
-    /// Removes the stored cookies of a service, for the account that is signed in to it now.
+    /// Removes the stored cookies of a service for the account that is currently signed in.
     public func removeCookies(of service: any APIService.Type) {
         cookieJars.withJar(of: cookieOwner(service)) { $0.removeAll() }
     }

@@ -1,22 +1,22 @@
 import Synchronization
 
-/// Takes the request of a call as it would go to the wire, and sends nothing.
+/// A transport that records the request instead of sending it.
 private final class RequestCapture: Transport {
-    /// Guards the request.
+    /// Guards the recorded request.
     let request = Mutex<Request?>(nil)
 
     func send(_ request: Request, in flight: Flight) async throws(NetworkError) -> Response {
         self.request.withLock { $0 = request }
-        // Cancelled: no stage retries it, and it is no evidence about the host.
+        // The error is a cancellation, so no stage retries the call or counts it as a failure of the host.
         throw NetworkError(.cancelled, in: .transporting, "The system sends the request.", sending: .notSent)
     }
 }
 
 extension NetworkLayer {
-    /// Returns the request of an endpoint as the stages make it, with token, cookies and signature. The caller, not the
-    /// layer, sends it, and the record of the call ends with it. The interceptors' hooks before and after the call's
-    /// start are called and, if there is no request, their hooks for a failure. The hooks for a response are not
-    /// called.
+    /// Returns the request of an endpoint as the stages create it, with token, cookies and signature. The layer does
+    /// not send the request; the caller does. The call's record ends with the request. Interceptors' hooks before and
+    /// after the call's start are called, and the hooks for a failure if no request can be created. The hooks for a
+    /// response are not called.
     ///
     /// - Throws: The error of a stage that refuses the call, or of the renewal of a token.
     @concurrent func requestToHandOver<E: Endpoint>(
@@ -45,9 +45,10 @@ extension NetworkLayer {
         }
     }
 
-    /// Returns the request of a checked endpoint as the stages make it.
+    /// Returns the request of a checked endpoint as the stages create it.
     private func captured<E: Endpoint>(_ endpoint: E, in flight: Flight) async throws(NetworkError) -> Request {
-        // A streamed response is neither shared with other calls nor merged into an envelope.
+        // A streamed response is requested because such a request is neither shared with other calls nor merged into a
+        // larger request.
         let request = try assemble(endpoint, delivery: .streamed, in: flight)
         let capture = RequestCapture()
         do throws(NetworkError) {

@@ -4,7 +4,7 @@ import RunwayFormats
 package import struct Foundation.UUID
 
 extension NetworkLayer {
-    /// The connection of the offline queue to the layer. It works as long as the layer exists.
+    /// The functions that the offline queue uses. They have no effect after the layer is released.
     package var changeLink: ChangeLink {
         ChangeLink(clock: clock, status: { [connectivity] in connectivity.current }, statuses: statuses) {
             [services] endpoint in
@@ -28,8 +28,8 @@ extension NetworkLayer {
         }
     }
 
-    /// Whether the offline queue can send calls of an endpoint later, or there is no queue: calls are then sent at once
-    /// or fail.
+    /// Returns whether the layer can store calls of an endpoint and send them later. Returns `true` if there is no
+    /// offline queue, because calls are then sent at once or fail.
     package func canStoreCalls(of endpoint: any Endpoint.Type) -> Bool { offlineQueue?.accepts(endpoint) ?? true }
 
     /// Delays the stored changes of the account that is signed in to a service; see ``ChangeQueue``.
@@ -37,15 +37,15 @@ extension NetworkLayer {
     /// - Parameters:
     ///   - service: The service.
     ///   - owner: Identifies the caller.
-    ///   - limit: The longest time that the changes wait, counted from the moment at which they could be sent. `nil`
-    ///     ends the delay of the owner, whichever account it is for.
+    ///   - limit: The maximum wait, counted from the moment at which the changes could be sent. `nil` ends the owner's
+    ///     delay for every account.
     package func delayChanges<Service: APIService>(of service: Service.Type, owner: UUID, upTo limit: Duration?) {
         let settings = settings(of: service)
         offlineQueue?.delayChanges(
             of: service, in: settings.environment, for: settings.account, owner: owner, upTo: limit)
     }
 
-    /// Sends a stored change through all stages. This is a call of its own, with a record of its own.
+    /// Sends a stored change through all stages, as a new call with its own record.
     ///
     /// - Throws: The error of the call; ``NetworkError/Kind/cancelled`` if another account than the change's is signed
     ///   in, or the service is in another environment.
@@ -57,7 +57,7 @@ extension NetworkLayer {
         let flight = makeFlight(E.self, options)
         flight.note(QueueingDecision.replaying(change: id))
         do throws(NetworkError) {
-            // The flight's account does not change when another account signs in, so the comparison holds for all of the call.
+            // The account of a flight never changes, so this comparison holds during the whole call.
             guard flight.account == change.account, flight.environment == change.environment else {
                 throw NetworkError(
                     .cancelled, in: .offlineQueue, "The account that made the change is not signed in.",
@@ -66,7 +66,7 @@ extension NetworkLayer {
             let response = try await send(request(of: change, E.self, in: flight), in: flight)
             try flight.checkSession(in: .checking)
             if var error = response.refusal {
-                // Either may mean that the server has executed the change before.
+                // Both statuses may mean that the server has already executed the change.
                 if error.status == .conflict || error.status == .unprocessableContent { invalidate(change) }
                 error.retryAfter = error.retryAfter ?? response.retryAfter(now: clock.date)
                 throw error
@@ -82,7 +82,6 @@ extension NetworkLayer {
         }
     }
 
-    /// Removes the cached responses that a change invalidates.
     private func invalidate(_ change: UnsentChange) { for scope in change.invalidates { cache.clear(scope) } }
 
     private func request<E: Endpoint>(
@@ -102,11 +101,11 @@ extension NetworkLayer {
             delivery: .whole(maximumByteCount: E.maximumResponseByteCount))
     }
 
-    /// Returns the stored form of a call: the change that the offline queue would store if the call were made now.
+    /// Returns the change that the offline queue would store if the call were made now.
     ///
     /// - Throws: ``NetworkError/Kind/invalidParameters`` if the call can't be made or can't be stored.
     private func change<E: Endpoint>(of endpoint: E) throws(NetworkError) -> UnsentChange {
-        // Nothing is sent, so that the flight has no outcome and no record.
+        // Nothing is sent, so the flight gets no outcome and no record.
         let flight = makeFlight(E.self, .standard)
         let prepared = try prepared(endpoint)
         let request = try assemble(

@@ -1,36 +1,37 @@
 import HTTPTypes
 
 extension NetworkLayer {
-    /// Sends a request unchanged and returns the response, whatever the service's verdict on it.
+    /// Sends a request unchanged and returns the response, even if the service refuses the request.
     ///
-    /// Use it for requests that no ``Endpoint`` describes: in a tool in which a person writes the request, for a URL
-    /// from a response, in a proxy. Where an endpoint can be written, ``call(_:options:)`` is the better choice: it
-    /// throws for a response that the service does not accept, and returns raw data.
+    /// Use it for requests that no ``Endpoint`` describes: a request that a person writes in a tool, a URL from a
+    /// response, or a request in a proxy. If you can write an endpoint, prefer ``call(_:options:)``: it throws if the
+    /// service does not accept the response, and returns raw data.
     ///
-    /// The request passes all stages, over the service's transport and within its deadline. The layer adds only the
-    /// options' header fields: not the service's base URL, nor its common parameters and header fields, since the
-    /// request may be for another server. The service's judgement is the response's ``Response/verdict``; a refusal is
-    /// the outcome of the call in its record, and is not thrown. A streamed body behaves like the body of
-    /// ``stream(_:options:)``. Nothing is sent a second time, unless the options have a retry policy.
+    /// The request passes all stages, with the service's transport and deadline. The layer adds only the options'
+    /// header fields. It does not add the service's base URL, common parameters or common header fields, since the
+    /// request may be for another server. The service's judgement is in ``Response/verdict``. A refusal is recorded as
+    /// the outcome of the call but is not thrown. A streamed body behaves like the body of ``stream(_:options:)``.
+    /// Nothing is retried unless the options contain a retry policy.
     ///
-    /// - Throws: The error of the call. Its kind is ``NetworkError/Kind/cancelled`` as soon as the task is cancelled,
-    ///   ``NetworkError/Kind/invalidParameters`` if the request has no scheme or authority, or an authority that names
-    ///   no server or has user info, and ``NetworkError/Kind/invalidConfiguration`` if no stage judged the response.
+    /// - Throws: The error of the call. Its kind is ``NetworkError/Kind/cancelled`` as soon as the task is cancelled.
+    ///   It is ``NetworkError/Kind/invalidParameters`` if the request has no scheme or authority, or if the authority
+    ///   names no server or contains user info. It is ``NetworkError/Kind/invalidConfiguration`` if no stage judged the
+    ///   response.
     public func exchange<Service: APIService>(
         _ request: Request, with service: Service.Type, options: CallOptions = .standard
     ) async throws(NetworkError) -> Response {
         try await exchange(request, with: service, in: makeExchange(with: service, options))
     }
 
-    /// Starts the record of an exchange.
+    /// Creates the flight of an exchange.
     package func makeExchange<Service: APIService>(with service: Service.Type, _ options: CallOptions) -> Flight {
         var options = options
-        // The request may be for another server.
+        // The request may be for another server, which must not receive the token.
         options.authorization = AuthorizationPolicy.none
         return makeFlight(Exchange<Service>.self, options)
     }
 
-    /// Sends a request as it is, in a flight that was made for it.
+    /// Sends a request unchanged, in an existing flight.
     package func exchange<Service: APIService>(
         _ request: Request, with service: Service.Type, in flight: Flight
     ) async throws(NetworkError) -> Response {
@@ -43,7 +44,7 @@ extension NetworkLayer {
             do throws(URIAuthority.Problem) {
                 request.head.authority = try URIAuthority(authority.utf8).text
             } catch {
-                // Credentials in a URL are an error (RFC 9110 §4.2.4); the message does not show them.
+                // Credentials in a URL are an error (RFC 9110 §4.2.4). The message must not contain them.
                 throw NetworkError(.invalidParameters, in: .assembling, "The request can't be sent: \(error).")
             }
             try request.head.headerFields.set(flight.options.headers)
@@ -72,16 +73,16 @@ extension NetworkLayer {
     }
 }
 
-/// The endpoint of a request that no ``Endpoint`` describes, so that its record has a name and a service.
+/// The endpoint of a request that no ``Endpoint`` describes. It supplies the name and the service for the record.
 private struct Exchange<Service: APIService>: Endpoint, EndpointOfManyPaths {
     static var service: Service.Type { Service.self }
     static var name: String { "request" }
     static var retry: RetryPolicy { .off }
     static var hedging: HedgingPolicy { .off }
-    /// Two equal requests may be for two users, whose responses must not be mixed up.
+    /// Always `false`: equal requests may be for two users, whose responses must not be mixed up.
     static var coalesces: Bool { false }
     static var isMergeable: Bool { false }
-    /// The policy for access tokens: the request gets none.
+    /// No access token is added to the request.
     static var authorization: AuthorizationPolicy { .none }
     var path: EndpointPath { "" }
 }

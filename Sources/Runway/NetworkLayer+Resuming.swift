@@ -36,13 +36,13 @@ extension NetworkLayer {
         return resume { $0.owner.service == service && (isSignedIn || $0.cause != .needsLogin) }
     }
 
-    /// Makes again the calls that failed because a login or a token of an account was missing, and those among
-    /// `flights` that fail for this reason later, as soon as they fail.
+    /// Repeats the calls that failed because an account's login or token was missing. If calls in `flights` later fail
+    /// for this reason, they are repeated as soon as they fail.
     @MainActor
     func resumeCalls(of owner: TokenIdentity, awaiting flights: [FlightID]) -> [FlightID] {
         func account<Service: APIService>(of service: Service.Type) -> String? { settings(of: service).account }
         if account(of: owner.service) == nil { return [] }
-        // A login is no reason to make a call again that failed because the network was lost.
+        // A login does not help calls that failed because the network was lost.
         return resume(awaiting: flights) { $0.owner == owner && $0.cause != .noNetwork }
     }
 
@@ -50,21 +50,21 @@ extension NetworkLayer {
     private func resume(
         awaiting flights: [FlightID] = [], where predicate: (ResumableCalls.Call) -> Bool
     ) -> [FlightID] {
-        // A call that is made again replaces the other calls of its manager: all calls are taken out before the first
-        // is made.
+        // A repeated call replaces the other calls of its manager. All calls are therefore removed before the first is
+        // repeated.
         let calls = resumable.take(awaiting: flights, at: clock.now, where: predicate)
         return calls.compactMap { $0.manager.manager == nil ? nil : $0.load() }
     }
 
-    /// Stores how a failed call is made again, if its error may pass and the call may be made twice.
+    /// Stores how a failed call can be repeated, if its error may be temporary and it is safe to make the call twice.
     ///
     /// - Parameters:
     ///   - flight: The call.
     ///   - error: The error of the call.
-    ///   - manager: The manager that the app uses and that made the call.
-    ///   - options: The options that the manager was passed.
+    ///   - manager: The app's manager that made the call.
+    ///   - options: The options that the manager received.
     ///   - load: Makes the call again with these options.
-    /// - Returns: A function that makes the call again, if the app has resumed the call already; otherwise `nil`.
+    /// - Returns: A function that repeats the call, if the app has already resumed it; otherwise `nil`.
     @MainActor
     func offerResumption(
         of flight: Flight, after error: NetworkError, by manager: any APIManaging, _ options: CallOptions,
@@ -80,7 +80,7 @@ extension NetworkLayer {
         return resumable.add(call, at: clock.now) ? call.load : nil
     }
 
-    /// Makes a call of a manager, or all of them, impossible to resume.
+    /// Prevents a call of a manager, or all of its calls, from being resumed.
     @MainActor
     func withdrawResumption(of flight: FlightID? = nil, by manager: any APIManaging) {
         if resumable.count > 0 { resumable.remove(flight, of: manager) }
@@ -88,20 +88,20 @@ extension NetworkLayer {
 }
 
 extension Flight {
-    /// Describes how the call may be made again, as a new call, after an error; `nil` if it may not.
+    /// Describes how the call may be repeated as a new call after an error, or returns `nil` if it may not be repeated.
     fileprivate func resumption(after error: NetworkError) -> Resumption? {
-        // As for another attempt of the same call; but its `Idempotency-Key` ends with the call, since hooks may change
-        // what the new call sends.
+        // The rule is the same as for a retry, except that the call's `Idempotency-Key` can't be used again: hooks may
+        // change what the new call sends.
         var mayBeRepeated = endpoint.method.isIdempotent || retryPolicy.isRepeatable
         switch error.kind {
         case .noNetwork: mayBeRepeated = mayBeRepeated || error.sending == .notSent
-        // The server refused the last request, if it got one.
+        // If the server received the last request, it refused that request.
         case _ where error.outlook.obstacle == .login:
             mayBeRepeated = mayBeRepeated || !recorder.hasUnclearAttempt(includingLast: true)
         default: return nil
         }
         guard mayBeRepeated || isContinuedByNext else { return nil }
-        // Nothing may have been sent by this call, and all of it by the call that it continues.
+        // Even if this call sent nothing, the upload that it continues may have been sent completely.
         let mustContinue = !mayBeRepeated || options.resumption?.mustContinue == true
         return Resumption(flight: id, account: account, environment: environment, mustContinue: mustContinue)
     }

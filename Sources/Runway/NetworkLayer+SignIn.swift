@@ -1,14 +1,17 @@
 extension NetworkLayer {
-    /// Signs an account in to a service, in the environment that the service is in.
+    /// Signs an account in to a service, in the service's current environment.
     ///
-    /// Later calls, also those of the next launch if the layer's ``TokenStore`` stores the token, are made as this
-    /// account and with this token. Calls that wait for a renewal of the account's last token continue with this token.
-    /// Calls of an account that was signed in before continue as that account's, and its token stays stored; no manager
-    /// lands them. Calls that were made while no account was signed in continue, but no longer send or set cookies.
+    /// Later calls are made as this account and with this token. If the layer's ``TokenStore`` stores the token, this
+    /// includes calls of the next launch.
+    ///
+    /// - Calls of the same account that wait for a renewal of its previous token continue with the new token.
+    /// - Calls of a previously signed-in account continue as that account. Its token stays stored, but no manager lands
+    ///   these calls.
+    /// - Calls that were made while no account was signed in continue, but no longer send or set cookies.
     ///
     /// - Throws: ``NetworkError/Kind/invalidParameters`` if the token can't be sent; ``NetworkError/Kind/storage`` if
-    ///   the token could not be stored, or not within 10 s; ``NetworkError/Kind/cancelled`` if the task is cancelled
-    ///   while the token is being stored. In the latter two cases the token is nevertheless in use until the app ends.
+    ///   the token could not be stored within 10 s; ``NetworkError/Kind/cancelled`` if the task is cancelled while the
+    ///   token is being stored. In the last two cases the token is in use nevertheless, until the app ends.
     public func signIn<Service: APIService>(
         _ token: AccessToken, to service: Service.Type
     ) async throws(NetworkError) {
@@ -27,8 +30,7 @@ extension NetworkLayer {
             session = services.session(of: token.account, at: service)
             change = tokens.hold(token, of: identity, in: session, leeway: leeway, clock: clock)
             accountWrite = services.enter(session, of: service)
-            // If the account signed out meanwhile, the sign-out ended that session, and the account signs in to a new
-            // one.
+            // If the account signed out in the meantime, its session has ended, so the account needs a new session.
         } while accountWrite == nil
         servicesDidChange()
         if let held = change?.held {
@@ -37,29 +39,29 @@ extension NetworkLayer {
         try await settle([change?.write, accountWrite], "The access token is in use, but could not be stored")
     }
 
-    /// Signs out of a service, in the environment that the service is in: removes the account's token, cookies and
-    /// cached responses.
+    /// Signs out of a service, in the service's current environment. Removes the account's token, cookies and cached
+    /// responses.
     ///
     /// Cookies that were set while no account was signed in are removed, too, since a login may have set them. Calls
-    /// that were made while no account was signed in, and that are still in flight, set no cookies afterwards.
+    /// that were made without an account and are still in flight no longer set cookies.
     ///
     /// The sign-out takes effect at one instant. After it, no earlier call of the account sets a cookie, stores a token
-    /// or a cached response, or is landed by a manager, and no call of a later sign-in shares a request with an earlier
+    /// or a cached response, or is landed by a manager. No call after a later sign-in shares a request with an earlier
     /// call. Does nothing if no account is signed in.
     ///
-    /// When the function returns, the account's responses are removed from disk, too, unless the disk fails, takes
-    /// longer than ``ResponseCache/maximumFlushWait``, or the task is cancelled. A removal that failed is repeated in
-    /// this run.
+    /// When the function returns, the account's responses have also been removed from disk. The exceptions are a disk
+    /// error, a disk that takes longer than ``ResponseCache/maximumFlushWait``, and cancellation of the task. A failed
+    /// removal is repeated in this run of the app.
     ///
     /// - Parameters:
     ///   - service: The service.
-    ///   - cancelsCalls: Whether the account's calls are cancelled. They fail as ``NetworkError/Kind/cancelled``, and
-    ///     so do their streamed bodies. The default is `true`. With `false`, calls in flight continue and return to
-    ///     their callers; they neither send nor store cookies any more, and a call that still needs the access token
-    ///     fails as ``NetworkError/Kind/needsLogin``.
-    /// - Throws: ``NetworkError/Kind/storage`` if the token could not be removed from its store, or not within 10 s;
-    ///   ``NetworkError/Kind/cancelled`` if the task is cancelled while it is being removed. In both cases the token is
-    ///   not used again until the app ends.
+    ///   - cancelsCalls: Whether the account's calls are cancelled. They and their streamed bodies then fail as
+    ///     ``NetworkError/Kind/cancelled``. The default is `true`. With `false`, calls in flight continue and return to
+    ///     their callers, but no longer send or store cookies. A call that still needs the access token fails as
+    ///     ``NetworkError/Kind/needsLogin``.
+    /// - Throws: ``NetworkError/Kind/storage`` if the token could not be removed from its store within 10 s;
+    ///   ``NetworkError/Kind/cancelled`` if the task is cancelled while the token is being removed. In both cases the
+    ///   token is not used again until the app ends.
     public func signOut<Service: APIService>(
         of service: Service.Type, cancelling cancelsCalls: Bool = true
     ) async throws(NetworkError) {
@@ -76,11 +78,11 @@ extension NetworkLayer {
         tokens.renewals.end(TokenRenewal(identity: identity, session: session), with: .failure(signedOut))
         if cancelsCalls { deadlines.expire { $0.session === session } }
         cache.clear(account: account, of: service)
-        // A login that was made while no account was signed in stored its cookies without an account.
+        // A login made without a signed-in account stored its cookies without an account.
         for owner in [account, nil] {
             cookieJars.withJar(of: CookieJars.Owner(service: service, account: owner)) { $0.removeAll() }
         }
-        // An app that ends from here on leaves no response of the account.
+        // After the flush, no response of the account remains on disk, even if the app ends.
         await cache.flush()
         try await settle([accountWrite, write], "The access token is not used any more, but could not be removed")
     }
@@ -100,7 +102,7 @@ extension NetworkLayer {
             TokenRenewal(identity: identity, session: configuration.session), with: .failure(declined))
     }
 
-    /// The functions of the layer that its tokens use. They work as long as the layer exists.
+    /// The functions of the layer that its access tokens use. They have no effect after the layer is released.
     var tokenOwner: AccessTokens.Owner {
         AccessTokens.Owner { [weak self] credentials, token in
             guard let self else { throw NetworkError.cancelled(in: .authorizing) }
@@ -110,7 +112,7 @@ extension NetworkLayer {
         }
     }
 
-    /// Waits until changes of the store are made.
+    /// Waits until the token store has made its changes.
     private func settle(
         _ writes: [TokenStoreQueue.Completion?], _ what: String
     ) async throws(NetworkError) {

@@ -1,9 +1,9 @@
-// The steps of one call, in their order. Calls of managers, of code without one, transfers and prefetches all take them.
+// The steps of one call, in order. Calls with and without a manager, transfers and prefetches all take them.
 
 extension NetworkLayer {
     /// Creates the flight of a call.
     ///
-    /// - Parameter manager: The manager that makes the call, which is held weakly. The default is `nil`.
+    /// - Parameter manager: The manager that makes the call. It is referenced weakly. The default is `nil`.
     func makeFlight<E: Endpoint>(
         _ endpoint: E.Type, _ options: CallOptions, for manager: (any APIManaging)? = nil
     ) -> Flight {
@@ -17,8 +17,8 @@ extension NetworkLayer {
         return endpoint
     }
 
-    /// Returns the draft of a checked endpoint's request, with the cache key if it can be computed before the request
-    /// is made.
+    /// Returns the draft of a checked endpoint's request. It contains the cache key if the key can be computed before
+    /// the request exists.
     func draft<E: Endpoint>(_ endpoint: E, in flight: Flight) throws(NetworkError) -> RequestDraft {
         if case .failure(let error) = flight.configuration.baseURL { throw error }
         let content = try content(of: endpoint, in: flight)
@@ -28,8 +28,8 @@ extension NetworkLayer {
         return RequestDraft(content, of: endpoint)
     }
 
-    /// Returns the content of the request of a checked endpoint, and notes in the flight the sent parameters and the
-    /// responses that the call invalidates.
+    /// Returns the content of a checked endpoint's request. Records in the flight the sent parameters and the responses
+    /// that the call invalidates.
     private func content<E: Endpoint>(of endpoint: E, in flight: Flight) throws(NetworkError) -> CallContent {
         let content = try CallContent(of: endpoint, in: flight)
         flight.recorder.setSentParameters(content.parameters)
@@ -38,14 +38,14 @@ extension NetworkLayer {
         return content
     }
 
-    /// Returns the response that a stage has without waiting; `nil` if the request has to be sent.
+    /// Returns a response that a stage has without waiting, or `nil` if the request must be sent.
     func respondImmediately(_ draft: inout RequestDraft, in flight: Flight) throws(NetworkError) -> Response? {
         guard let response = try chain.respondImmediately(&draft, in: flight) else { return nil }
         flight.noteConsequence(CallDecision.landedImmediately)
         return response
     }
 
-    /// Returns the response that a stage has without waiting and that the endpoint accepts; `nil` if the request has to
+    /// Returns a response that a stage has without waiting and that the endpoint accepts, or `nil` if the request must
     /// be sent.
     ///
     /// A stored response that the endpoint rejects is removed.
@@ -63,7 +63,7 @@ extension NetworkLayer {
 }
 
 extension NetworkLayer {
-    /// Returns the request of a checked endpoint.
+    /// Creates the request of a checked endpoint.
     func assemble<E: Endpoint>(
         _ endpoint: E, delivery: ResponseDelivery, in flight: Flight
     ) throws(NetworkError) -> Request {
@@ -73,16 +73,16 @@ extension NetworkLayer {
             endpoint, content, at: baseURL, delivery: delivery, in: flight)
     }
 
-    /// Sends a request through the stages, over the service's transport or the layer's.
+    /// Sends a request through the stages. Uses the service's transport, or the layer's if the service has none.
     func send(_ request: Request, in flight: Flight) async throws(NetworkError) -> Response {
         context.grace?.begin(flight)
         return try await chain.send(request, in: flight, over: flight.configuration.transport ?? transport)
     }
 
-    /// Sends a request and returns the response that the service and the endpoint accept. It is checked off the
-    /// caller's actor, which may be the main actor.
+    /// Sends a request and returns the response after the service and the endpoint have accepted it. The check runs off
+    /// the caller's actor, which may be the main actor.
     ///
-    /// If the endpoint rejects a stored response, that is removed, and the request is sent once more.
+    /// If the endpoint rejects a stored response, the response is removed and the request is sent once more.
     @concurrent func accept<E: Endpoint>(
         _ request: Request, for endpoint: E, in flight: Flight
     ) async throws(NetworkError) -> AcceptedResponse {
@@ -96,7 +96,7 @@ extension NetworkLayer {
         return try checked(response, for: endpoint, in: flight)
     }
 
-    /// Returns a response if the service and the endpoint accept it.
+    /// Returns a response if the service and the endpoint accept it; otherwise throws.
     func checked<E: Endpoint>(
         _ response: Response, for endpoint: E, in flight: Flight
     ) throws(NetworkError) -> AcceptedResponse {
@@ -111,9 +111,9 @@ extension NetworkLayer {
     }
 }
 
-/// A response that the service and the endpoint accepted.
+/// A response that the service and the endpoint have accepted.
 struct AcceptedResponse {
     var rawData: RawData
-    /// Whether the response is stale, and lands while a fresh one is fetched.
+    /// Whether the response is stale, and a fresh response is fetched after it lands.
     var isProvisional: Bool
 }

@@ -13,46 +13,41 @@ import Synchronization
 /// print(raw["result"]["items"][0]["zf_title"].string ?? "nothing")
 /// ```
 public final class NetworkLayer: Sendable {
-    /// The name of the layer, as records show it. The default is `default`.
+    /// The name of the layer in records. The default is `default`.
     public let name: String
-    /// The chain that every request passes.
+    /// The sequence of stages that every request passes.
     public let pipeline: RequestPipeline
-    /// The clocks of every wait and every date of the layer.
+    /// The clocks for all waits and dates of the layer.
     public let clock: LayerClock
-    /// Carries records to the sinks.
     let events: EventQueue
     /// The rules by which secrets are removed from records, logs and errors.
     public let redaction: Redaction
-    /// The stored responses.
+    /// The stored responses of the layer's calls.
     public let cache: ResponseCache
 
     let cookieJars: CookieJars
     let deadlines: DeadlineTimer
     let retries: RetryControl
     let merger: Merger
-    /// The files that transfers use.
     let fileClaims = FileClaims()
     let connectivity: NetworkStatusMonitor
     let admission: AdmissionControl
-    /// The access tokens of the services.
     let tokens: AccessTokens
     #if canImport(Dispatch) && (os(macOS) || os(iOS) || os(tvOS) || os(watchOS) || os(visionOS))
         private let memoryPressure: SystemMemoryPressure
     #endif
-    /// Sends the requests of every service that has no transport of its own.
+    /// Sends the requests of every service without its own transport.
     let transport: TransportLink
     /// Guards the status of the network on which connections were opened.
     private let track: Mutex<NetworkTrack>
-    /// The stages that every request passes, created for this layer.
     let chain: StageChain
     let context: FlightContext
 
     /// The settings of the services, and the sessions of their accounts.
     let services: ServiceConfigurations
     private let serviceChanges = ServiceChanges()
-    /// The interceptors that the app added.
     let interceptors = InterceptorRegistry()
-    /// Stores the calls that can't be sent now; `nil` if the layer has no offline queue.
+    /// Stores calls that can't be sent now; `nil` if the layer has no offline queue.
     let offlineQueue: (any ChangeQueue)?
     /// Notifies managers of the outcomes of their stored calls.
     let changeReports = ChangeReports()
@@ -61,28 +56,29 @@ public final class NetworkLayer: Sendable {
     /// The values that targets above this one share among the calls of the layer.
     package let values = ValuesByType()
 
-    /// Connects an app with its services over a transport. Most apps have one layer, made at launch.
+    /// Creates a layer, which connects an app with its services over a transport. Most apps have one layer, created at
+    /// launch.
     ///
     /// - Parameters:
-    ///   - name: The name that records show. The default is `default`.
-    ///   - transport: Sends the requests of every service that has no transport of its own.
-    ///   - pipeline: The chain of stages. The default is the default stages.
-    ///   - clock: The clocks. The default is the system's.
+    ///   - name: The name in records. The default is `default`.
+    ///   - transport: Sends the requests of every service without its own transport.
+    ///   - pipeline: The sequence of stages. The default is the default stages.
+    ///   - clock: The clocks. The default is the system's clocks.
     ///   - sinks: Receive a record of every call. The default is empty.
     ///   - redaction: The rules by which secrets are removed from records, logs and errors. By default secrets and
     ///     bodies are removed.
     ///   - limits: The limits of the resources that the calls share; see ``LayerLimits`` for the defaults.
-    ///   - diskCache: Stores the responses of endpoints whose policy names the disk. The default, `nil`, stores none on
-    ///     disk.
-    ///   - offlineQueue: Stores the calls of endpoints with an ``OfflinePolicy`` while they can't be sent. The default,
+    ///   - diskCache: Stores responses of endpoints whose policy allows storing on disk. The default, `nil`, stores
+    ///     none on disk.
+    ///   - offlineQueue: Stores calls of endpoints with an ``OfflinePolicy`` while they can't be sent. The default,
     ///     `nil`, stores none.
-    ///   - status: Reports the network that the device has. The default reports nothing, and every host counts as
-    ///     reachable; only a layer over a ``URLSessionTransport`` on Apple's systems has the system's status by
-    ///     default.
+    ///   - status: Reports the device's network. By default no network is reported, and every host counts as reachable.
+    ///     The exception is a layer over a ``URLSessionTransport`` on Apple's systems, where the default is the
+    ///     system's status.
     ///   - tokens: Stores access tokens, and the name of the account that is signed in. The default, `nil`, stores them
-    ///     in memory, until the app ends.
-    ///   - grace: Asks the system for time in the background for calls in flight. The default, `nil`, asks for none.
-    ///   - randomness: Randomises backoff. The default is the system's generator; a test passes one with a seed.
+    ///     in memory until the app ends.
+    ///   - grace: Requests background time from the system for calls in flight. The default, `nil`, requests none.
+    ///   - randomness: Randomises backoff. The default is the system's generator; tests pass a seeded one.
     public init(
         name: String = "default", transport: any Transport, pipeline: RequestPipeline = RequestPipeline(),
         clock: LayerClock = .system, sinks: [any EventSink] = [], redaction: Redaction = .default,
@@ -162,38 +158,42 @@ public final class NetworkLayer: Sendable {
         (settings.transport ?? transport.transport).warmUp(url)
     }
 
-    /// Notifies every transport of the layer that its connections may be broken, if they may.
+    /// If a change of network may have broken connections, notifies every transport of the layer.
     func notifyTransports(of status: NetworkStatus) {
         guard track.withLock({ $0.record(status) }) else { return }
         for transport in [transport.transport] + services.transports { transport.networkDidChange(to: status) }
     }
 
-    /// Returns the settings that this layer uses for a service now.
+    /// Returns the settings that this layer currently uses for a service.
     public func settings<Service: APIService>(of service: Service.Type) -> ServiceSettings {
         services.configuration(of: service).settings
     }
 }
 
 extension NetworkLayer {
-    /// Notes that an account signed in or out, or the settings of a service changed.
+    /// Called when an account signed in or out, or when the settings of a service changed.
     func servicesDidChange() {
         offlineQueue?.servicesDidChange()
         serviceChanges.report()
     }
 
-    /// An element for one or more sign-ins, sign-outs and changes of settings, until the layer is released.
+    /// Yields an element after sign-ins, sign-outs and changes of settings. Several changes may share one element. Ends
+    /// when the layer is released.
     package var servicesChanges: AsyncStream<Void> { serviceChanges.changes() }
 
-    /// Asks the system for time in the background, for work around calls; `nil` if the app has no ``BackgroundGrace``.
+    /// Requests background time from the system for work around calls. Returns `nil` if the app has no
+    /// ``BackgroundGrace``.
     ///
-    /// The grace ends when the value is released, if not before.
+    /// The background time ends when the returned value is released, or earlier.
     package func beginGrace(_ name: String) -> GraceHold? { context.grace?.hold(name) }
 }
 
 extension NetworkLayer {
-    /// The number of records that were dropped because the sinks were too slow: more than 4,096 records were pending.
+    /// The number of dropped records. A record is dropped if more than 4,096 records are pending because the sinks are
+    /// too slow.
     public var droppedRecordCount: Int { events.droppedRecordCount }
 
-    /// Waits until the sinks have received every record that was made before this call, or until the task is cancelled.
+    /// Waits until the sinks have received every record that was created before this call, or until the task is
+    /// cancelled.
     public func flushRecords() async { await events.flush() }
 }

@@ -1,14 +1,13 @@
 import Synchronization
 
 extension AdmissionControl {
-    /// Releases the concurrency slot of a call while it waits for something other than its own request, and waits for a
-    /// slot after that.
+    /// Releases the concurrency slot of a call while `wait` runs, then waits for a new slot.
     ///
-    /// Without it, calls that wait for an access token would occupy all slots while the tokens of one service are
-    /// unavailable, and block the calls of all other services.
+    /// Otherwise, while the tokens of one service are unavailable, calls that wait for an access token would occupy all
+    /// slots and block the calls of all other services.
     ///
-    /// - Throws: The error of `wait`; ``NetworkError/Kind/timedOut`` and ``NetworkError/Kind/cancelled`` if the call
-    ///   got no slot again.
+    /// - Throws: The error of `wait`; ``NetworkError/Kind/timedOut`` or ``NetworkError/Kind/cancelled`` if the call
+    ///   gets no new slot.
     func releasingSlot<Value>(
         of flight: Flight, while wait: () async throws(NetworkError) -> Value
     ) async throws(NetworkError) -> Value {
@@ -28,14 +27,13 @@ extension AdmissionControl {
 }
 
 extension Flight {
-    /// The value of ``slotTime`` of a call without a slot.
+    /// Marks a call without a slot in ``slotTime``.
     static let noSlot: Int64 = -1
 
-    /// Records that the call has a concurrency slot from now on.
     func holdSlot() { slotTime.store((clock.now - startTime).nanoseconds, ordering: .relaxed) }
 
-    /// Takes the concurrency slot from the call; the caller releases it. Returns the instant at which the call got it;
-    /// `nil` if it has none.
+    /// Takes the concurrency slot from the call; the caller must release the slot. Returns the instant at which the
+    /// call got the slot, or `nil` if the call has no slot.
     func takeSlot() -> Duration? {
         let time = slotTime.exchange(Self.noSlot, ordering: .relaxed)
         return time == Self.noSlot ? nil : startTime + .nanoseconds(time)

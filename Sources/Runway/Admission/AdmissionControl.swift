@@ -1,7 +1,7 @@
 import HTTPTypes
 import Synchronization
 
-/// Admits the flights of a layer: holds the concurrency slots, the circuits of failing hosts and endpoints, and the
+/// Admits the calls of a layer. It holds the concurrency slots, the circuits of failing hosts and endpoints, and the
 /// counts of identical requests.
 final class AdmissionControl: Sendable {
     private struct State {
@@ -9,16 +9,15 @@ final class AdmissionControl: Sendable {
         var circuits: Circuits
         var queue: PriorityQueue
         var waiting: [UInt64: (flight: FlightID, continuation: CheckedContinuation<WaitEnd, Never>)] = [:]
-        /// The numbers of the waiting flights.
+        /// The waiter number of each flight that waits for a slot.
         var numbers: [FlightID: UInt64] = [:]
-        /// The calls that wait for a circuit, by their numbers.
+        /// The calls that wait for a circuit, by waiter number.
         var held: [UInt64: Race<WaitEnd>] = [:]
-        /// The number of times that the waits for circuits were ended.
+        /// The number of times that all waits for circuits were ended because the device joined another network.
         var networkGeneration: UInt64 = 0
-        /// Numbers the calls that wait.
+        /// The number of the most recent waiter.
         var number: UInt64 = 0
 
-        /// Removes a waiter and returns its continuation.
         mutating func release(_ number: UInt64) -> CheckedContinuation<WaitEnd, Never>? {
             guard let released = waiting.removeValue(forKey: number) else { return nil }
             numbers[released.flight] = nil
@@ -26,17 +25,14 @@ final class AdmissionControl: Sendable {
         }
     }
 
-    /// The result of a call's arrival.
     enum Entry {
-        /// The call has a concurrency slot.
         case admitted(Circuits.Permit)
         case refused(AdmissionRefusal)
-        /// The call has to wait for a concurrency slot.
         case hasToWait
     }
 
     let limits: AdmissionLimits
-    /// Guards all state: a call takes the lock once on its way out and once on its way back.
+    /// Guards all state. A call takes the lock once before it is sent and once when it ends.
     private let state: Mutex<State>
 
     init(_ limits: AdmissionLimits) {
@@ -48,10 +44,10 @@ final class AdmissionControl: Sendable {
                 queue: PriorityQueue(capacity: limits.maximumFlights, maximumWaiting: limits.maximumWaiting)))
     }
 
-    /// Admits a call, if it does not have to wait.
+    /// Admits a call, or reports that the call has to wait.
     ///
     /// - Parameters:
-    ///   - identity: A hash that identical requests have in common; `nil` if the request is not counted.
+    ///   - identity: A hash that is equal for identical requests; `nil` if the request is not counted.
     ///   - isBypassing: Whether the call bypasses open circuits.
     func enter(
         _ identity: Int?, to target: CircuitTarget, _ priority: CallPriority, isBypassing: Bool, at now: Duration
@@ -68,7 +64,8 @@ final class AdmissionControl: Sendable {
         }
     }
 
-    /// Admits a call that waited and has a slot; releases the slot if its host or endpoint began to fail meanwhile.
+    /// Admits a call that waited and now has a slot. Releases the slot if the host or endpoint began to fail during the
+    /// wait.
     func enterAfterWaiting(
         to target: CircuitTarget, isBypassing: Bool, at now: Duration
     ) -> Result<Circuits.Permit, AdmissionRefusal> {
@@ -83,7 +80,7 @@ final class AdmissionControl: Sendable {
     private static func refusal(
         of target: CircuitTarget, at now: Duration, _ state: inout State
     ) -> AdmissionRefusal? {
-        // As long as nothing has failed, which is nearly always, no circuit has to be looked up.
+        // While nothing has failed, as is nearly always the case, no circuit has to be looked up.
         guard !state.circuits.isEmpty, let open = state.circuits.refusal(of: target, at: now) else { return nil }
         return .circuitOpen(
             host: target.origin.host, endpoint: open.isHostWide ? nil : target.endpoint.name, for: open.time)
@@ -98,7 +95,7 @@ final class AdmissionControl: Sendable {
 
     /// Waits for a concurrency slot.
     ///
-    /// - Parameter isReturning: Whether the call had a slot before; it is not refused however many wait.
+    /// - Parameter isReturning: Whether the call had a slot before. Such a call is enqueued even if the queue is full.
     func waitForSlot(_ flight: Flight, _ priority: CallPriority, isReturning: Bool = false) async -> WaitEnd {
         let number = state.withLock { state in
             state.number += 1
@@ -125,7 +122,8 @@ final class AdmissionControl: Sendable {
         }
     }
 
-    /// Raises the priority of a waiter to the priority of a call that joined it, if that is higher.
+    /// Raises the priority of a waiter to `priority`, if that is higher. Called when another call joins the waiter's
+    /// request.
     func raise(_ flight: FlightID, to priority: CallPriority) {
         let continuation: CheckedContinuation<WaitEnd, Never>? = state.withLock { state in
             guard let number = state.numbers[flight], state.queue.raise(number, to: priority) else { return nil }
@@ -134,14 +132,15 @@ final class AdmissionControl: Sendable {
         continuation?.resume(returning: .granted)
     }
 
-    /// Records the outcome of a call, and releases its slot if the call needs it no longer. Returns the circuit that
-    /// the outcome opened; `nil` if it opened none.
+    /// Records the outcome of a call, and releases the call's slot if the call no longer needs one. Returns the circuit
+    /// that the outcome opened, or `nil` if it opened none.
     func record(
         _ outcome: Circuits.Outcome, of permit: Circuits.Permit, to target: CircuitTarget,
         at now: @autoclosure () -> Duration, releasingSlot: Bool
     ) -> Circuits.Opening? {
         let (opening, next) = state.withLock { state in
-            // As long as nothing has failed, which is nearly always, a success changes nothing, and no clock is read for it.
+            // While nothing has failed, as is nearly always the case, a success changes no circuit, and the clock need
+            // not be read.
             let changesCircuits = outcome != .success || !state.circuits.isEmpty
             let opening = changesCircuits ? state.circuits.record(outcome, of: permit, to: target, at: now()) : nil
             return (opening, releasingSlot ? Self.next(&state) : nil)
@@ -150,7 +149,7 @@ final class AdmissionControl: Sendable {
         return opening
     }
 
-    /// Releases a slot, which the next waiter gets.
+    /// Releases a slot and passes it to the next waiter.
     func leave() {
         state.withLock { Self.next(&$0) }?.resume(returning: .granted)
     }
@@ -159,31 +158,31 @@ final class AdmissionControl: Sendable {
         state.queue.leave().flatMap { state.release($0) }
     }
 
-    /// Whether calls to a host and endpoint pass without being probes.
+    /// Returns whether both circuits of the target are closed. Calls then pass as ordinary calls, not as probes.
     func isCircuitClosed(to target: CircuitTarget) -> Bool {
         state.withLock { $0.circuits.isEmpty || $0.circuits.isClosed(to: target) }
     }
 
-    /// Closes all circuits.
     func forgetFailures() {
         state.withLock { $0.circuits.removeAll() }
     }
 
-    /// The number of networks that the device has joined since the layer was created. A call reads it before a request
-    /// that a circuit may refuse.
+    /// The number of networks that the device has joined since the layer was created. A call reads the number before it
+    /// sends a request that a circuit may refuse.
     var networkGeneration: UInt64 { state.withLock { $0.networkGeneration } }
 
-    /// Waits until an instant, or until the device has joined another network.
+    /// Waits until an instant, or until the device joins another network.
     ///
-    /// - Parameter generation: The ``networkGeneration`` before the request that was refused. If it has changed since,
-    ///   this returns at once.
+    /// - Parameter generation: The ``networkGeneration`` that the call read before the refused request. If the number
+    ///   has changed since, the function returns at once.
     /// - Returns: ``WaitEnd/granted``, or ``WaitEnd/cancelled`` if the task is cancelled.
     func waitForCircuit(
         since generation: UInt64, until instant: Duration, on clock: LayerClock
     ) async -> WaitEnd {
         let race = Race<WaitEnd>()
         let number: UInt64? = state.withLock { state in
-            // Not whether a circuit is closed: a stage may have changed the host, so that the caller does not know which one refused.
+            // The generation is compared instead of the circuit's state: a stage may have changed the host, so the
+            // caller does not know which circuit refused.
             guard state.networkGeneration == generation else { return nil }
             state.number += 1
             state.held[state.number] = race
@@ -196,7 +195,7 @@ final class AdmissionControl: Sendable {
         }
     }
 
-    /// Lets all calls that wait for a circuit continue, since the device has joined another network.
+    /// Resumes all calls that wait for a circuit. Called when the device has joined another network.
     func endWaitsForCircuits() {
         let held = state.withLock { state in
             state.networkGeneration += 1
@@ -205,6 +204,5 @@ final class AdmissionControl: Sendable {
         for race in held { race.finish(.granted) }
     }
 
-    /// The number of calls that hold a slot, and the number that wait for one.
     var counts: (admitted: Int, waiting: Int) { state.withLock { ($0.queue.occupied, $0.queue.waitingCount) } }
 }

@@ -1,14 +1,14 @@
-/// A decision of the admission stage, for the record. A call that is admitted at once adds none.
+/// A decision of the admission stage that the call's record shows. A call that is admitted at once adds no decision.
 package enum AdmissionDecision: StageDecision, Equatable {
-    /// The time for which the call waited for a network.
+    /// The call waited this long for a network.
     case waitedForNetwork(Duration)
-    /// The time for which the call waited for a concurrency slot.
+    /// The call waited this long for a concurrency slot.
     case waitedForSlot(Duration, priority: CallPriority)
-    /// The call tests whether a failing host or endpoint has recovered.
+    /// The call is a probe: it tests whether a failing host or endpoint has recovered.
     case probing(host: String, endpoint: String)
-    /// The call's failure opened a circuit for this long: of its endpoint, or without `endpoint` of its host.
+    /// The call's failure opened a circuit for this long. It is the circuit of `endpoint`, or of the whole host if
+    /// `endpoint` is `nil`.
     case opened(host: String, endpoint: String?, for: Duration)
-    /// The call was refused.
     case refused(AdmissionRefusal)
 
     package static var step: FlightStep { .admission }
@@ -38,20 +38,19 @@ package enum AdmissionDecision: StageDecision, Equatable {
 
 /// The reason why the admission stage refused a call. It is the ``NetworkError/underlying`` error of that call.
 package enum AdmissionRefusal: Error, Equatable {
-    /// The device has no network.
     case noNetwork
-    /// The device has no network, and the maximum number of calls waits for one already.
+    /// The device has no network, and the maximum number of calls already waits for one.
     case tooManyWaitForNetwork(maximum: Int)
-    /// The same request was made too often.
+    /// Identical requests were sent too often, so this one was refused.
     case flood(maximum: Int, within: Duration, refusedFor: Duration)
-    /// A circuit is open: the server keeps failing for this endpoint or, if that is `nil`, the host can't be reached.
+    /// A circuit is open. The server keeps failing for `endpoint`; if `endpoint` is `nil`, the host can't be reached.
     case circuitOpen(host: String, endpoint: String?, for: Duration)
     /// Too many calls wait for a concurrency slot.
     case queueFull(maximum: Int)
 }
 
 extension AdmissionRefusal {
-    /// The time after which the request may be made again; `nil` if it is not known.
+    /// The time after which the request may be made again; `nil` if the time is unknown.
     var retryAfter: Duration? {
         switch self {
         case .flood(_, _, let time), .circuitOpen(_, _, let time): time
@@ -59,7 +58,7 @@ extension AdmissionRefusal {
         }
     }
 
-    /// The reason as the record names it, which stays the same from release to release.
+    /// The name of the reason in the record. It does not change between releases.
     var name: String {
         switch self {
         case .noNetwork: "no network"
@@ -70,7 +69,7 @@ extension AdmissionRefusal {
         }
     }
 
-    /// One sentence that a person can act on.
+    /// One sentence that explains the refusal to the user and says what to do.
     var sentence: String {
         switch self {
         case .noNetwork: "The device has no network."
@@ -87,7 +86,6 @@ extension AdmissionRefusal {
         }
     }
 
-    /// The error of the call.
     var error: NetworkError {
         var error = NetworkError(kind, in: AdmissionDecision.step, sentence, sending: .notSent, underlying: self)
         if case .circuitOpen(let host, _, _) = self { error.host = host }

@@ -1,25 +1,25 @@
-/// The failures of one host or endpoint, and whether it may be called: a state machine without a clock.
+/// The state machine of one circuit. It counts the failures of a host or endpoint and decides whether calls may pass.
+/// It reads no clock.
 struct CircuitBreaker {
-    /// The role of an admitted call for the circuit.
+    /// The way in which the circuit admitted a call.
     enum Permit: Sendable, Equatable {
-        /// An ordinary call.
         case ordinary
-        /// The call that tests whether the host or endpoint has recovered, by its number.
+        /// A probe: a call that tests whether the host or endpoint has recovered. The number identifies it.
         case probe(UInt64)
-        /// A call that bypasses the open circuit. If it succeeds the circuit is closed. A failure changes nothing, so
-        /// that a user who repeats the call does not keep the circuit open for longer.
+        /// A call that bypasses the open circuit. Its success closes the circuit. Its failure changes nothing: a user
+        /// who repeats the call must not prolong the open time.
         case bypass
 
         var isProbe: Bool { if case .probe = self { true } else { false } }
     }
 
-    /// The outcome of a call, as far as the host or the endpoint is concerned.
+    /// The outcome of a call for one host or endpoint.
     enum Outcome: Sendable, Equatable {
-        /// The host or endpoint is healthy.
         case success
-        /// The host or endpoint failed, and may have named a time to wait.
+        /// The host or endpoint failed. `retryAfter` is the wait that the server asked for, or `nil` if it asked for
+        /// none.
         case failure(retryAfter: Duration?)
-        /// The outcome is no evidence about the host or endpoint.
+        /// The outcome says nothing about the health of the host or endpoint.
         case unknown
     }
 
@@ -36,41 +36,41 @@ struct CircuitBreaker {
     private var windowStart = Duration.zero
     private var outcomesInWindow = 0
     private var failuresInWindow = 0
-    /// The probes that failed since the circuit was last closed.
+    /// The number of probes that failed since the circuit was last closed.
     private var failedProbes = 0
 
     init(_ limits: CircuitLimits) { self.limits = limits }
 
-    /// The time for which the circuit was last opened, without `Retry-After`.
+    /// The time for which the circuit opens after the probes that failed so far, if the server sends no `Retry-After`.
     private var openTime: Duration {
         Backoff(base: limits.openTime, longest: limits.maximumOpenTime).bound(after: failedProbes + 1)
     }
 
-    /// Whether the state equals that of a host or endpoint that never failed.
+    /// Whether the circuit is in its initial state, as if no call had ever failed.
     var isIdle: Bool { state == .closed && failuresInARow == 0 && failuresInWindow == 0 }
 
-    /// Returns the time for which calls are refused; `nil` if a call may pass.
+    /// Returns the time for which calls are refused, or `nil` if a call may pass.
     func refusal(at now: Duration) -> Duration? {
         let end: Duration
         switch state {
         case .closed: return nil
         case .open(let until): end = until
-        // A second probe is sent if the first takes longer than the circuit was open for.
+        // If the probe takes longer than the circuit's open time, a second probe is sent.
         case .probing(_, let since): end = since + max(openTime, .seconds(1))
         }
         return now < end ? end - now : nil
     }
 
-    /// Admits a call that ``refusal(at:)`` does not refuse.
+    /// Admits a call. The caller must first check that ``refusal(at:)`` returns `nil`.
     ///
-    /// - Parameter number: The number that identifies the call if it is a probe.
+    /// - Parameter number: Identifies the call if it becomes a probe.
     mutating func admit(at now: Duration, number: UInt64) -> Permit {
         guard state != .closed else { return .ordinary }
         state = .probing(number, since: now)
         return .probe(number)
     }
 
-    /// Records the outcome of a call. Returns the time for which the circuit opened; `nil` if it did not open.
+    /// Records the outcome of a call. Returns the time for which the circuit opened, or `nil` if it did not open.
     mutating func record(_ outcome: Outcome, of permit: Permit, at now: Duration) -> Duration? {
         switch (state, permit) {
         case (.closed, .ordinary): return count(outcome, at: now)
@@ -87,7 +87,7 @@ struct CircuitBreaker {
         case (.open, .bypass), (.probing, .bypass):
             if outcome == .success { self = CircuitBreaker(limits) }
             return nil
-        // A call that started before the circuit changed is no evidence now.
+        // The call started before the circuit changed state, so its outcome no longer counts.
         default: return nil
         }
     }

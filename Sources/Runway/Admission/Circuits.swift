@@ -1,8 +1,8 @@
 import HTTPTypes
 
-/// The host and endpoint of a call, as counted by circuits.
+/// The host and the endpoint of a call. A circuit breaker exists for each of them.
 struct CircuitTarget {
-    /// The key of an endpoint at the origin of an environment.
+    /// Identifies an endpoint at one origin.
     struct EndpointKey: Hashable {
         fileprivate let endpoint: ObjectIdentifier
         fileprivate let origin: Origin
@@ -20,7 +20,7 @@ struct CircuitTarget {
     var origin: Origin { Origin(head) }
 
     fileprivate func key(at origin: Origin) -> EndpointKey {
-        // Looked up here, and not for every call: while nothing has failed, no key is created.
+        // The key is created only here: while nothing has failed, no call needs one.
         let countsByPath = endpoint is any EndpointOfManyPaths.Type
         return EndpointKey(
             endpoint: ObjectIdentifier(endpoint), origin: origin,
@@ -30,29 +30,28 @@ struct CircuitTarget {
 
 /// The circuit breakers of the hosts and endpoints that failed recently.
 ///
-/// A host's circuit counts failures to reach the host, an endpoint's circuit counts refusals of the server. A call
-/// passes if neither is open.
+/// A host's circuit counts failures to reach the host. An endpoint's circuit counts error responses and timeouts of the
+/// server. A call passes if both circuits are closed.
 struct Circuits {
-    /// The role of an admitted call for both circuits.
+    /// The way in which the circuits of the host and the endpoint admitted a call.
     struct Permit: Equatable {
         var host = CircuitBreaker.Permit.ordinary
         var endpoint = CircuitBreaker.Permit.ordinary
 
-        /// Whether the call tests whether its host or endpoint has recovered.
         var isProbe: Bool { host.isProbe || endpoint.isProbe }
     }
 
-    /// The outcome of a call, as far as its host and endpoint are concerned.
     enum Outcome: Equatable {
         /// The server responded without a failure.
         case success
-        /// The server responded with a failure. It may have named a time to wait.
+        /// The server responded with a failure. `retryAfter` is the wait that the server asked for, or `nil` if it
+        /// asked for none.
         case refusal(retryAfter: Duration?)
-        /// The server received the request, or may have, and did not respond.
+        /// The server did not respond, although it received the request or may have received it.
         case silence
         /// The host could not be reached.
         case unreachable
-        /// The outcome is no evidence.
+        /// The outcome says nothing about the health of the host or the endpoint.
         case unknown
 
         fileprivate var ofHost: CircuitBreaker.Outcome {
@@ -73,11 +72,11 @@ struct Circuits {
         }
     }
 
-    /// An open circuit.
+    /// A circuit that is open, and for how long.
     struct Opening: Equatable {
-        /// Whether the circuit is the host's, and not that of one endpoint.
+        /// Whether the open circuit belongs to the whole host; otherwise it belongs to one endpoint.
         let isHostWide: Bool
-        /// The time for which the circuit is open from now on.
+        /// The time for which the circuit stays open.
         let time: Duration
     }
 
@@ -90,24 +89,25 @@ struct Circuits {
         endpoints = BreakerTable(limits, maximumCount: limits?.maximumEndpoints ?? 0)
     }
 
-    /// Whether no failure happened recently, so that no circuit has to be looked up.
+    /// Whether no host or endpoint has failed recently. Then no circuit has to be looked up.
     var isEmpty: Bool { hosts.isEmpty && endpoints.isEmpty }
 
-    /// Returns the open circuit that refuses a call; `nil` if the call may pass.
+    /// Returns the open circuit that refuses a call, or `nil` if the call may pass.
     func refusal(of target: CircuitTarget, at now: Duration) -> Opening? {
         let origin = target.origin
         if let time = hosts[origin]?.refusal(at: now) { return Opening(isHostWide: true, time: time) }
         return endpoints[target.key(at: origin)]?.refusal(at: now).map { Opening(isHostWide: false, time: $0) }
     }
 
-    /// Returns whether calls pass without being probes.
+    /// Returns whether both circuits are closed. Calls then pass as ordinary calls, not as probes.
     func isClosed(to target: CircuitTarget) -> Bool {
         let origin = target.origin
         return (hosts[origin]?.state ?? .closed) == .closed
             && (endpoints[target.key(at: origin)]?.state ?? .closed) == .closed
     }
 
-    /// Admits a call that is not refused, or that bypasses open circuits.
+    /// Admits a call. The caller must first check that ``refusal(of:at:)`` returns `nil`, unless the call bypasses open
+    /// circuits.
     mutating func admit(to target: CircuitTarget, at now: Duration, isBypassing: Bool = false) -> Permit {
         count += 1
         let origin = target.origin
@@ -116,26 +116,25 @@ struct Circuits {
             endpoint: endpoints.admit(target.key(at: origin), at: now, number: count, isBypassing: isBypassing))
     }
 
-    /// Records the outcome of a call. Returns the circuit that it opened; `nil` if it opened none.
+    /// Records the outcome of a call. Returns the circuit that opened, or `nil` if none opened.
     mutating func record(
         _ outcome: Outcome, of permit: Permit, to target: CircuitTarget, at now: Duration
     ) -> Opening? {
         let origin = target.origin
         let ofHost = hosts.record(outcome.ofHost, of: permit.host, origin, at: now)
         let ofEndpoint = endpoints.record(outcome.ofEndpoint, of: permit.endpoint, target.key(at: origin), at: now)
-        // No outcome is a failure of both.
+        // An outcome never counts as a failure of both, so at most one circuit opened.
         return ofHost.map { Opening(isHostWide: true, time: $0) }
             ?? ofEndpoint.map { Opening(isHostWide: false, time: $0) }
     }
 
-    /// Closes all circuits.
     mutating func removeAll() {
         hosts.removeAll()
         endpoints.removeAll()
     }
 }
 
-/// Circuit breakers by their keys, of which the least recently used are removed.
+/// Circuit breakers by key. The table evicts the least recently used ones.
 private struct BreakerTable<Key: Hashable & Sendable> {
     private let limits: CircuitLimits?
     private var breakers: LeastRecentlyUsed<Key, CircuitBreaker>
@@ -157,7 +156,7 @@ private struct BreakerTable<Key: Hashable & Sendable> {
         return permit
     }
 
-    /// Returns the time for which the circuit opened; `nil` if it did not open.
+    /// Records an outcome. Returns the time for which the circuit opened, or `nil` if it did not open.
     mutating func record(
         _ outcome: CircuitBreaker.Outcome, of permit: CircuitBreaker.Permit, _ key: Key, at now: Duration
     ) -> Duration? {

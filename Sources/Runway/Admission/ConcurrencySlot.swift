@@ -1,6 +1,6 @@
 import Synchronization
 
-/// A concurrency slot that the stream of a response holds.
+/// A concurrency slot that is held by the stream of a response body.
 final class ConcurrencySlot: Sendable {
     private let control: AdmissionControl
     private let isHeld = Atomic(true)
@@ -16,7 +16,7 @@ final class ConcurrencySlot: Sendable {
 }
 
 extension BodyStream {
-    /// Returns this stream, which releases a concurrency slot when it ends, fails or is discarded.
+    /// Returns a copy of the stream that releases a concurrency slot when it ends, fails or is discarded.
     func holding(_ slot: ConcurrencySlot) -> BodyStream {
         BodyStream {
             var iterator = makeAsyncIterator()

@@ -1,6 +1,6 @@
-/// Counts identical requests, to detect an endless loop.
+/// Counts identical requests to detect an endless loop.
 struct FloodGuard {
-    /// The most different requests that are counted in a window.
+    /// The maximum number of different requests that are counted in a window.
     static let maximumIdentities = 4096
 
     private let maximumCount: Int?
@@ -13,7 +13,7 @@ struct FloodGuard {
         self.window = window
     }
 
-    /// Counts a request. Returns how long it is refused for; `nil` if it may pass.
+    /// Counts a request. Returns the time for which the request is refused, or `nil` if it may pass.
     mutating func refusal(of identity: Int, at now: Duration) -> Duration? {
         guard let maximumCount else { return nil }
         if windowEnd.map({ now >= $0 }) ?? true || counts.count >= Self.maximumIdentities && counts[identity] == nil {

@@ -1,27 +1,21 @@
-/// The concurrency slots and the queue of calls that wait for one, without continuations or clocks.
+/// The state machine of the concurrency slots: counts the occupied slots and queues the calls that wait for one.
 struct PriorityQueue {
     /// Every fourth slot goes to the call that has waited longest, whatever its priority.
     static let slotsPerLongestWait = 4
 
-    /// The result of a call's arrival.
     enum Arrival: Equatable {
-        /// The call has a slot.
         case enters
-        /// The call is in the queue.
         case waits
-        /// The queue is full.
         case isRefused
     }
 
     private let capacity: Int
     private let maximumWaiting: Int
-    /// The waiters of each priority, by their numbers, in the order of arrival.
+    /// The numbers of the waiters of each priority, in the order of arrival.
     private var queues: [CallPriority: [UInt64]] = [:]
-    /// The number of slots that were passed on to a waiter.
+    /// The number of released slots that were passed to a waiter.
     private var passedCount = 0
-    /// The number of occupied slots.
     private(set) var occupied = 0
-    /// The number of waiting calls.
     private(set) var waitingCount = 0
 
     init(capacity: Int, maximumWaiting: Int) {
@@ -29,16 +23,16 @@ struct PriorityQueue {
         self.maximumWaiting = maximumWaiting
     }
 
-    /// Occupies a slot if one is free and no call waits for it.
+    /// Occupies a slot if one is free and no call waits. Returns `false` otherwise.
     mutating func enterAtOnce(_ priority: CallPriority) -> Bool {
         guard priority == .urgent || occupied < capacity && waitingCount == 0 else { return false }
         occupied += 1
         return true
     }
 
-    /// Occupies a slot, or enqueues a call. `number` must be greater than all earlier numbers.
+    /// Occupies a slot, or enqueues the call. `number` must be greater than all earlier numbers.
     ///
-    /// - Parameter isReturning: Whether the call had a slot before. It is enqueued even if the queue is full.
+    /// - Parameter isReturning: Whether the call had a slot before. Such a call is enqueued even if the queue is full.
     mutating func arrive(_ number: UInt64, _ priority: CallPriority, isReturning: Bool = false) -> Arrival {
         if enterAtOnce(priority) { return .enters }
         guard waitingCount < maximumWaiting || isReturning else { return .isRefused }
@@ -47,7 +41,7 @@ struct PriorityQueue {
         return .waits
     }
 
-    /// Releases a slot. Returns the number of the waiter that occupies it now, if there is one.
+    /// Releases a slot. If a call waits, the slot goes to it, and its number is returned.
     mutating func leave() -> UInt64? {
         occupied -= 1
         guard occupied < capacity, waitingCount > 0, let priority = nextPriority() else { return nil }
@@ -57,7 +51,7 @@ struct PriorityQueue {
         return queues[priority]?.removeFirst()
     }
 
-    /// Removes a waiter from the queue; returns `false` if the number is not in it.
+    /// Removes a waiter from the queue. Returns `false` if the number is not in the queue.
     mutating func abandon(_ number: UInt64) -> Bool {
         for (priority, queue) in queues {
             guard let index = queue.firstIndex(of: number) else { continue }
@@ -68,9 +62,9 @@ struct PriorityQueue {
         return false
     }
 
-    /// Raises the priority of a waiter, which then waits behind earlier waiters of that priority.
+    /// Raises the priority of a waiter. The waiter is placed behind earlier waiters of the new priority.
     ///
-    /// - Returns: Whether the call has a slot now: an urgent call always gets one.
+    /// - Returns: Whether the waiter now has a slot. A call with urgent priority always gets one.
     mutating func raise(_ number: UInt64, to priority: CallPriority) -> Bool {
         guard let old = queues.first(where: { $0.value.contains(number) })?.key, old < priority else { return false }
         queues[old]?.removeAll { $0 == number }

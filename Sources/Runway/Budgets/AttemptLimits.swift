@@ -1,33 +1,34 @@
-/// Limits for the further requests of a call, beyond its first, that a layer sends to a host: retries do not make an
-/// outage worse, and hedges do not slow down a host that is slow for all.
+/// Limits the further attempts (retries or hedges) that a layer sends to one host, beyond the first request of each
+/// call. Retries then do not make an outage worse, and hedges do not slow down a host that is already slow.
 ///
-/// Every host has a budget, full at first: a further attempt takes one out, ``callsPerAttempt`` calls add one, up to
-/// ``reserve``. With ``retrying`` a host receives at most a tenth more requests than there are calls, and ten. Retries
-/// and hedges have separate budgets.
+/// Every host has a budget, which is full at first. Each further attempt withdraws one from the budget. Every
+/// ``callsPerAttempt`` calls add one, up to ``reserve``. With ``retrying``, *n* calls to a host cause at most *n*/10 +
+/// 10 retries. Retries and hedges have separate budgets.
 public struct AttemptLimits: Sendable, Hashable {
-    /// The number of calls that add one further attempt to the budget; for hedges, only requests that may be hedged
-    /// count. From 1 to 1,000,000.
+    /// The number of calls that add one further attempt to the budget, from 1 to 1,000,000. For hedges, only requests
+    /// that may be hedged count.
     public let callsPerAttempt: Int
-    /// The most further attempts in a host's budget. From 0, which allows none, to 1,000,000.
+    /// The maximum budget of a host, in further attempts. From 0, which allows none, to 1,000,000.
     public let reserve: Int
-    /// The most hosts with a budget of their own; the least recently used is removed, and is full again when it is used
-    /// next. Hosts without a recent further attempt occupy nothing. The default is 256; at least 1. For hedges it is
-    /// also the most endpoints whose response times are recorded.
+    /// The maximum number of hosts with a budget. The default is 256; at least 1. The least recently used budget is
+    /// evicted first; its host starts again with a full budget. Hosts with a full budget are not stored.
+    ///
+    /// For hedges, this is also the maximum number of endpoints whose response times are recorded.
     public let maximumHosts: Int
 
-    /// One retry for every ten calls, and ten more.
+    /// Limits for retries: one retry for every ten calls, and a reserve of ten.
     public static let retrying = AttemptLimits(callsPerAttempt: 10, reserve: 10)
-    /// One hedge for every twenty requests that may be hedged, and five more.
+    /// Limits for hedges: one hedge for every twenty requests that may be hedged, and a reserve of five.
     public static let hedging = AttemptLimits(callsPerAttempt: 20, reserve: 5)
-    /// No request is sent a second time, whatever the policy of its call is.
+    /// Limits that allow no further attempts, whatever the policy of a call allows.
     public static let none = AttemptLimits(callsPerAttempt: 1, reserve: 0)
 
-    /// Bounds further attempts; a value out of bounds is the nearest bound.
+    /// Creates limits. A value outside its bounds is replaced by the nearest bound.
     ///
     /// - Parameters:
     ///   - callsPerAttempt: The number of calls that add one further attempt to the budget.
-    ///   - reserve: The most further attempts in a host's budget.
-    ///   - maximumHosts: The most hosts with a budget of their own.
+    ///   - reserve: The maximum budget of a host, in further attempts.
+    ///   - maximumHosts: The maximum number of hosts with a budget.
     public init(callsPerAttempt: Int, reserve: Int, maximumHosts: Int = 256) {
         self.callsPerAttempt = min(max(callsPerAttempt, 1), 1_000_000)
         self.reserve = min(max(reserve, 0), 1_000_000)

@@ -1,25 +1,23 @@
-/// The retry budgets of hosts. A full budget is not stored.
+/// The retry budgets of hosts. Full budgets are not stored.
 struct HostBudgets {
     private let full: RetryBudget
-    /// The budgets that are not full.
     private var budgets: LeastRecentlyUsed<Origin, RetryBudget>
 
-    /// Budgets that are all full.
     init(_ limits: AttemptLimits) {
         full = RetryBudget(limits)
         budgets = LeastRecentlyUsed(maximumCount: limits.maximumHosts, maximumByteCount: .max)
     }
 
-    /// Whether all budgets are full, as they nearly always are: a deposit then changes nothing.
+    /// Whether all budgets are full, as is nearly always the case. A deposit then changes nothing.
     var areFull: Bool { budgets.count == 0 }
 
-    /// Adds the share that a call earns to the budget of its host.
+    /// Adds the share that one call contributes to the budget of its host.
     mutating func deposit(for origin: Origin) { change(origin) { $0.deposit() } }
 
-    /// Returns to a budget a further attempt that was not made.
+    /// Adds an attempt that was withdrawn but not made back to the budget of its host.
     mutating func refund(for origin: Origin) { change(origin) { $0.refund() } }
 
-    /// Takes one further attempt from the budget of a host; returns `false` if none is left.
+    /// Withdraws one further attempt from the budget of a host. Returns `false` if the budget is exhausted.
     mutating func withdraw(for origin: Origin) -> Bool {
         var budget = budgets.value(for: origin) ?? full
         guard budget.withdraw() else { return false }

@@ -1,27 +1,25 @@
-/// The further attempts, or hedges, that one host may still receive: a token bucket counted in whole calls.
+/// The number of further attempts that one host may still receive: a token bucket, counted in calls.
 struct RetryBudget {
     private let price: Int
     private let capacity: Int
-    /// The rest of the budget, counted in calls.
+    /// The content of the bucket, counted in calls. A further attempt costs `price` calls.
     private(set) var balance: Int
 
-    /// A full budget.
     init(_ limits: AttemptLimits) {
         price = limits.callsPerAttempt
         capacity = price * limits.reserve
         balance = capacity
     }
 
-    /// Whether everything that was withdrawn has been deposited again.
     var isFull: Bool { balance == capacity }
 
-    /// Adds the share that one call earns.
+    /// Adds the share that one call contributes.
     mutating func deposit() { balance = min(capacity, balance + 1) }
 
-    /// Returns one further attempt that was not made.
+    /// Adds an attempt that was withdrawn but not made back to the budget.
     mutating func refund() { balance = min(capacity, balance + price) }
 
-    /// Takes one further attempt; returns `false` if none is left.
+    /// Withdraws one further attempt. Returns `false` if the budget is exhausted.
     mutating func withdraw() -> Bool {
         guard balance >= price else { return false }
         balance -= price

@@ -2,55 +2,56 @@ public import HTTPTypes
 
 public import struct Foundation.UUID
 
-/// Stores calls that change something while they can't be sent, and sends them later: see ``OfflinePolicy``.
+/// Stores calls that change data while they can't be sent, and sends them later: see ``OfflinePolicy``.
 ///
-/// Pass one to the initialiser of ``NetworkLayer``; `OfflineQueue` of `RunwayStorage` stores on disk. A queue belongs
-/// to one layer.
+/// Pass a queue to the initialiser of ``NetworkLayer``. `OfflineQueue` of `RunwayStorage` stores changes on disk. A
+/// queue belongs to one layer.
 public protocol ChangeQueue: Sendable {
-    /// Connects the queue with its layer, once. The implementation must return immediately, and must not retain the
-    /// layer.
+    /// Connects the queue with its layer. Called once. The implementation must return immediately, and must not retain
+    /// the layer.
     func start(for network: NetworkLayer)
-    /// Returns whether the queue can send calls of an endpoint later. It is called in every call of an endpoint that is
-    /// queued.
+    /// Returns whether the queue can send calls of an endpoint later. Called for every call of an endpoint whose
+    /// ``OfflinePolicy`` allows queueing.
     func accepts(_ endpoint: any Endpoint.Type) -> Bool
-    /// Returns whether an earlier change of the same service, environment and account waits, so that this change must
-    /// not be sent before it. Changes that wait for the app's decision, and changes held because of such a change,
-    /// count only if they have a subject in common with this change.
+    /// Returns whether the change must wait, because an earlier change of the same service, environment and account
+    /// waits. Two kinds of earlier changes count only if they share a subject with `change`: those that wait for the
+    /// app's decision, and those that are held because of such a change.
     func hasToWait(_ change: UnsentChange) async throws -> Bool
     /// Stores a change whose call is about to be sent. If the process ends before the call does, a later run sends the
-    /// change, under the same key. Until then the change is in no list of waiting changes, and no other change waits
+    /// change under the same idempotency key. Until then the change is not listed as waiting, and no other change waits
     /// for it. The default implementation stores nothing.
     ///
-    /// - Returns: Identifies the change for ``store(_:)`` and ``removeWritten(_:)``; `nil` if it was not stored.
+    /// - Returns: The identifier for ``store(_:)`` and ``removeWritten(_:)``; `nil` if the change was not stored.
     /// - Throws: An error that says why the change can't be stored. The call is sent nevertheless.
     func writeAhead(_ change: UnsentChange) async throws -> UUID?
-    /// Removes a change that was written ahead, since its call has ended. The implementation must return immediately.
-    /// The default implementation does nothing.
+    /// Removes a change that ``writeAhead(_:)`` stored, since its call has ended. The implementation must return
+    /// immediately. The default implementation does nothing.
     func removeWritten(_ change: UUID)
-    /// Stores a change, in place of the one with ``UnsentChange/id`` that was written ahead, if there is one. When it
-    /// returns, the change survives the end of the process. It is not sent before ``settle(_:isQueued:)``.
+    /// Stores a change. Replaces the change that ``writeAhead(_:)`` stored with the same ``UnsentChange/id``, if any.
+    /// After the return, the change survives the end of the process. The queue must not send it before
+    /// ``settle(_:isQueued:)``.
     ///
     /// - Throws: An error that says why the change can't be stored, for example because the queue is full.
     func store(_ change: UnsentChange) async throws -> QueuedChange
-    /// Decides about a stored change when its call has ended: it may be sent, or is removed because the call was
-    /// cancelled.
+    /// Decides about a stored change when its call has ended. If `isQueued` is true, the queue may send the change.
+    /// Otherwise the call was cancelled, and the queue removes the change.
     func settle(_ change: UUID, isQueued: Bool) async
-    /// Notifies the queue that another account was signed in to a service, or that the service changed.
+    /// Notifies the queue that another account signed in to a service, or that the service changed.
     func servicesDidChange()
-    /// Delays the changes of an account until the events that the app missed have arrived, or `limit` has passed. The
-    /// default implementation does nothing.
+    /// Delays the changes of an account until the app has received the events that it missed, or until `limit` has
+    /// passed. The default implementation does nothing.
     ///
-    /// The changes of an account wait as long as at least one owner delays them.
+    /// The changes of an account wait while at least one owner delays them.
     ///
     /// - Parameters:
     ///   - service: The service.
     ///   - environment: The environment of the service.
-    ///   - account: The account. `nil` if no account is signed in: the delay is then also for the first account that
-    ///     signs in.
-    ///   - owner: Identifies the caller, which delays one account at a time: a delay of another account ends the former
-    ///     one.
-    ///   - limit: The longest time that changes wait, counted from the moment at which they could be sent. `nil` ends
-    ///     the delay of the owner, whichever account it is for.
+    ///   - account: The account. `nil` if no account is signed in; the delay then also applies to the first account
+    ///     that signs in.
+    ///   - owner: Identifies the caller. An owner delays one account at a time: delaying another account ends the first
+    ///     delay.
+    ///   - limit: The maximum wait, counted from the moment at which the changes could be sent. `nil` ends the owner's
+    ///     delay for every account.
     func delayChanges(
         of service: any APIService.Type, in environment: ServiceEnvironment, for account: String?, owner: UUID,
         upTo limit: Duration?
@@ -58,60 +59,62 @@ public protocol ChangeQueue: Sendable {
 }
 
 extension ChangeQueue {
-    /// Stores nothing.
+    /// Stores nothing: the default implementation.
     public func writeAhead(_ change: UnsentChange) async throws -> UUID? { nil }
 
-    /// Does nothing.
+    /// Does nothing: the default implementation.
     public func removeWritten(_ change: UUID) {}
 
-    /// Does nothing.
+    /// Does nothing: the default implementation.
     public func delayChanges(
         of service: any APIService.Type, in environment: ServiceEnvironment, for account: String?, owner: UUID,
         upTo limit: Duration?
     ) {}
 }
 
-/// The data of a call that have to be stored in case that it is sent later.
+/// The data of a call that are stored so that the call can be sent later.
 ///
-/// The data contain no token, cookie or signature: the stages add those whenever the change is sent. The service's
-/// common header fields are not part of it either: the change is sent with those that the service has then.
+/// The data contain no token, cookie or signature: stages add those when the change is sent. They do not contain the
+/// service's common header fields either: the change is sent with the fields that the service has then.
 public struct UnsentChange: Sendable {
-    /// The endpoint of the call.
+    /// The endpoint type of the call.
     public var endpoint: any Endpoint.Type
     /// The environment of the service in which the call was made.
     public var environment: ServiceEnvironment
     /// The account that made the call; `nil` if no account was signed in.
     public var account: String?
-    /// The identifier of the change that was written ahead of the call, as ``ChangeQueue/writeAhead(_:)`` returned it.
+    /// The identifier that ``ChangeQueue/writeAhead(_:)`` returned for the change; `nil` if the change was not stored
+    /// ahead.
     public var id: UUID?
-    /// The number of the call, whose order is the order in which changes are sent; `nil` for a change that was read
-    /// from storage.
+    /// The number of the call. Changes are sent in the order of their numbers. `nil` for a change that was read from
+    /// storage.
     public var flight: FlightID?
-    /// The method of the request.
+    /// The HTTP method of the request.
     public var method: HTTPRequest.Method
-    /// Path and query below the service's base URL, beginning with a slash.
+    /// The path and query relative to the service's base URL, beginning with a slash.
     public var target: String
-    /// The header fields of the request, without those common to the service.
+    /// The header fields of the request, without the common header fields of the service.
     public var headerFields: HTTPFields
-    /// The body of the request.
+    /// The request body; empty if the request has none.
     public var body: [UInt8]
-    /// The parameters of the call, without those common to the service, for a list of the waiting changes.
+    /// The parameters of the call, without the common parameters of the service. A list of waiting changes can display
+    /// them.
     public var parameters: Parameters
-    /// The endpoint as JSON, with its ``Unencoded`` properties, for ``QueuedChange/call(as:)``; empty if it is not
-    /// `Decodable`.
+    /// The endpoint as JSON, including its ``Unencoded`` properties, for ``QueuedChange/call(as:)``. Empty if the
+    /// endpoint is not `Decodable`.
     public var call: [UInt8]
-    /// Whether the call carries the access token of the service: ``CallOptions/authorization``. `nil` is the policy of
-    /// its endpoint.
+    /// Determines whether the call carries the service's access token; `nil` applies the policy of the endpoint. See
+    /// ``CallOptions/authorization``.
     public var authorization: AuthorizationPolicy?
-    /// The subjects that the call changes: ``Endpoint/offlineSubjects``.
+    /// The names of the objects that the call changes; see ``Endpoint/offlineSubjects``.
     public var subjects: [String]
-    /// The stored responses that the call makes wrong: ``Endpoint/invalidates``, by endpoints and services.
+    /// The endpoints and services whose stored responses the call invalidates; see ``Endpoint/invalidates``.
     public var invalidates: [CacheScope]
-    /// The `Idempotency-Key` of all attempts.
+    /// The value of the `Idempotency-Key` field, equal in all attempts.
     public var key: UUID
     /// Whether the server may have received the request.
     public var mayHaveBeenSent: Bool
-    /// The time that the server asked to wait; `nil` if it did not.
+    /// The wait that the server asked for; `nil` if it asked for none.
     public var retryAfter: Duration?
 
     package init(
@@ -138,24 +141,23 @@ public struct UnsentChange: Sendable {
     }
 }
 
-/// The functions of a layer that its ``ChangeQueue`` uses. They work as long as the layer exists.
+/// The functions of a layer that its ``ChangeQueue`` uses. They have no effect after the layer is released.
 package struct ChangeLink: Sendable {
-    /// The clocks of the layer.
     package var clock: LayerClock
-    /// The network that the device has.
+    /// Returns the current network status.
     package var status: @Sendable () -> NetworkStatus
-    /// The status now, and every change of it.
+    /// The current network status, followed by every change of it.
     package var statuses: AsyncStream<NetworkStatus>
-    /// The account and the environment of an endpoint's service now.
+    /// Returns the current account and environment of an endpoint's service.
     package var current: @Sendable (any Endpoint.Type) -> (account: String?, environment: ServiceEnvironment)
-    /// Sends a change, unless another account is signed in by now.
+    /// Sends a change, unless another account has signed in.
     package var replay: @Sendable (UnsentChange, UUID) async throws(NetworkError) -> RawData
-    /// Returns the change that a call with this endpoint would be stored as.
+    /// Returns the change that the queue would store for a call of an endpoint.
     package var assemble: @Sendable (any Endpoint) throws(NetworkError) -> UnsentChange
-    /// Notifies the manager that made the call, if it exists. A change that has ended is not reported again.
+    /// Notifies the manager that made the call, if it exists. Once `isOver` is true, the change is not reported again.
     package var report: @Sendable (QueuedChange, Result<RawData, NetworkError>, _ isOver: Bool) async -> Void
-    /// Stops notifying the manager of a change that the app removed.
+    /// Stops notifying the manager of a change. Called when the app removes the change.
     package var forget: @Sendable (UUID) -> Void
-    /// Asks the system for time in the background; `nil` if the app can't.
+    /// Requests background time from the system. Returns `nil` if the app can't get any.
     package var beginGrace: @Sendable (_ name: String) -> GraceHold?
 }

@@ -2,33 +2,31 @@ import Synchronization
 
 import struct Foundation.UUID
 
-/// Passes the outcomes of stored changes to the managers that made them.
-///
-/// A report waits if the manager has not learned yet that its call is stored.
+/// Passes the outcomes of stored changes to the managers that made the calls. An outcome that arrives before its
+/// manager listens is stored until then.
 final class ChangeReports: Sendable {
-    /// Notifies a manager.
     typealias Listener = @MainActor @Sendable (QueuedChange, Result<RawData, NetworkError>) -> Void
 
     private struct Entry {
         var listener: Listener?
-        /// The reports that arrived before the listener.
+        /// Reports that arrived before the manager started to listen.
         var early: [(QueuedChange, Result<RawData, NetworkError>)] = []
         var isOver = false
     }
 
-    /// Guards the changes whose managers have to be notified.
+    /// Guards the changes whose managers must be notified.
     private let entries = Mutex<[UUID: Entry]>([:])
 
-    /// The number of changes that have a manager to be notified.
+    /// The number of changes whose managers must be notified.
     var count: Int { entries.withLock { $0.count } }
 
     /// Announces that a manager will listen to the reports on a change.
     func expect(_ change: UUID) { entries.withLock { $0[change] = Entry() } }
 
-    /// Discards the reports on a change, to which no manager listens any more.
+    /// Discards the reports on a change whose manager no longer listens.
     func forget(_ change: UUID) { entries.withLock { _ = $0.removeValue(forKey: change) } }
 
-    /// Passes the reports on a change to a listener from now on, and earlier reports at once.
+    /// Passes all reports on a change to a listener. Reports that already arrived are passed at once.
     @MainActor
     func listen(to change: UUID, _ listener: @escaping Listener) {
         let early = entries.withLock { entries in
@@ -39,7 +37,7 @@ final class ChangeReports: Sendable {
         for (change, result) in early { listener(change, result) }
     }
 
-    /// Notifies the manager of a change.
+    /// Notifies the manager of a change, or stores the report until the manager listens.
     @MainActor
     func report(_ change: QueuedChange, _ result: Result<RawData, NetworkError>, isOver: Bool) {
         let listener = entries.withLock { entries in

@@ -9,57 +9,56 @@ public struct QueuedChange: Sendable, Identifiable {
 
         private let code: Code
 
-        /// The state in one word, which stays the same from release to release.
+        /// The state in one word. It does not change between releases.
         public var description: String { code.rawValue }
 
-        /// The change is sent when its turn comes.
+        /// The queue sends the change after the changes that were stored before it.
         public static let waiting = State(code: .waiting)
-        /// The change was sent at least once, but the outcome is unknown: the server may have it. The change is sent
-        /// again when its turn comes.
+        /// The change was sent at least once, but its outcome is unknown: the server may have executed it. The queue
+        /// sends the change again.
         public static let sending = State(code: .sending)
-        /// The server refused the change, because the object of the change has been changed meanwhile (status 409 or
-        /// 412). The app decides.
+        /// The server refused the change with status 409 or 412, because the object was modified in the meantime. The
+        /// app decides whether to send or discard the change.
         public static let conflicting = State(code: .conflicting)
-        /// The server refused the change for ever. The app decides.
+        /// The server refused the change permanently. The app decides whether to send or discard the change.
         public static let refused = State(code: .refused)
-        /// The server refused the change, but the response does not show whether the server executed an earlier
-        /// attempt. The app sends the change again, under the same `Idempotency-Key`, or discards it.
+        /// The server refused the change, but its response does not show whether an earlier attempt was executed. The
+        /// app sends the change again under the same `Idempotency-Key`, or discards it.
         public static let uncertain = State(code: .uncertain)
-        /// An earlier change of one of the ``QueuedChange/subjects`` was refused, so that this change can't be sent.
+        /// The change can't be sent because an earlier change of a common subject was refused; see
+        /// ``QueuedChange/subjects``.
         public static let held = State(code: .held)
-        /// The change waited longer than the queue allows. The app decides.
+        /// The change waited longer than the queue allows. The app decides whether to send or discard the change.
         public static let expired = State(code: .expired)
-        /// The change can't be decrypted, since the app's key can't be read or is another one. The change waits for its
-        /// key.
+        /// The change can't be decrypted because the app's key can't be read or differs. The change waits for its key.
         public static let sealed = State(code: .sealed)
     }
 
-    /// Identifies the change for as long as it is stored, in all runs of the app.
+    /// Identifies the change while it is stored, in all runs of the app.
     public let id: UUID
-    /// The name of the service.
+    /// The name of the service that the call belongs to.
     public let service: String
     /// The environment of the service in which the call was made.
     public let environment: ServiceEnvironment
     /// The account that made the call; `nil` if no account was signed in.
     public let account: String?
-    /// The name of the endpoint.
+    /// The name of the endpoint type that the call uses.
     public let endpoint: String
-    /// The parameters of the call as a JSON object, without those common to the service.
+    /// The parameters of the call as a JSON object, without the common parameters of the service.
     public let parameters: RawData
-    /// The subjects that the call changes: ``Endpoint/offlineSubjects``.
+    /// The names of the objects that the call changes; see ``Endpoint/offlineSubjects``.
     public let subjects: [String]
     /// The date at which the call was stored.
     public let date: Date
-    /// The number of bytes that the change takes in the queue.
+    /// The number of bytes that the change occupies in the queue.
     public let byteCount: Int
     /// The state of the change, which says why it waits.
     public let state: State
-    /// The reason why the server refused the change, or why it waits otherwise; empty if there is no reason to state.
+    /// The reason for the state, for example why the server refused the change; empty if there is no reason to state.
     public let reason: String
-    /// The endpoint as JSON: ``UnsentChange/call``.
     private let call: [UInt8]
 
-    /// Describes a change, for an implementation of a queue, and for tests.
+    /// Creates a change, for an implementation of a queue and for tests.
     public init(
         id: UUID, service: String, environment: ServiceEnvironment, account: String?, endpoint: String,
         parameters: RawData, call: [UInt8] = [], subjects: [String] = [], date: Date, byteCount: Int = 0,
@@ -96,13 +95,13 @@ extension QueuedChange {
     }
 }
 
-/// The cause of an error that reports a stored call.
+/// The underlying error of a call that was stored instead of sent.
 struct ChangeIsQueued: DescribedError {
     let change: QueuedChange
     var description: String { "The call is stored as the change \(change.id)." }
 }
 
 extension NetworkError {
-    /// The stored change, if the kind is ``Kind/queued``; otherwise `nil`.
+    /// The stored change if the error's kind is ``Kind/queued``; otherwise `nil`.
     public var queuedChange: QueuedChange? { (underlying as? ChangeIsQueued)?.change }
 }

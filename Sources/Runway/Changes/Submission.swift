@@ -1,7 +1,7 @@
-/// The result of a call that may be stored instead of sent: ``NetworkLayer/submit(_:options:)`` returns it.
+/// The result of a call that is either sent or stored to be sent later. ``NetworkLayer/submit(_:options:)`` returns it.
 public enum Submission: Sendable {
-    /// The server has responded.
+    /// The server responded to the call.
     case response(RawData)
-    /// The call is stored, and is sent when that is possible.
+    /// The call is stored. The queue sends it as soon as possible.
     case queued(QueuedChange)
 }

@@ -1,15 +1,14 @@
 import Synchronization
 
-/// Calls actions when deadlines pass. One sleeping task serves all flights of a layer.
+/// Calls actions when deadlines pass. One sleeping task serves all calls of a layer.
 ///
-/// Almost no deadline is ever reached, so that scheduling and removing one are cheap: each is one dictionary operation.
-/// The sleeping task wakes at the earliest deadline that was scheduled when it fell asleep, checks the remaining ones,
-/// and sleeps again; it ends when none is left.
+/// Deadlines are rarely reached, so scheduling and removing one must be cheap: each is one dictionary operation. The
+/// sleeping task wakes at the deadline that was earliest when it fell asleep, checks the remaining deadlines, and
+/// sleeps again. It ends when no deadline is left.
 final class DeadlineTimer: Sendable {
-    /// Called once when the deadline has passed. It must return immediately.
+    /// Called once when the deadline passes. The action must return immediately.
     typealias Action = @Sendable () -> Void
 
-    /// Identifies one scheduled deadline.
     struct Token: Hashable, Sendable {
         fileprivate let number: UInt64
     }
@@ -32,13 +31,14 @@ final class DeadlineTimer: Sendable {
         state.withLock { $0.wakeUp?.task.cancel() }
     }
 
-    /// Calls `expire` when the clock reaches `instant`, unless the deadline is removed before.
+    /// Calls `expire` when the clock reaches `instant`, unless the deadline is removed first.
     ///
-    /// - Parameter flight: The call whose deadline it is. If the call's deadline was extended by then, the timer waits
-    ///   for that instead.
+    /// - Parameter flight: The call that the deadline belongs to. If its deadline has been extended by then, the timer
+    ///   waits for the extended deadline instead.
     func schedule(at instant: Duration, of flight: Flight? = nil, expire: @escaping Action) -> Token {
         state.withLock { state in
-            // Read under the lock: a later early end finds the deadline among the pending ones.
+            // The flag must be read under the lock. A call that is ended early after this read finds its deadline among
+            // the pending ones.
             let instant = flight?.isEndedEarly == true ? .zero : instant
             state.count += 1
             let token = Token(number: state.count)
@@ -48,12 +48,11 @@ final class DeadlineTimer: Sendable {
         }
     }
 
-    /// Removes a deadline.
     func remove(_ token: Token) {
         state.withLock { _ = $0.pending.removeValue(forKey: token) }
     }
 
-    /// Expires the deadlines of some calls at once.
+    /// Expires the deadlines of all matching calls at once.
     func expire(where predicate: (Flight) -> Bool) {
         let expired = state.withLock { state in
             let tokens = state.pending.filter { $0.value.flight.map(predicate) ?? false }.map(\.key)

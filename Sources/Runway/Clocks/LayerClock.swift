@@ -13,13 +13,13 @@ public struct LayerClock: Sendable {
     /// A hundred years. Systems trap for much longer waits.
     private static let longestWait = Duration.seconds(3_155_760_000 as Int64)
 
-    /// The time since this clock was created.
+    /// The time on the monotonic clock, counted from the creation of this clock.
     public var now: Duration { readMonotonic() }
 
-    /// The date and time of day.
+    /// The current date and time of day, on the wall clock.
     public var date: Date { readWall() }
 
-    /// The readings of both clocks at the same time.
+    /// The time on both clocks at one moment.
     struct Reading {
         let now: Duration
         let date: Date
@@ -34,11 +34,11 @@ public struct LayerClock: Sendable {
     /// The system's clocks: `ContinuousClock`, which continues while the device sleeps, and `Date`.
     public static var system: LayerClock { LayerClock(ContinuousClock()) }
 
-    /// Creates a clock that reads the time of any clock, for example one that a test advances.
+    /// Creates a clock from any Swift clock, for example one that a test advances.
     ///
     /// - Parameters:
     ///   - clock: The monotonic clock.
-    ///   - wall: Reads the date. The default reads the system's.
+    ///   - wall: Returns the current date. The default reads the system's date.
     public init<C: Clock>(_ clock: C, wall: @escaping @Sendable () -> Date = { Date() }) where C.Duration == Duration {
         let origin = clock.now
         readMonotonic = { origin.duration(to: clock.now) }
@@ -46,7 +46,7 @@ public struct LayerClock: Sendable {
         suspend = { try await clock.sleep(until: origin.advanced(by: min($0, Self.longestWait)), tolerance: nil) }
     }
 
-    /// Waits until `instant`, a duration since this clock was created, or for a hundred years.
+    /// Waits until `instant`, counted from the creation of this clock, but for at most a hundred years.
     ///
     /// - Throws: `CancellationError` at once when the task is cancelled.
     public func sleep(until instant: Duration) async throws {
@@ -55,7 +55,7 @@ public struct LayerClock: Sendable {
 }
 
 extension Duration {
-    /// The duration in seconds, with its fraction.
+    /// The duration in seconds, including the fraction.
     var seconds: Double {
         let (seconds, attoseconds) = components
         return Double(seconds) + Double(attoseconds) / 1e18

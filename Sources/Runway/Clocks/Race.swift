@@ -1,6 +1,6 @@
 import Synchronization
 
-/// Resumes a caller with the first of several outcomes; later outcomes are ignored.
+/// Resumes a waiting caller with the first of several outcomes. Later outcomes are ignored.
 package final class Race<Outcome: Sendable>: Sendable {
     private struct State {
         var continuation: CheckedContinuation<Outcome, Never>?
@@ -8,13 +8,14 @@ package final class Race<Outcome: Sendable>: Sendable {
         var outcome: Outcome?
     }
 
-    /// Guards the caller that waits, the task that works, and the first outcome.
+    /// Guards the waiting caller, the task that runs the work, and the first outcome.
     private let state = Mutex(State())
 
     package init() {}
 
-    /// Runs `work` in a task of its own and waits for the first outcome: the outcome of the work, of the caller's
-    /// cancellation, or one that is passed to ``finish(_:)``. Work that lost is cancelled, and its end is not awaited.
+    /// Runs `work` in its own task and waits for the first outcome. The outcome is the result of `work`, `cancelled` if
+    /// the caller is cancelled, or the value that is passed to ``finish(_:)``. If `work` is not the first, it is
+    /// cancelled, and its end is not awaited.
     package func run(onCancel cancelled: Outcome, _ work: @escaping @Sendable () async -> Outcome) async -> Outcome {
         await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
@@ -26,7 +27,8 @@ package final class Race<Outcome: Sendable>: Sendable {
         }
     }
 
-    /// Waits for the first outcome: the outcome of the caller's cancellation, or one that is passed to ``finish(_:)``.
+    /// Waits for the first outcome: `cancelled` if the caller is cancelled, or the outcome that is passed to
+    /// ``finish(_:)``.
     package func wait(onCancel cancelled: Outcome) async -> Outcome {
         await withTaskCancellationHandler {
             await withCheckedContinuation { _ = begin($0) }
@@ -35,7 +37,7 @@ package final class Race<Outcome: Sendable>: Sendable {
         }
     }
 
-    /// Ends the race with `outcome` if nothing ended it before.
+    /// Ends the race with `outcome` unless the race has already ended.
     package func finish(_ outcome: Outcome) {
         let (continuation, task) = state.withLock { state in
             guard state.outcome == nil else {
@@ -49,7 +51,7 @@ package final class Race<Outcome: Sendable>: Sendable {
         continuation?.resume(returning: outcome)
     }
 
-    /// Registers the caller. Returns `false`, and resumes it, if the race ended before it began.
+    /// Registers the waiting caller. If the race has already ended, resumes the caller and returns `false`.
     private func begin(_ continuation: CheckedContinuation<Outcome, Never>) -> Bool {
         let early = state.withLock { state in
             if state.outcome == nil { state.continuation = continuation }
@@ -59,7 +61,7 @@ package final class Race<Outcome: Sendable>: Sendable {
         return early == nil
     }
 
-    /// Registers the task that works; it is cancelled at once if the race has already ended.
+    /// Registers the task that runs the work. Cancels the task at once if the race has already ended.
     private func attach(_ task: Task<Void, Never>) {
         let isOver = state.withLock { state in
             state.task = task

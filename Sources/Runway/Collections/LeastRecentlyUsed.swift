@@ -1,29 +1,29 @@
-/// A dictionary with bounds on its count and bytes; it evicts the least recently used values first.
+/// A dictionary with limits for the number and the size of its values. It evicts the least recently used values first.
 ///
-/// Every operation but the removal of all takes constant time. It is a value without a lock: whoever shares it locks.
+/// Every operation takes constant time, except removing all values. The type has no lock: an owner that shares it must
+/// lock.
 package struct LeastRecentlyUsed<Key: Hashable, Value> {
-    /// The neighbours of an entry in the order of use, stored separately from its key and value, so that a use changes
-    /// only numbers.
+    /// The neighbours of an entry in the order of use. Links are stored apart from keys and values, so a use changes
+    /// only integers.
     private struct Link {
         var newer = none
         var older = none
     }
 
-    /// The index that means no entry.
+    /// An index that stands for "no entry".
     private static var none: Int { -1 }
 
-    /// The most values.
     package let maximumCount: Int
-    /// The most bytes that its values may have together.
+    /// The maximum number of bytes of all values together.
     package let maximumByteCount: Int
-    /// The number of insertions, changes and removals. While it is unchanged, a lookup would return the same as the
-    /// last one.
+    /// The number of insertions, changes and removals. While the count is unchanged, a repeated lookup returns the same
+    /// value.
     private(set) var changeCount: UInt64 = 0
-    /// The bytes of all its values.
+    /// The number of bytes of all values together.
     package private(set) var byteCount = 0
 
     private var places: [Key: Int] = [:]
-    /// The keys of all entries, stored apart from the values: reading a value copies no key.
+    /// The keys of all entries. They are stored apart from the values, so reading a value copies no key.
     private var keysHeld: [Key?] = []
     private var values: [Value?] = []
     private var byteCounts: [Int] = []
@@ -32,32 +32,32 @@ package struct LeastRecentlyUsed<Key: Hashable, Value> {
     private var newest = none
     private var oldest = none
 
-    /// Creates an empty dictionary. A bound below 0 is 0: nothing is stored.
+    /// Creates an empty dictionary. A limit of 0 or less stores nothing.
     package init(maximumCount: Int, maximumByteCount: Int) {
         self.maximumCount = max(0, maximumCount)
         self.maximumByteCount = max(0, maximumByteCount)
     }
 
-    /// The number of values.
     package var count: Int { places.count }
 
-    /// The keys, the most recently used first.
+    /// The keys, most recently used first.
     package var keys: [Key] {
         Array(
             sequence(first: newest) { place in links[place].older }
                 .lazy.prefix { $0 != Self.none }.compactMap { keysHeld[$0] })
     }
 
-    /// Returns the value of a key, which becomes the most recently used; `nil` if the key has none.
+    /// Returns the value of a key and marks the value as most recently used. Returns `nil` if the key has no value.
     mutating func value(for key: Key) -> Value? {
         guard let place = places[key] else { return nil }
         if place != newest { renew(place) }
         return values[place]
     }
 
-    /// Changes the value of a key in place, which counts as use; returns `nil` if the key has none.
+    /// Changes the value of a key in place and marks the value as most recently used. Returns `nil` if the key has no
+    /// value.
     package mutating func change<Result>(_ key: Key, _ body: (inout Value) -> Result) -> Result? {
-        // Moved out first, so that it has one owner and is not copied.
+        // The value is moved out before the change, so it has one owner and is not copied.
         guard let place = places[key], var value = values[place].take() else { return nil }
         changeCount += 1
         defer { values[place] = value }
@@ -65,16 +65,16 @@ package struct LeastRecentlyUsed<Key: Hashable, Value> {
         return body(&value)
     }
 
-    /// Returns the value of a key, without counting as use.
+    /// Returns the value of a key without marking the value as used.
     package func peek(_ key: Key) -> Value? { places[key].flatMap { values[$0] } }
 
-    /// The value that is evicted next; `nil` if there is none.
+    /// The least recently used value, which is evicted next; `nil` if the dictionary is empty.
     package var oldestValue: Value? { oldest == Self.none ? nil : values[oldest] }
 
-    /// Inserts or replaces the value of a key, and evicts least recently used values until the bounds hold.
+    /// Inserts or replaces the value of a key. Evicts least recently used values until the limits hold.
     ///
-    /// - Parameter byteCount: The value's size. A value larger than the bound is not inserted, and the previous value
-    ///   is removed.
+    /// - Parameter byteCount: The size of the value. If it exceeds the limit, the value is not inserted, and the key's
+    ///   previous value is removed.
     package mutating func insert(_ value: Value, for key: Key, byteCount: Int) {
         remove(key)
         let byteCount = max(0, byteCount)
@@ -97,7 +97,6 @@ package struct LeastRecentlyUsed<Key: Hashable, Value> {
         link(place)
     }
 
-    /// Removes and returns a key's value.
     @discardableResult
     package mutating func remove(_ key: Key) -> Value? {
         guard let place = places.removeValue(forKey: key) else { return nil }
@@ -111,29 +110,27 @@ package struct LeastRecentlyUsed<Key: Hashable, Value> {
         return value
     }
 
-    /// Removes every value for which `shouldRemove` returns `true`.
     mutating func removeAll(where shouldRemove: (Key, Value) -> Bool) {
         for key in keys {
             if let value = peek(key), shouldRemove(key, value) { remove(key) }
         }
     }
 
-    /// Removes everything.
     mutating func removeAll() {
         let count = changeCount
         self = LeastRecentlyUsed(maximumCount: maximumCount, maximumByteCount: maximumByteCount)
         changeCount = count + 1
     }
 
-    /// Evicts least recently used values until at most this much is left.
+    /// Evicts least recently used values until at most `count` values with `byteCount` bytes remain.
     mutating func trim(toCount count: Int, byteCount: Int) {
         while self.count > count || self.byteCount > byteCount, oldest != Self.none, let key = keysHeld[oldest] {
             remove(key)
         }
     }
 
-    /// Makes an entry the newest that is linked and not the newest: unlinks and links it in one step, since every use
-    /// does this.
+    /// Makes a linked entry the newest. The entry must not be the newest already. Unlinking and linking are one step,
+    /// because every use does this.
     private mutating func renew(_ place: Int) {
         let head = newest
         let former = links.withUnsafeMutableBufferPointer { links in
@@ -148,14 +145,13 @@ package struct LeastRecentlyUsed<Key: Hashable, Value> {
         newest = place
     }
 
-    /// Makes an entry that is not linked the newest.
+    /// Makes an unlinked entry the newest.
     private mutating func link(_ place: Int) {
         links[place] = Link(newer: Self.none, older: newest)
         if newest == Self.none { oldest = place } else { links[newest].newer = place }
         newest = place
     }
 
-    /// Unlinks an entry.
     private mutating func unlink(_ place: Int) {
         let link = links[place]
         if link.newer == Self.none { newest = link.older } else { links[link.newer].older = link.older }

@@ -1,20 +1,19 @@
-/// Values of several kinds, each kind in a ``LeastRecentlyUsed`` dictionary of its own, so that none evicts the values
-/// of another.
+/// Values of several kinds. Each kind has its own ``LeastRecentlyUsed`` dictionary, so values of one kind never evict
+/// values of another.
 ///
-/// A key has one value, of whatever kind. Kinds without a bound of their own share one dictionary. There are few kinds:
-/// a lookup that does not know the kind asks each dictionary.
+/// A key has at most one value, whatever the kind. Kinds without their own limit share one dictionary. A lookup without
+/// a kind searches each dictionary, which is fast because there are few kinds.
 package struct ValuesByKind<Kind: Hashable, Key: Hashable, Value> {
-    /// The first has the values of all kinds without a bound of their own.
+    /// The dictionaries. The first holds all kinds without their own limit.
     private var shares: [LeastRecentlyUsed<Key, Value>]
     private let indices: [Kind: Int]
 
     /// Creates an empty collection.
     ///
     /// - Parameters:
-    ///   - maximumCount: The most values of each kind.
-    ///   - maximumByteCount: The most bytes that the values of all kinds that `byteCounts` leaves out may have
-    ///     together.
-    ///   - byteCounts: The most bytes of the values of each other kind.
+    ///   - maximumCount: The maximum number of values of each kind.
+    ///   - maximumByteCount: The maximum number of bytes of all kinds together that have no limit in `byteCounts`.
+    ///   - byteCounts: The maximum number of bytes of each kind that has its own limit.
     package init(maximumCount: Int, maximumByteCount: Int, byteCounts: [Kind: Int]) {
         shares = [LeastRecentlyUsed(maximumCount: maximumCount, maximumByteCount: maximumByteCount)]
         var indices: [Kind: Int] = [:]
@@ -25,25 +24,24 @@ package struct ValuesByKind<Kind: Hashable, Key: Hashable, Value> {
         self.indices = indices
     }
 
-    /// The number of values.
     package var count: Int { shares.reduce(0) { $0 + $1.count } }
     /// The number of insertions, changes and removals; see ``LeastRecentlyUsed/changeCount``.
     var changeCount: UInt64 { shares.count == 1 ? shares[0].changeCount : shares.reduce(0) { $0 + $1.changeCount } }
-    /// The bytes of all values.
+    /// The number of bytes of all values together.
     package var byteCount: Int { shares.reduce(0) { $0 + $1.byteCount } }
-    /// The keys, grouped by kind, the most recently used of each kind first.
+    /// The keys, grouped by kind; within a kind, most recently used first.
     package var keys: [Key] { shares.count == 1 ? shares[0].keys : shares.flatMap(\.keys) }
 
-    /// Returns the most bytes that a value of a kind may have.
+    /// Returns the maximum number of bytes that one value of a kind may have.
     package func maximumByteCount(of kind: Kind) -> Int { shares[index(of: kind)].maximumByteCount }
 
-    /// Returns whether a value of a kind could be inserted, if others of its budget were evicted for it.
+    /// Returns whether a value of a kind fits at all, if necessary after others that share its limit are evicted.
     package func canHold(_ kind: Kind, byteCount: Int) -> Bool {
         let share = index(of: kind)
         return byteCount <= shares[share].maximumByteCount && shares[share].maximumCount > 0
     }
 
-    /// Returns the value that has to be evicted next to insert one of a kind; `nil` if there is room for it.
+    /// Returns the next value to evict before a value of a kind is inserted, or `nil` if there is room.
     package func valueToEvict(for kind: Kind, byteCount: Int) -> Value? {
         let share = index(of: kind)
         let hasRoom =
@@ -54,7 +52,8 @@ package struct ValuesByKind<Kind: Hashable, Key: Hashable, Value> {
 
     private func index(of kind: Kind) -> Int { indices.isEmpty ? 0 : indices[kind] ?? 0 }
 
-    /// Returns the value of a key, which becomes the most recently used of its kind; `nil` if the key has none.
+    /// Returns the value of a key and marks the value as the most recently used of its kind. Returns `nil` if the key
+    /// has no value.
     mutating func value(for key: Key) -> Value? {
         for index in shares.indices {
             if let value = shares[index].value(for: key) { return value }
@@ -62,13 +61,14 @@ package struct ValuesByKind<Kind: Hashable, Key: Hashable, Value> {
         return nil
     }
 
-    /// Changes the value of a key in place, which counts as use; returns `nil` if the key has none.
+    /// Changes the value of a key in place and marks the value as most recently used. Returns `nil` if the key has no
+    /// value.
     package mutating func change<Result>(_ key: Key, _ body: (inout Value) -> Result) -> Result? {
         for index in shares.indices where shares[index].peek(key) != nil { return shares[index].change(key, body) }
         return nil
     }
 
-    /// Returns the value of a key, without counting as use.
+    /// Returns the value of a key without marking the value as used.
     package func peek(_ key: Key) -> Value? {
         for share in shares {
             if let value = share.peek(key) { return value }
@@ -76,15 +76,14 @@ package struct ValuesByKind<Kind: Hashable, Key: Hashable, Value> {
         return nil
     }
 
-    /// Inserts or replaces the value of a key, and evicts least recently used values of its kind until the bounds hold;
-    /// see ``LeastRecentlyUsed/insert(_:for:byteCount:)``.
+    /// Inserts or replaces the value of a key. Evicts least recently used values of the kind until the limits hold; see
+    /// ``LeastRecentlyUsed/insert(_:for:byteCount:)``.
     package mutating func insert(_ value: Value, for key: Key, of kind: Kind, byteCount: Int) {
         let own = index(of: kind)
         for other in shares.indices where other != own { shares[other].remove(key) }
         shares[own].insert(value, for: key, byteCount: byteCount)
     }
 
-    /// Removes and returns a key's value.
     @discardableResult
     package mutating func remove(_ key: Key) -> Value? {
         for index in shares.indices {
@@ -93,17 +92,16 @@ package struct ValuesByKind<Kind: Hashable, Key: Hashable, Value> {
         return nil
     }
 
-    /// Removes every value for which `shouldRemove` returns `true`.
     mutating func removeAll(where shouldRemove: (Key, Value) -> Bool) {
         for index in shares.indices { shares[index].removeAll(where: shouldRemove) }
     }
 
-    /// Removes everything.
     mutating func removeAll() {
         for index in shares.indices { shares[index].removeAll() }
     }
 
-    /// Evicts least recently used values until at most this much is left, of each kind the same part.
+    /// Evicts least recently used values until at most `count` values with `byteCount` bytes remain. Every kind shrinks
+    /// by the same proportion.
     mutating func trim(toCount count: Int, byteCount: Int) {
         let (allCount, allByteCount) = (self.count, self.byteCount)
         for index in shares.indices {
@@ -113,7 +111,7 @@ package struct ValuesByKind<Kind: Hashable, Key: Hashable, Value> {
         }
     }
 
-    /// Returns the share of `own` that remains if only `limit` of `all` remains.
+    /// Scales `own` down in the proportion in which `all` shrinks to `limit`.
     private static func part(_ own: Int, of all: Int, if limit: Int) -> Int {
         if all <= limit { return own }
         return own == all ? limit : Int(Double(own) * (Double(limit) / Double(all)))

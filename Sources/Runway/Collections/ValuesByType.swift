@@ -1,21 +1,18 @@
 import Synchronization
 
-/// One value of each type, created at its first use: state that targets above the layer share among the calls of one
-/// layer.
-///
-/// There are as many values as types that ask, and they exist as long as this object.
+/// Holds one value of each type, created at its first use and retained as long as this object. Targets above the layer
+/// use it to share state among the calls of one layer.
 package final class ValuesByType: Sendable {
-    /// Guards the values by their types. A value is created while it is held, so that there is only one.
+    /// Guards the values by type. The lock is held while a value is created, so only one is created.
     private let values = Mutex<[ObjectIdentifier: any Sendable]>([:])
 
-    /// Creates an empty collection.
     package init() {}
 
-    /// Returns the value of a type, or creates it.
+    /// Returns the value of a type. Creates the value at the first use.
     ///
     /// - Parameters:
     ///   - type: The type of the value.
-    ///   - create: Creates it. It must return at once, and not use this object.
+    ///   - create: Creates the value. It must return immediately, and must not use this object.
     package func value<Value: Sendable>(of type: Value.Type, create: () -> Value) -> Value {
         values.withLock { values in
             if let value = values[ObjectIdentifier(type)] as? Value { return value }

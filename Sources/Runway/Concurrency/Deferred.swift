@@ -1,6 +1,6 @@
 import Synchronization
 
-/// A value that only the first task sets, and that one task waits for.
+/// A value that is set once and that one task waits for.
 final class Deferred<Value: Sendable>: Sendable {
     private enum State {
         case open
@@ -8,10 +8,10 @@ final class Deferred<Value: Sendable>: Sendable {
         case set(Value)
     }
 
-    /// Guards the value, or the task that waits for it.
+    /// Guards the value, or the task that waits for the value.
     private let state = Mutex(State.open)
 
-    /// Waits for the value, even if the task is cancelled. Only one task may read it.
+    /// Waits for the value. Cancellation of the task does not end the wait. Only one task may read the property.
     var value: Value {
         get async {
             await withCheckedContinuation { continuation in
@@ -25,7 +25,7 @@ final class Deferred<Value: Sendable>: Sendable {
         }
     }
 
-    /// Sets the value. Only the first call has an effect.
+    /// Sets the value. Later calls have no effect.
     func set(_ value: Value) {
         let continuation: CheckedContinuation<Value, Never>? = state.withLock { state in
             switch state {

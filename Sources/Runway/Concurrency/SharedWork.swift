@@ -1,36 +1,39 @@
 import Synchronization
 
-/// Work that several calls wait for: the first call for a key leads it, and later calls follow while it is in flight.
+/// Work that several calls share. The first call for a key leads the work; later calls follow while the work is in
+/// flight.
 ///
 /// The work runs in a task of its own, so that it outlives the leader's cancellation. Each waiter leaves at its own
 /// deadline or cancellation. ``SharedWorkRules`` determine whether the work is cancelled or completed when the last
-/// waiter leaves. The outcome is passed to the waiters when the work ends. It is retained for later calls, until
-/// ``release(_:)``, only if the work asks for it.
+/// waiter leaves.
+///
+/// When the work ends, all waiters receive its outcome. If the work asks for it, the outcome is also retained for later
+/// calls, until ``release(_:)``.
 final class SharedWork<Key: Hashable & Sendable, Value: Sendable>: Sendable {
     typealias Outcome = Result<Value, NetworkError>
 
-    /// The role of a call in the work for a key, as ``enter(_:for:isJoinable:endsInTime:)`` returns it.
+    /// The role of a call in shared work, as returned by ``enter(_:for:isJoinable:endsInTime:)``.
     enum Role {
-        /// The call starts the work, with ``lead(_:_:)``.
+        /// The call must start the work with ``lead(_:_:)``.
         case leader(Lease)
-        /// The work is in flight; the call waits for it, with ``follow(_:)``.
+        /// The work is in flight. The call must wait for it with ``follow(_:)``.
         case follower(Lease, leader: Flight)
         /// The work has completed, and its outcome is retained.
         case finished(Outcome, leader: Flight)
     }
 
-    /// A call's share in one work, to be passed to ``lead(_:_:)`` or ``follow(_:)`` once.
+    /// Represents a call's share in one work. Pass it to ``lead(_:_:)`` or ``follow(_:)`` once.
     struct Lease: Sendable {
-        /// The number of the work, counted from 1.
         var work: UInt64 { id.work }
         fileprivate let id: SharedWorkTable<Key, Waiter>.MemberID
         fileprivate let waiter: Waiter
     }
 
-    /// The result of a work.
+    /// The value of completed work, and whether it is retained.
     struct Completion: Sendable {
         var value: Value
-        /// Whether calls that enter after the end of the work also receive the value, until it is released.
+        /// Whether the value is retained for calls that enter after the end of the work, until
+        /// ``SharedWork/release(_:)``.
         var isRetained = false
     }
 
@@ -42,18 +45,19 @@ final class SharedWork<Key: Hashable & Sendable, Value: Sendable>: Sendable {
     private struct Running {
         let leader: Flight
         let key: Key
-        /// Whether the work promises to end soon after it was cancelled, so that the last waiter can wait for that end.
+        /// Whether the work ends soon after its cancellation. If so, the last waiter can wait for that end.
         let endsInTime: Bool
         var task: Task<Void, Never>?
-        /// The last waiter, which left and waits for the end of the cancelled work, and its reason.
+        /// The last waiter, which has left but waits for the cancelled work to end, and the error with which the waiter
+        /// left.
         var lastWaiter: (outcome: Deferred<Outcome>, error: NetworkError)?
     }
 
     private struct State {
         var table: SharedWorkTable<Key, Waiter>
         var running: [UInt64: Running] = [:]
-        /// Completed works that were not released yet. For each, one of the calls that waited for it has not ended, so
-        /// that there are never more such works than calls.
+        /// Completed works whose outcome is retained. At least one call that waited for such a work has not ended, so
+        /// there are never more of them than calls.
         var retained: [Key: Retained] = [:]
     }
 
@@ -63,16 +67,16 @@ final class SharedWork<Key: Hashable & Sendable, Value: Sendable>: Sendable {
         let outcome: Outcome
     }
 
-    /// Guards the waiters and the tasks that work. No foreign code is called while it is held.
+    /// Guards the waiters and the tasks that work. No callback runs while the lock is held.
     private let state: Mutex<State>
     private let step: FlightStep
     private let onStart: @Sendable (Flight, UInt64) -> Void
     private let onEnd: @Sendable (Flight) -> Void
 
-    /// Creates a table without works.
+    /// Creates an empty table.
     ///
     /// - Parameters:
-    ///   - step: The stage that the works are part of.
+    ///   - step: The stage that the works belong to.
     ///   - rules: The limits, and the behaviour at the limits.
     ///   - onStart: Called with the leader and the number of the work before the work starts.
     ///   - onEnd: Called with the leader when the work ends, before any waiter is notified. Called a second time if the
@@ -88,14 +92,14 @@ final class SharedWork<Key: Hashable & Sendable, Value: Sendable>: Sendable {
         state = Mutex(State(table: SharedWorkTable(rules)))
     }
 
-    /// Makes a call the leader or a follower of the work for a key, or returns the retained outcome. It returns
+    /// Makes a call the leader or a follower of the work for a key, or returns the retained outcome. Returns
     /// immediately.
     ///
     /// - Parameters:
     ///   - isJoinable: Whether other calls may share the work with this call.
-    ///   - endsInTime: Whether the work ends soon after it was cancelled.
-    /// - Throws: ``NetworkError/Kind/cancelled`` if the task is cancelled, and ``NetworkError/Kind/overloaded`` if too
-    ///   many calls wait and the rules allow no second work.
+    ///   - endsInTime: Whether the work ends soon after its cancellation.
+    /// - Throws: ``NetworkError/Kind/cancelled`` if the task is cancelled; ``NetworkError/Kind/overloaded`` if too many
+    ///   calls wait and the rules allow no second work.
     func enter(
         _ key: Key, for flight: Flight, isJoinable: Bool = true, endsInTime: Bool
     ) throws(NetworkError) -> Role {
@@ -130,9 +134,9 @@ final class SharedWork<Key: Hashable & Sendable, Value: Sendable>: Sendable {
         }
     }
 
-    /// Waits for the outcome of a work that another call leads.
+    /// Waits for the outcome of work that another call leads.
     ///
-    /// - Throws: The errors of ``lead(_:_:)``.
+    /// - Throws: The same errors as ``lead(_:_:)``.
     func follow(_ lease: Lease) async throws(NetworkError) -> Value {
         try await withDeadline(lease) { () async throws(NetworkError) in try await outcome(lease) }
     }
@@ -142,7 +146,6 @@ final class SharedWork<Key: Hashable & Sendable, Value: Sendable>: Sendable {
         state.withLock { $0.table.members(of: work) }.map(\.flight)
     }
 
-    /// The number of calls that wait for any work.
     var waitingCount: Int { state.withLock { $0.table.memberCount } }
 
     /// Whether no work is in flight and no outcome is retained.
@@ -152,7 +155,7 @@ final class SharedWork<Key: Hashable & Sendable, Value: Sendable>: Sendable {
         }
     }
 
-    /// Prevents later calls from joining the works of some keys. The works continue for their waiters.
+    /// Prevents later calls from joining certain works. Those works continue for their current waiters.
     func close(where isClosed: @Sendable (Key) -> Bool) {
         state.withLock { state in
             state.table.close(where: isClosed)
@@ -160,9 +163,10 @@ final class SharedWork<Key: Hashable & Sendable, Value: Sendable>: Sendable {
         }
     }
 
-    /// Removes the retained outcome of a work: the outcome is stored elsewhere, or was rejected.
+    /// Removes the retained outcome of a work, because the outcome has been stored elsewhere or was rejected.
     ///
-    /// Every call that waited for a retained outcome releases it when the call ends. The first release removes it.
+    /// Every call that waited for a retained outcome releases it when the call ends. The first release removes the
+    /// outcome.
     func release(_ work: UInt64) {
         state.withLock { state in
             guard let key = state.retained.first(where: { $0.value.work == work })?.key else { return }
@@ -170,20 +174,21 @@ final class SharedWork<Key: Hashable & Sendable, Value: Sendable>: Sendable {
         }
     }
 
-    /// Cancels the work of a key, and passes an outcome to its waiters. Returns whether there was such a work.
+    /// Cancels the work of a key, and passes `outcome` to its waiters. Returns `false` if no work for the key was in
+    /// flight.
     @discardableResult
     func end(_ key: Key, with outcome: Outcome) -> Bool {
         guard let work = state.withLock({ $0.table.work(for: key) }) else { return false }
         return end(work, with: outcome)
     }
 
-    /// Ends a work that is in flight. Returns whether it was.
+    /// Ends a work with `outcome`. Returns `false` if the work was not in flight.
     @discardableResult
     func end(_ work: UInt64, with outcome: Outcome, isRetained: Bool = false) -> Bool {
         let (ending, running) = state.withLock { state in
             let running = state.running.removeValue(forKey: work)
-            // In the same turn in which the work ends, so that a caller always finds either the work in flight or its
-            // outcome.
+            // The outcome must be retained in the same critical section in which the work ends. A caller then always
+            // finds either the work in flight or its outcome.
             if isRetained, let running, state.table.work(for: running.key) == work,
                 !state.table.members(of: work).isEmpty
             {
@@ -223,8 +228,8 @@ extension SharedWork {
 
     private func start(_ lease: Lease, _ work: @escaping @Sendable () async throws(NetworkError) -> Completion) {
         let number = lease.work
-        // The work may have ended, for example at a deadline, before `onStart` was called. `onEnd` was called too early
-        // then.
+        // The work may have ended before `onStart` was called, for example at a deadline. In this case `onEnd` was
+        // called too early, so it is called again.
         guard state.withLock({ $0.running[number] != nil }) else { return onEnd(lease.waiter.flight) }
         let task = Task { @concurrent () async -> Void in
             do throws(NetworkError) {
@@ -239,11 +244,11 @@ extension SharedWork {
             state.running[number]?.task = task
             return state.running[number]?.lastWaiter == nil
         }
-        // The last waiter may have left before there was a task to cancel.
+        // If the last waiter left before the task was registered, nothing has cancelled the task yet.
         if !isWanted { task.cancel() }
     }
 
-    /// Removes a waiter that no longer waits.
+    /// Removes a waiter because of a deadline or cancellation.
     private func leave(_ id: SharedWorkTable<Key, Waiter>.MemberID, _ error: NetworkError) {
         let (outcome, left) = state.withLock { state -> (Deferred<Outcome>?, Running?) in
             switch state.table.leave(id) {
@@ -267,21 +272,21 @@ extension SharedWork {
 
 /// Limits for calls that share work, and the behaviour at the limits.
 struct SharedWorkRules: Sendable {
-    /// The treatment of a call for work that already has its maximum number of members.
+    /// The treatment of a call that would exceed ``maximumMembers``.
     enum OverflowRule {
         case startsAnother
-        /// The call fails; the detail of its error names the work that too many calls wait for.
+        /// The call fails. `detail` describes the work in the error's text.
         case isRefused(detail: String)
     }
-    /// The treatment of work that its last member has left.
+    /// Whether work is cancelled or completed after its last member has left.
     enum Abandonment { case isCancelled, isCompleted }
 
-    /// The most works that calls can join at a time. A further work starts unlisted: no other call can join it.
+    /// The maximum number of works that calls can join at the same time. A further work starts unlisted: no other call
+    /// can join it.
     var maximumListed: Int
-    /// The most members of one work; at least 1.
+    /// The maximum number of members of one work; at least 1.
     var maximumMembers: Int
-    /// The treatment of a call beyond the maximum of members.
     var overflow: OverflowRule
-    /// The treatment of work that its last member has left.
+    /// Whether work is cancelled or completed after its last member has left.
     var abandonment: Abandonment
 }

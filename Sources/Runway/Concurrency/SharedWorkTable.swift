@@ -1,33 +1,30 @@
-/// The calls that wait for each work: the state machine of ``SharedWork``, without tasks and locks.
+/// The state machine of ``SharedWork``: records which calls wait for which work, without tasks and locks.
 ///
-/// A work is listed under its key from its start to its end, or until its last member leaves if that ends the work.
-/// Calls for the key join a listed work.
+/// A work is listed under its key from its start to its end. If the work ends when its last member leaves, it is also
+/// unlisted then. Calls for the key join a listed work.
 struct SharedWorkTable<Key: Hashable, Member> {
-    /// Identifies one member of one work.
     struct MemberID: Hashable, Sendable {
-        /// The number of the work, counted from 1.
         let work: UInt64
-        /// The number of the member, counted from 0, which is the leader.
+        /// The number of the member, counted from 0. The leader has number 0.
         let number: Int
     }
 
-    /// The result of a call's entry.
     enum Entry {
-        /// The call has to start the work.
+        /// The call must start the work.
         case begins(MemberID)
         /// The call joins the work that `leader` started.
         case joins(MemberID, leader: Member)
-        /// The work has its maximum number of members; for the detail see ``SharedWorkRules/OverflowRule``.
+        /// The work has its maximum number of members. For `detail` see ``SharedWorkRules/OverflowRule``.
         case refused(detail: String)
     }
 
     /// The effect of a member's departure on the work.
     enum Removal {
-        /// The work has ended, or the member left before.
+        /// The work had ended, or the member had left before.
         case wasOver
         /// The work continues.
         case left(Member)
-        /// The work has no member any more, and has to be cancelled.
+        /// The work has no members left and must be cancelled.
         case wasLast(Member)
     }
 
@@ -44,17 +41,15 @@ struct SharedWorkTable<Key: Hashable, Member> {
     private var listed: [Key: UInt64] = [:]
     private var count: UInt64 = 0
 
-    /// Creates an empty table.
     init(_ rules: SharedWorkRules) { self.rules = rules }
 
-    /// The number of works that have not ended.
+    /// The number of works in flight.
     var workCount: Int { works.count }
     /// The number of members of all works together.
     var memberCount: Int { works.values.reduce(0) { $0 + $1.members.count } }
-    /// The number of works that can be joined.
     var listedCount: Int { listed.count }
 
-    /// Adds a call for the work of a key.
+    /// Makes a call a member of the work for a key, or starts new work.
     ///
     /// - Parameter isJoinable: Whether other calls may share the work with this call.
     mutating func enter(_ member: Member, for key: Key, isJoinable: Bool) -> Entry {
@@ -72,7 +67,6 @@ struct SharedWorkTable<Key: Hashable, Member> {
         return .begins(MemberID(work: count, number: 0))
     }
 
-    /// Removes a member that no longer waits.
     mutating func leave(_ id: MemberID) -> Removal {
         guard let work = works[id.work], let place = work.members.firstIndex(where: { $0.number == id.number })
         else { return .wasOver }
@@ -84,21 +78,21 @@ struct SharedWorkTable<Key: Hashable, Member> {
         return .wasLast(member)
     }
 
-    /// Ends a work. Returns its leader and its members in the order in which they entered, or `nil` if it has ended
-    /// already.
+    /// Ends a work. Returns its leader and its members in the order in which they entered, or `nil` if the work had
+    /// already ended.
     mutating func end(_ number: UInt64) -> (leader: Member, members: [Member])? {
         guard let work = works.removeValue(forKey: number) else { return nil }
         unlist(number, work.key)
         return (work.leader, work.members.map(\.member))
     }
 
-    /// Returns the work that a call for a key joins; `nil` if there is none.
+    /// Returns the listed work that a call for a key joins, or `nil` if there is none for the key.
     func work(for key: Key) -> UInt64? { listed[key] }
 
     /// Returns the members of a work, in the order in which they entered.
     func members(of number: UInt64) -> [Member] { works[number]?.members.map(\.member) ?? [] }
 
-    /// Unlists the works of some keys: no call can join them any more. They continue for their members.
+    /// Unlists certain works: no further call can join them. The works continue for their members.
     mutating func close(where isClosed: (Key) -> Bool) {
         listed = listed.filter { !isClosed($0.key) }
     }

@@ -9,12 +9,13 @@ public struct DecodableReformer<Value: Decodable & Sendable>: Reformer, Sendable
     private let path: [String]
     private let decoder: JSONDocumentDecoder
 
-    /// Decodes one type from each response.
+    /// Creates a reformer that decodes one type from each response.
     ///
     /// - Parameters:
     ///   - type: The type of the model.
-    ///   - path: The names of the members that lead from the root of the body to the model. The default is the root.
-    ///   - decoder: Decodes keys and dates. The default leaves keys unchanged and reads dates as seconds since 2001.
+    ///   - path: The member names that lead from the root of the body to the model. The default is the root.
+    ///   - decoder: Decodes keys and dates. The default leaves keys unchanged and reads dates as seconds since
+    ///     2001-01-01.
     public init(_ type: Value.Type, at path: String..., decoder: JSONDocumentDecoder = JSONDocumentDecoder()) {
         self.init(type, at: path, decoder: decoder)
     }
@@ -24,10 +25,10 @@ public struct DecodableReformer<Value: Decodable & Sendable>: Reformer, Sendable
         self.decoder = decoder
     }
 
-    /// Decodes the model.
+    /// Decodes the model from a response.
     ///
-    /// - Throws: `JSONError` if the body is not JSON or has no value at the path, `DecodingError` if the value is not
-    ///   of the model's type.
+    /// - Throws: `JSONError` if the body is not JSON or has no value at the path; `DecodingError` if the value does not
+    ///   match the model's type.
     public func reform(_ rawData: RawData, from endpoint: any Endpoint) throws -> Value {
         let value = try path.reduce(rawData.json) { $0[$1] }.require(JSONValue.self)
         return try decoder.decode(Value.self, from: value)

@@ -2,15 +2,16 @@ public import HTTPTypes
 
 public import struct Foundation.URL
 
-/// A file that was downloaded.
+/// A file that a ``DownloadManager`` downloaded.
 public struct DownloadedFile: Sendable {
-    /// The location of the file.
+    /// The location of the downloaded file.
     public let url: URL
-    /// The size of the file.
+    /// The size of the file in bytes.
     public let byteCount: Int
-    /// The number of its bytes that had been received before the last response, by this download or an earlier one; 0
-    /// if that response had the whole file.
+    /// The number of bytes that were received before the last response, by this or an earlier download. It is 0 if the
+    /// last response contained the whole file.
     public let resumedByteCount: Int
-    /// The head of the last response; of status 206 where only a part was missing.
+    /// The status and header fields of the last response. The status is 206 if the response contained only the missing
+    /// part.
     public let response: HTTPResponse
 }

@@ -1,10 +1,10 @@
 /// The media type of a body (RFC 9110 §8.3.1): type, subtype and charset.
 package struct MediaType: Sendable, Hashable, CustomStringConvertible {
-    /// The type, in lower case: `text` in `text/html`.
+    /// The type in lower case; `text` in `text/html`.
     package let type: String
-    /// The subtype, in lower case: `html` in `text/html`.
+    /// The subtype in lower case; `html` in `text/html`.
     package let subtype: String
-    /// The value of the `charset` parameter, in lower case; `nil` if there is none.
+    /// The value of the `charset` parameter in lower case; `nil` if the parameter is absent.
     package let charset: String?
 
     /// Whether the type is JSON: `application/json`, `text/json` or a subtype that ends in `+json` (RFC 6839 §3.1).
@@ -12,14 +12,13 @@ package struct MediaType: Sendable, Hashable, CustomStringConvertible {
 
     /// Whether the type is XML (RFC 7303 §4.2, §9).
     package var isXML: Bool { subtype == "xml" || subtype.hasSuffix("+xml") }
-    /// Whether the type is HTML.
     package var isHTML: Bool { subtype == "html" }
 
-    /// Reads the value of a `Content-Type` field; `nil` if it has no type and subtype.
+    /// Parses the value of a `Content-Type` field. Returns `nil` if the type or subtype is missing.
     ///
-    /// If the `charset` parameter is repeated, the first counts. Its value is read in all forms that servers write:
-    /// quoted or not, in single quotation marks, without the closing mark, with blanks around the equals sign, or
-    /// before the comma of a second value of the field. Other malformed parameters are ignored.
+    /// If the `charset` parameter is repeated, the first one counts. All spellings that servers use are accepted:
+    /// quoted or unquoted, in single quotation marks, without the closing mark, with blanks around the equals sign, or
+    /// before a comma. Other malformed parameters are ignored.
     package init?(_ text: String) {
         let parts = MediaType.split(text)
         let essence = parts[0].utf8.split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false)
@@ -37,10 +36,10 @@ package struct MediaType: Sendable, Hashable, CustomStringConvertible {
             }.first
     }
 
-    /// Type and subtype, and the charset if there is one.
+    /// The type and subtype, followed by the charset if it is present.
     package var description: String { "\(type)/\(subtype)" + (charset.map { "; charset=\($0)" } ?? "") }
 
-    /// Returns the parts between semicolons, trimmed; a semicolon inside a quoted string separates nothing (RFC 9110
+    /// Splits the value at semicolons and trims the parts. A semicolon inside a quoted string does not split (RFC 9110
     /// §5.6.6).
     private static func split(_ text: String) -> [Substring] {
         let octets = text.utf8

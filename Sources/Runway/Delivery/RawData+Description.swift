@@ -2,8 +2,8 @@ import HTTPTypes
 import RunwayJSON
 
 extension RawData: CustomStringConvertible {
-    /// The body for people: indented JSON or text, truncated at 4096 bytes, with the secrets of `JSONRedaction.default`
-    /// masked; the size of any other body.
+    /// The body in readable form: indented JSON or text, truncated at 4096 bytes, with the secrets of
+    /// `JSONRedaction.default` masked. For any other body, its size.
     public var description: String {
         if json.exists { return json.description }
         if bytes.isEmpty { return "empty" }
@@ -13,16 +13,16 @@ extension RawData: CustomStringConvertible {
 }
 
 extension RawData {
-    /// The words before the start of a body; errors of the JSON reader use them, too.
+    /// Introduces an excerpt of the body. Errors of the JSON reader begin excerpts with the same words.
     private static let startIntroduction = "the body starts with: "
 
-    /// Appends the start of the body to a sentence about it, unless the sentence has that already.
+    /// Appends an excerpt of the body to a sentence, unless the sentence already contains one.
     func withStart(_ sentence: String) -> String {
         if sentence.contains(Self.startIntroduction) { return sentence }
         return (sentence.hasSuffix(".") ? String(sentence.dropLast()) : sentence) + "; \(start)"
     }
 
-    /// The start of the body in one line, for errors: at most 200 bytes, secrets masked.
+    /// An excerpt of the body for errors: one line with at most 200 bytes, secrets masked.
     private var start: String {
         bytes.isEmpty
             ? "the body is empty"
@@ -33,7 +33,7 @@ extension RawData {
 }
 
 extension RawData: CustomDebugStringConvertible {
-    /// The status, the media type, the size and the source, then ``description``.
+    /// The status, the media type, the size and the source, followed by ``description``.
     public var debugDescription: String {
         let type = mediaType.map { ", \($0)" } ?? ""
         return "\(response.status.code)\(type), \(bytes.count) bytes, from \(source): \(description)"
@@ -41,6 +41,6 @@ extension RawData: CustomDebugStringConvertible {
 }
 
 extension RawData: CustomReflectable {
-    /// Without children, so that `dump` and the debugger show the description, and no secret.
+    /// A mirror without children, so that `dump` and the debugger show the description and no secrets.
     public var customMirror: Mirror { Mirror(self, children: [], displayStyle: .struct) }
 }

@@ -12,29 +12,32 @@ import Synchronization
 ///
 /// The JSON is not parsed before it is needed; the first access indexes the document, once, in the task of that access.
 public struct RawData: Sendable {
-    /// The body, with transfer and content codings undone.
+    /// The body after transfer and content codings have been removed.
     public var bytes: [UInt8] { content.bytes }
-    /// Status and header fields.
+    /// The status and header fields of the response.
     public var response: HTTPResponse { content.response }
-    /// The file that holds the body, if the call was a download of a ``DownloadManager``; ``bytes`` is then empty.
+    /// The file that holds the body if a ``DownloadManager`` made the call; otherwise `nil`. If there is a file,
+    /// ``bytes`` is empty.
     public var file: DownloadedFile? { content.file }
-    /// The source of the response.
+    /// The source of the response: the network or the cache. The default is ``ResponseSource/network``.
     public internal(set) var source: ResponseSource = .network
 
-    /// One object, since a response is copied many times, and a head by itself has a dozen strings to retain.
+    /// Responses are copied often, and the header fields contain many strings to retain. All copies therefore share one
+    /// object.
     private var content: Content
 
-    /// Creates a response, for tests and previews. The default of its head is status 200 without fields.
+    /// Creates a response, for tests and previews. The default `response` has status 200 and no header fields.
     public init(_ bytes: [UInt8], response: HTTPResponse = HTTPResponse(status: .ok)) {
         content = Content(bytes: bytes, response: response, document: LazyDocument())
     }
 
-    /// Creates the response of a download, whose body is in a file.
+    /// Creates the response of a download. The body is in the file.
     init(_ file: DownloadedFile) {
         content = Content(bytes: [], response: file.response, document: LazyDocument(), file: file)
     }
 
-    /// Returns the same body with another head. The index is reused, unless the other head has another content type.
+    /// Returns a response with the same body but other status and header fields. The JSON index is reused unless the
+    /// content type differs.
     func with(response: HTTPResponse) -> RawData {
         guard response.headerFields[.contentType] == self.response.headerFields[.contentType] else {
             return RawData(bytes, response: response)
@@ -44,71 +47,71 @@ public struct RawData: Sendable {
         return copy
     }
 
-    /// The media type of the response; `nil` if it names none, or a malformed one.
+    /// The media type of the response; `nil` if the `Content-Type` field is absent or malformed.
     package var mediaType: MediaType? { response.headerFields[.contentType].flatMap { MediaType($0) } }
 
     /// The body as text, decoded by the WHATWG Encoding Standard.
     ///
-    /// The encoding is named by a byte order mark, by the charset of `Content-Type`, or by an XML or HTML document
-    /// itself; malformed bytes become U+FFFD. If no known encoding is named, the body is read as UTF-8.
+    /// The encoding is determined by a byte order mark, by the charset of `Content-Type`, or by a declaration in an XML
+    /// or HTML body. Malformed bytes become U+FFFD. If none of them names a known encoding, the body is read as UTF-8.
     ///
-    /// `nil` if no encoding is named and the bytes are not UTF-8, or if the system has no table for the encoding: glibc
-    /// may be installed with only a few.
+    /// `nil` if no encoding is named and the bytes are not UTF-8, or if the system has no table for the encoding.
+    /// Installations of glibc may lack most tables.
     public var text: String? {
         guard let encoding else { return String(validating: bytes, as: UTF8.self) }
         return encoding.text(bytes)
     }
 
-    /// The encoding that is named for the body; `nil` if none is named.
+    /// The encoding that the response declares; `nil` if it declares none.
     private var encoding: TextEncoding? { TextEncoding(of: bytes, typed: mediaType) }
 
-    /// Whether the body is text in a named encoding other than UTF-8.
+    /// Whether the response declares an encoding other than UTF-8.
     package var isTranscoded: Bool { encoding.map { $0 != .utf8 } ?? false }
 
     /// The root of the body as JSON.
     ///
-    /// If the body is not JSON, or exceeds `JSONLimits.default`, every lookup in this value returns an absent value,
-    /// and every `require` throws the error of the body. For other limits create a `JSONDocument` from ``bytes``. A
-    /// body that is not JSON in UTF-8 is read in the encoding that is named for ``text``.
+    /// If the body is not JSON or exceeds `JSONLimits.default`, every lookup in this value returns an absent value, and
+    /// every `require` throws the parsing error. To apply other limits, create a `JSONDocument` from ``bytes``. A body
+    /// that is not UTF-8 is decoded with the encoding that ``text`` uses.
     public var json: JSONValue {
         content.document.value {
             do throws(JSONError) {
                 return try JSONDocument(bytes).root
             } catch {
-                // JSON is UTF-8 and has no charset (RFC 8259 §8.1, §11); other bytes may still be in the encoding that
-                // is named.
+                // JSON is UTF-8 and has no charset (RFC 8259 §8.1, §11). If UTF-8 fails, the encoding that the response
+                // declares is tried.
                 guard error.kind != .limitExceeded, isTranscoded, let text else { return JSONValue(invalid: error) }
                 do throws(JSONError) { return try JSONDocument(text).root } catch { return JSONValue(invalid: error) }
             }
         }
     }
 
-    /// Indexes the JSON before it is needed, to relieve the main actor; does nothing for other bodies.
+    /// Creates the JSON index early, to relieve the main actor. Does nothing if the body is not JSON.
     func index() {
         if looksLikeJSON { _ = json }
     }
 
-    /// The bytes of the JSON's index; 0 if there is no index yet.
+    /// The size of the JSON index in bytes; 0 if the index has not been created.
     var indexByteCount: Int { content.document.indexByteCount }
 
-    /// Whether the body is JSON by its media type or, since many servers name another type, by its first byte.
+    /// Whether the body is JSON by its media type or by its first byte. Many servers send JSON under another media
+    /// type.
     private var looksLikeJSON: Bool {
         if mediaType?.isJSON == true { return true }
         let first = bytes.first { ![0x20, 0x09, 0x0A, 0x0D].contains($0) }
         return first == UInt8(ascii: "{") || first == UInt8(ascii: "[")
     }
 
-    /// Whether the JSON was accessed.
+    /// Whether the JSON index has been created.
     var isIndexed: Bool { content.document.isMade }
 
-    /// A member of the root, if the body is a JSON object.
+    /// Returns a member of the root if the body is a JSON object; otherwise an absent value.
     public subscript(key: String) -> JSONValue { json[key] }
 
-    /// An element of the root, if the body is a JSON array.
+    /// Returns an element of the root if the body is a JSON array; otherwise an absent value.
     public subscript(index: Int) -> JSONValue { json[index] }
 }
 
-/// The content that all copies of a response share.
 private final class Content: Sendable {
     let bytes: [UInt8]
     let response: HTTPResponse
@@ -123,9 +126,9 @@ private final class Content: Sendable {
     }
 }
 
-/// The index of a body, created at its first use.
+/// The JSON index of a body, created at its first use.
 private final class LazyDocument: Sendable {
-    /// Guards the root. It is held while the index is created, so that it is created only once.
+    /// Guards the root. The lock is held while the index is created, so only one is created.
     private let root = Mutex<JSONValue?>(nil)
 
     var isMade: Bool { root.withLock { $0 != nil } }
@@ -141,7 +144,7 @@ private final class LazyDocument: Sendable {
     }
 }
 
-/// The source of a response. A switch needs a `default`, since later versions may add sources.
+/// The source of a response. Later versions may add sources, so a switch needs a `default`.
 public struct ResponseSource: Sendable, Hashable, CustomStringConvertible {
     private enum Code: String { case network, cache, staleCache }
 
@@ -151,14 +154,14 @@ public struct ResponseSource: Sendable, Hashable, CustomStringConvertible {
 
     /// A server sent the response for this call.
     public static let network = ResponseSource(.network)
-    /// The cache stored the response for an earlier call; it is fresh.
+    /// The response was stored for an earlier call and is fresh.
     public static let cache = ResponseSource(.cache)
-    /// The cache stored the response for an earlier call; it is stale.
+    /// The response was stored for an earlier call and is stale.
     public static let staleCache = ResponseSource(.staleCache)
 
-    /// The source in one word, which is the same in all releases.
+    /// The source in one word. It does not change between releases.
     public var name: String { code.rawValue }
 
-    /// The source in one word.
+    /// The source in one word, equal to ``name``.
     public var description: String { name }
 }

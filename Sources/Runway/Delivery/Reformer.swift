@@ -19,14 +19,14 @@
 /// `reform` runs in the isolation of its caller: for a manager the main actor. A reformer that creates views conforms
 /// there (`extension X: @MainActor Reformer`). A reformer that is `Sendable` can also run off the main actor.
 public protocol Reformer<Value> {
-    /// The type of the value that the reformer returns.
+    /// The type of the value that the reformer creates from a response.
     associatedtype Value
 
-    /// Returns the value.
+    /// Creates the value from a response.
     ///
     /// - Parameters:
     ///   - rawData: The response.
-    ///   - endpoint: The parameters of the call.
-    /// - Throws: Any error; `fetch` throws a ``NetworkError`` with it as the ``NetworkError/underlying`` error.
+    ///   - endpoint: The endpoint with the parameters of the call.
+    /// - Throws: Any error. `fetch` then throws a ``NetworkError`` whose ``NetworkError/underlying`` error is this one.
     func reform(_ rawData: RawData, from endpoint: any Endpoint) throws -> Value
 }

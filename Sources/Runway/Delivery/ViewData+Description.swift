@@ -1,8 +1,8 @@
 import RunwayJSON
 
 extension ViewData: CustomStringConvertible {
-    /// Indented JSON in the order in which the values were set, truncated at 4096 bytes. The secrets of
-    /// `JSONRedaction.default` are masked, at whatever depth; a value that JSON cannot represent is shown as its
+    /// The values as indented JSON, in the order in which they were set, truncated at 4096 bytes. The secrets of
+    /// `JSONRedaction.default` are masked at every depth. A value that JSON cannot represent is shown as its
     /// description.
     public var description: String {
         var writer = JSONWriter()
@@ -13,12 +13,12 @@ extension ViewData: CustomStringConvertible {
 }
 
 extension ViewData: CustomReflectable {
-    /// Without children, so that `dump` and the debugger show the JSON, and no secret.
+    /// A mirror without children, so that `dump` and the debugger show the JSON and no secrets.
     public var customMirror: Mirror { Mirror(self, children: [], displayStyle: .struct) }
 }
 
 extension JSONWriter {
-    /// Writes a value for people. Below 16 levels, values are shown as their descriptions.
+    /// Appends a value in readable form. Below 16 levels, values are shown as their descriptions.
     fileprivate mutating func shown(_ value: any Sendable, depth: Int) {
         switch value {
         case let value as ViewData where depth < 16:

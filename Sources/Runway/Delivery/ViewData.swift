@@ -8,8 +8,8 @@
 ///
 /// It is made for the few values of one view: a lookup is a linear search.
 public struct ViewData: Sendable {
-    /// One value with the name of its key, and that name's hash, which is compared first: names of one space differ
-    /// only at their ends.
+    /// One value with the name of its key and the hash of that name. The hash is compared first, because names of one
+    /// space differ only at their ends.
     @usableFromInline
     struct Entry: Sendable {
         @usableFromInline let name: String
@@ -27,12 +27,12 @@ public struct ViewData: Sendable {
     /// The entries in the order in which they were first set.
     @usableFromInline var entries: [Entry] = []
 
-    /// Holds no value yet; a reformer sets them.
+    /// Creates an empty collection. A reformer sets the values.
     public init() {}
 
-    /// The value of a key; `nil` if the key has none. Setting `nil` removes it.
+    /// The value of a key; `nil` if no value is set. Setting `nil` removes the value.
     ///
-    /// A row of up to eight values takes one allocation, in addition to those of the values themselves; reading
+    /// Setting up to eight values takes one allocation, in addition to those of the values themselves. Reading
     /// allocates nothing.
     @inlinable
     public subscript<Value>(key: ViewKey<Value>) -> Value? {
@@ -46,7 +46,8 @@ public struct ViewData: Sendable {
             case (true, let value?): entries[index].value = value
             case (true, nil): entries.remove(at: index)
             case (false, let value?):
-                // One allocation for most rows, instead of one each time that the number doubles.
+                // Reserving eight takes one allocation for most rows, instead of one each time that the capacity
+                // doubles.
                 if entries.isEmpty { entries.reserveCapacity(8) }
                 entries.append(Entry(name: key.name, hash: key.hash, value: value))
             case (false, nil): break
@@ -54,7 +55,7 @@ public struct ViewData: Sendable {
         }
     }
 
-    /// Returns the index of a key's value; the number of values if the key has none.
+    /// Returns the index of a key's value, or the number of values if the key has none.
     @inlinable
     func index<Value>(of key: ViewKey<Value>) -> Int {
         var index = 0
@@ -65,6 +66,6 @@ public struct ViewData: Sendable {
         return index
     }
 
-    /// The number of values.
+    /// The number of values that are set.
     public var count: Int { entries.count }
 }

@@ -9,16 +9,16 @@
 /// }
 /// ```
 public struct ViewKey<Value: Sendable>: Sendable, Hashable {
-    /// The name, which begins with the name of the space: equal words in two spaces are two keys.
+    /// The name, which begins with the name of the space. Equal words in two spaces are therefore different keys.
     public let name: String
-    /// The name's hash, computed once.
+    /// The hash of the name, computed once.
     @usableFromInline let hash: Int
 
-    /// Names a value of a space.
+    /// Creates the key of a value.
     ///
     /// - Parameters:
-    ///   - word: The word for the value, unique in the space.
-    ///   - space: The type that groups the keys of one reformer, whose name it should contain.
+    ///   - word: The word for the value. It is unique in the space.
+    ///   - space: The type that groups the keys of one reformer. Its name should contain the name of the reformer.
     public init(_ word: String, in space: Any.Type) {
         name = "\(String(reflecting: space)).\(word)"
         hash = name.hashValue

@@ -1,15 +1,16 @@
 import RunwayJSON
 
-/// An error of this package whose description is written for records: it contains nothing that was sent, received or
-/// stored, except names that a record shows anyway.
+/// An error of this package whose description is safe for records. The description contains no data that was sent,
+/// received or stored, except names that a record shows anyway.
 package protocol DescribedError: Error, CustomStringConvertible {}
 
 extension Error {
     /// The description of the error that a record, a log or a response may show.
     ///
-    /// This is the description if the error is one of this package's; the expected type and the position of an error of
-    /// JSON or `Codable`; and otherwise the name of the error's type and, of an enum, of its case. The text of any
-    /// other error may contain anything, such as the header fields of a request.
+    /// - For an error of this package: its description.
+    /// - For an error of JSON or `Codable`: the expected type and the position.
+    /// - For any other error: the name of its type and, if it is an enum, of its case. The error's own text may contain
+    ///   anything, such as the header fields of a request.
     package var redactedDescription: String {
         switch self {
         case let error as any DescribedError: error.description
@@ -20,24 +21,25 @@ extension Error {
         }
     }
 
-    /// The name of an enum's case; `nil` if the error is no enum, or describes or reflects itself, so that only its own
-    /// text could be read.
+    /// The name of an enum's case. `nil` if the error is not an enum, or if it supplies its own description or mirror,
+    /// so that the case name can't be read.
     private var caseName: String? {
-        // By the type: a value may be bridged to a class that describes itself.
+        // The type is checked, not the value: a value may be bridged to a class that describes itself.
         let type = type(of: self)
         guard
             !(type is any CustomStringConvertible.Type || type is any CustomDebugStringConvertible.Type
                 || type is any TextOutputStreamable.Type || type is any CustomReflectable.Type)
         else { return nil }
         let mirror = Mirror(reflecting: self)
-        // Without an associated value the text of an enum's case is its name; with one, its only child has that name.
+        // The text of an enum case without an associated value is its name. A case with a value has a single child,
+        // whose label is the name.
         return mirror.displayStyle == .enum ? mirror.children.first?.label ?? "\(self)" : nil
     }
 }
 
 extension String {
-    /// The sentence with one mark at its end, if it ends in a text that has one of its own: a server's sentence, or
-    /// another error's.
+    /// The sentence with exactly one closing mark. The text may end in a quoted sentence of a server or another error
+    /// that already has a closing mark.
     package var withOneFullStop: String {
         guard hasSuffix("."), !hasSuffix("..."), let before = dropLast().last, ".!?…。！？".contains(before) else {
             return self
@@ -47,8 +49,8 @@ extension String {
 }
 
 extension JSONError {
-    /// The error without the excerpts of the document: only the expectation and its position stay. An excerpt may be
-    /// secret in a document whose secrets have unusual names.
+    /// The error without excerpts of the document: only the expected type and its position remain. Excerpts may contain
+    /// secrets with unusual names.
     fileprivate var withoutExcerpts: JSONError {
         var error = self
         error.found = nil
@@ -58,7 +60,7 @@ extension JSONError {
 }
 
 extension DecodingError {
-    /// States the expected type and the coding path. The error's own description may quote the value.
+    /// States the expected type and the coding path. The error's own description may contain the value.
     fileprivate var mismatch: String {
         switch self {
         case .typeMismatch(let type, let context): "\(context.place) is not of the type \(type)."
@@ -76,7 +78,7 @@ extension DecodingError.Context {
 }
 
 extension EncodingError {
-    /// States the type that can't be encoded, and the coding path. The error's own description may quote the value.
+    /// States the type that can't be encoded, and the coding path. The error's own description may contain the value.
     fileprivate var mismatch: String {
         switch self {
         case .invalidValue(let value, let context):
@@ -87,7 +89,7 @@ extension EncodingError {
 }
 
 extension [any CodingKey] {
-    /// Names the value at the path, as the subject of a sentence.
+    /// A phrase for the value at the coding path, used as the subject of a sentence.
     fileprivate var place: String {
         let path = map(\.stringValue).joined(separator: ".")
         return path.isEmpty ? "The value" : "The value \"\(JSONError.shortened(path))\""

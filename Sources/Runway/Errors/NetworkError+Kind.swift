@@ -1,6 +1,6 @@
-// A new kind of error is decided in three files: this one, where the compiler asks for its obstacle; the page of errors for apps
-// (Runway.docc/Errors.md); and OutlookTests. Every other part asks `NetworkError.outlook`, which ErrorKindTests holds. The proxy
-// reports a few kinds by names of RFC 9209 (Refusal.swift), and all others by one.
+// To add a kind of error, change three files: this one, where the compiler requires its obstacle; the page of errors
+// for apps (Runway.docc/Errors.md); and OutlookTests. Every other part reads `NetworkError.outlook`, as ErrorKindTests
+// ensures. The proxy reports a few kinds by their names in RFC 9209 (Refusal.swift), and all others by one name.
 
 extension NetworkError {
     /// The kind of a failure, for code to switch over.
@@ -21,20 +21,19 @@ extension NetworkError {
             case unavailable, storage, queued
         }
 
-        /// All kinds.
         package static var all: [Kind] { Code.allCases.map(Kind.init) }
 
         private let code: Code
 
         private init(_ code: Code) { self.code = code }
 
-        /// The kind in one word, which stays the same from release to release.
+        /// The kind in one word. It does not change between releases.
         public var name: String { code.rawValue }
 
-        /// The kind in one word.
+        /// The kind in one word, equal to ``name``.
         public var description: String { name }
 
-        /// The obstacle of a call that ended with this kind, before its status is considered.
+        /// The obstacle that a failure of this kind implies, before the status is considered.
         package var obstacle: Outlook.Obstacle {
             switch code {
             case .noNetwork, .timedOut: .connection
@@ -49,46 +48,46 @@ extension NetworkError {
             }
         }
 
-        /// The app describes something invalid: a service whose environment is unknown or whose base URL is malformed,
-        /// a pipeline that judges no response, a list of hosts.
+        /// The app's configuration is invalid: for example a service whose environment is unknown or whose base URL is
+        /// malformed, a pipeline without a judging stage, or a list of hosts.
         public static let invalidConfiguration = Kind(.invalidConfiguration)
-        /// A parameter is invalid. Nothing was sent.
+        /// A parameter of the call is invalid. Nothing was sent.
         public static let invalidParameters = Kind(.invalidParameters)
         /// The host could not be reached, or the connection to it was lost.
         public static let noNetwork = Kind(.noNetwork)
-        /// No stored response can be used, and the call allows nothing to be sent: ``CacheUse/onlyIfCached``, or the
-        /// directive `only-if-cached` (RFC 9111 §5.2.1.7).
+        /// No stored response can be used, and the call forbids sending a request: by ``CacheUse/onlyIfCached``, or by
+        /// the directive `only-if-cached` (RFC 9111 §5.2.1.7).
         public static let notCached = Kind(.notCached)
-        /// The call's deadline, or one of the transport's own time limits, passed.
+        /// The call's deadline passed, or a time limit of the transport passed.
         public static let timedOut = Kind(.timedOut)
         /// The caller cancelled the call, or the task it ran in was cancelled.
         public static let cancelled = Kind(.cancelled)
-        /// The server did not prove that it is the requested host (TLS, pin), or it refused the client's certificate.
+        /// The server did not prove that it is the requested host (TLS certificate or pin), or it refused the client's
+        /// certificate.
         public static let notTrusted = Kind(.notTrusted)
         /// The server refused the request; see ``NetworkError/status``.
         public static let refused = Kind(.refused)
-        /// The service's envelope reports a failure; ``NetworkError/serviceError`` is the error that it names.
+        /// The service's envelope reports a failure, which is in ``NetworkError/serviceError``.
         public static let service = Kind(.service)
         /// The user has to log in (again) before this call can succeed.
         public static let needsLogin = Kind(.needsLogin)
-        /// The user was asked to log in and declined, or the call was to be resumed after a login and another account
-        /// signed in.
+        /// The user declined to log in, or another account signed in when the call was to be resumed after a login.
         public static let loginCancelled = Kind(.loginCancelled)
         /// The access token is missing or was refused.
         public static let needsAccessToken = Kind(.needsAccessToken)
-        /// The response is invalid: truncated, too large, or of another shape than expected.
+        /// The response is invalid: truncated, too large, or of an unexpected structure.
         public static let invalidResponse = Kind(.invalidResponse)
-        /// The server, or the layer on its behalf, asks for fewer requests.
+        /// The server asks for fewer requests, or the layer refuses the call because it exceeds a limit.
         public static let overloaded = Kind(.overloaded)
-        /// The server keeps failing for this endpoint, so that the call was not sent. ``NetworkError/retryAfter`` says
-        /// when the next call can be sent, and ``CallOptions/bypassesCircuit`` sends a call before that. If the host
-        /// can't be reached, the kind is ``noNetwork``.
+        /// The server keeps failing for this endpoint, so the call was not sent. ``NetworkError/retryAfter`` states
+        /// when the next call can be sent. ``CallOptions/bypassesCircuit`` sends a call before that time. If the host
+        /// can't be reached, the kind is ``noNetwork`` instead.
         public static let unavailable = Kind(.unavailable)
-        /// The device could not store or read the data of the call: the disk is full, a file or a key can't be used or
-        /// has changed, or the stored part of an upload is gone.
+        /// The device could not store or read data of the call. For example, the disk is full, a file or key can't be
+        /// used or has changed, or the stored part of an upload is missing.
         public static let storage = Kind(.storage)
-        /// There is no response to return, since the call is stored, and is sent when that is possible:
-        /// ``NetworkError/queuedChange``. ``NetworkLayer/submit(_:options:)`` returns that as an outcome.
+        /// There is no response yet, because the call is stored to be sent later: ``NetworkError/queuedChange``. Use
+        /// ``NetworkLayer/submit(_:options:)`` to receive a stored call as a result instead of an error.
         public static let queued = Kind(.queued)
     }
 }

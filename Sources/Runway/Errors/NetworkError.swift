@@ -21,59 +21,60 @@ import RunwayJSON
 /// }
 /// ```
 public struct NetworkError: Error, Sendable {
-    /// The kind of the failure.
+    /// The kind of the failure, which determines how an app reacts.
     public var kind: Kind
-    /// The step of the call in which the error arose.
+    /// The step of the call in which the error occurred.
     public var step: FlightStep
-    /// Describes the failure in one sentence, without secrets. In the error that ends a call this is one line, whatever
-    /// the server sent.
+    /// Describes the failure in one sentence, without secrets. Records and logs show it. The error that ends a call has
+    /// a single line here, whatever the server sent.
     ///
-    /// Records and logs show it. If an endpoint, validator or reformer of the app throws an error, the detail names
-    /// only its type and, of an enum, its case; of a `DecodingError` or `EncodingError` the type and the coding path.
-    /// To supply a sentence, throw a `NetworkError`.
+    /// If the app's endpoint, validator or reformer throws an error, the detail names only the error's type and, for an
+    /// enum, its case. For a `DecodingError` or `EncodingError` it states the type and the coding path. To supply a
+    /// sentence, throw a `NetworkError`.
     public var detail: String
-    /// The error that caused this one, if another part reported one.
+    /// The error that caused this one; `nil` if no other part reported an error.
     public var underlying: (any Error)?
-    /// The method and URL of the request, secrets redacted; `nil` if the call failed before it had a request.
+    /// The method and URL of the request, with secrets redacted; `nil` if the call failed before its request was
+    /// created.
     public var request: String?
-    /// The host that the request was for; `nil` if the call failed before the host was known.
+    /// The host of the request; `nil` if the call failed before the host was known.
     public var host: String?
     /// The number of the failed attempt, counted from 1; 0 if nothing was sent.
     public var attempt = 0
-    /// The status of the response; `nil` if none was received.
+    /// The status of the response; `nil` if no response was received.
     public var status: HTTPResponse.Status?
-    /// The error that the service's envelope names, if the kind is ``Kind/service``; otherwise `nil`.
+    /// The error in the service's envelope if the kind is ``Kind/service``; otherwise `nil`.
     public var serviceError: ServiceError?
-    /// The whole response that is invalid or that reports the failure; `nil` if there is none. Records never contain
-    /// this response.
+    /// The complete response that is invalid or reports the failure; `nil` if the error has no response. Records never
+    /// contain this response.
     public var rawData: RawData?
-    /// Whether any of the request reached the wire. The default is ``SendState/unknown``.
+    /// Whether any part of the request was sent. The default is ``SendState/unknown``.
     public var sending: SendState
-    /// The time after the error at which the same call can be sent again, if the server or the layer knows it;
-    /// otherwise `nil`.
+    /// The time after the error at which the same call can be sent again; `nil` if that is unknown.
     ///
-    /// The layer knows it of a call that it did not send: of ``Kind/unavailable``, of a host that could not be reached
-    /// a moment ago, and of a request that was made too often.
+    /// The server may state the time. The layer knows it for calls that it did not send: for ``Kind/unavailable``, for
+    /// a host that was recently unreachable, and for a request that was repeated too often.
     public var retryAfter: Duration?
-    /// The origin that the error concerns, if a redirect led there; `nil` if it is the origin that the call is for.
+    /// The origin to which a redirect led, if the error concerns that origin; `nil` if the error concerns the call's
+    /// own origin.
     var redirectedOrigin: Origin?
-    /// Whether the server has processed the call's own request, and the error concerns only one that followed it: a
-    /// redirect replaced the method (RFC 9110 §15.4.4). The default is `false`.
+    /// Whether the server has processed the call's own request, so that the error concerns only a later hop: a redirect
+    /// replaced the method (RFC 9110 §15.4.4). The default is `false`.
     package var followsProcessedRequest = false
-    /// Whether the service declares that the error does not concern business code.
+    /// Whether the service declares that business code need not handle the error.
     var isAbsorbed = false
-    /// Whether the body has an unknown content coding or does not match its coding: the same request would get the same
-    /// body. The default is `false`, which also applies to a body that is cut off.
+    /// Whether the body has an unknown content coding or does not match its coding, so that repeating the request would
+    /// not help. The default is `false`, which also applies to a truncated body.
     package var isUndecodable = false
 
-    /// An error that a stage, a transport or an endpoint throws with a sentence of its own.
+    /// Creates an error, for a stage, transport or endpoint that describes the failure itself.
     ///
     /// - Parameters:
     ///   - kind: The kind of the failure.
-    ///   - step: The step of the call in which it arose.
+    ///   - step: The step of the call in which the failure occurred.
     ///   - detail: A description of the failure in one sentence, without secrets.
-    ///   - status: The status of the response, if one was received.
-    ///   - sending: Whether any of the request reached the wire; with a status it did.
+    ///   - status: The status of the response, if a response was received.
+    ///   - sending: Whether any part of the request was sent. If there is a status, it was sent.
     ///   - underlying: The error that caused this one, if any.
     public init(
         _ kind: Kind, in step: FlightStep, _ detail: String, status: HTTPResponse.Status? = nil,
@@ -89,21 +90,19 @@ public struct NetworkError: Error, Sendable {
 }
 
 extension NetworkError {
-    /// The error of a call whose parameters are invalid.
     static func invalidParameters(in step: FlightStep, _ error: any Error) -> NetworkError {
         if let error = error as? NetworkError { return error }
         var underlying = error
         if case EncodingError.invalidValue(_, let context) = error {
-            // The value may hold secrets.
+            // The value is left out because it may contain secrets.
             underlying = EncodingError.invalidValue((), context)
         }
         return NetworkError(.invalidParameters, in: step, error.redactedDescription, underlying: underlying)
     }
 
-    /// The error of a call whose response is invalid.
     static func invalidResponse(in step: FlightStep, _ rawData: RawData, _ error: any Error) -> NetworkError {
         if let error = error as? NetworkError { return error }
-        // The excerpts in an error of the JSON are redacted as the start of the body is.
+        // A JSON error contains excerpts of the body, which are redacted like the excerpt in `detail`.
         let text = (error as? JSONError)?.description ?? error.redactedDescription
         var located = NetworkError(
             .invalidResponse, in: step, rawData.withStart(text), status: rawData.response.status, underlying: error)
@@ -111,14 +110,14 @@ extension NetworkError {
         return located
     }
 
-    /// The error of a response whose body could not be read to its end, of a transport that throws errors of its own.
+    /// Returns the error for a response body that could not be read to its end. It wraps the error that the transport
+    /// threw.
     static func unreadableBody(_ error: any Error) -> NetworkError {
         NetworkError(
             .noNetwork, in: .transporting, "The body of the response could not be read: \(error.redactedDescription).",
             underlying: error)
     }
 
-    /// The error of a call whose task was cancelled.
     static func cancelled(in step: FlightStep) -> NetworkError {
         NetworkError(.cancelled, in: step, "The call was cancelled.")
     }
@@ -146,17 +145,17 @@ extension NetworkError: CustomStringConvertible, DescribedError {
 /// }
 /// ```
 public struct ServiceError: Error, Sendable, Hashable, CustomStringConvertible {
-    /// The service's code, as text whatever its type in the envelope is.
+    /// The service's error code as text, even if it is a number in the envelope.
     public var code: String
-    /// The service's message, which may be empty.
+    /// The service's message; empty if the envelope contains none.
     public var message: String
 
-    /// The error of a service by its code and message, for ``Verdict/failed(_:isAbsorbed:)``.
+    /// Creates the error of a service from its code and message, for ``Verdict/failed(_:isAbsorbed:)``.
     public init(code: String, message: String = "") {
         self.code = code
         self.message = message
     }
 
-    /// The code, followed by the message if there is one.
+    /// The code, followed by the message unless that is empty.
     public var description: String { message.isEmpty ? code : "\(code): \(message)" }
 }

@@ -1,20 +1,19 @@
-/// Whether any part of a request, or of an earlier request of the same call, reached the wire before the failure.
+/// Whether any part of a call's requests was sent before the failure.
 ///
-/// The state decides whether a request that changes something may be sent again. A transport reports ``notSent`` only
-/// if it is certain; ``unknown`` is treated as sent.
+/// The state decides whether a request that changes data may be sent again. A transport reports ``notSent`` only if it
+/// is certain. ``unknown`` is treated like ``sent``.
 public enum SendState: String, Sendable, Hashable {
-    /// Certainly nothing was sent: there was no connection, or its TLS handshake was incomplete, or the server reported
+    /// Certainly nothing was sent: there was no connection, the TLS handshake was incomplete, or the server reported
     /// that it processed no part of the request (RFC 9113 §8.7).
     case notSent
-    /// Some of it was sent, maybe all of it.
+    /// At least a part of the request was sent.
     case sent
     /// The transport does not know whether anything was sent.
     case unknown
 
-    /// Returns the state of a call whose earlier requests have this state and whose later request has the state
-    /// `later`.
+    /// Combines the state of a call's earlier requests with the state of a later request.
     ///
-    /// A call of several requests, such as retries or followed redirects, is ``notSent`` only if each of them is.
+    /// A call may send several requests, such as retries or redirects. It is ``notSent`` only if each of them is.
     package func and(_ later: SendState) -> SendState {
         if self == .sent || later == .sent { return .sent }
         return self == .unknown || later == .unknown ? .unknown : .notSent

@@ -1,5 +1,4 @@
-/// A decision of the manager, or of the layer on its behalf, before the request reached the stages or after it left
-/// them.
+/// A decision of a manager, or of the layer in its place, before the request entered the stages or after it left them.
 package enum CallDecision: StageDecision, Equatable {
     /// An interceptor vetoed the call before it started.
     case vetoedBeforeCall
@@ -11,13 +10,13 @@ package enum CallDecision: StageDecision, Equatable {
     case vetoedFailure
     /// The manager cancelled this many of its flights in favour of this call.
     case replacedRunning(Int)
-    /// The account of the call is not signed in any more, so that the manager does not land the call.
+    /// The account of the call is no longer signed in, so the manager does not land the call.
     case accountChanged
-    /// The call repeats the call of this number, which failed for a reason that may have passed.
+    /// The call repeats the call with this number, whose failure may have been temporary.
     case resumed(FlightID)
     /// The response landed before `load` returned.
     case landedImmediately
-    /// A reformer threw.
+    /// A reformer threw an error.
     indirect case reformingFailed(reformer: String, detail: String)
 
     package static var step: FlightStep { .landing }

@@ -1,14 +1,15 @@
 import Dispatch
 import Synchronization
 
-/// Passes the records of finished flights to the sinks, off the path of the calls.
+/// Passes the records of finished flights to the sinks, so that the calls themselves need not wait for sinks.
 final class EventQueue: Sendable {
-    /// The most pending records; later ones are dropped.
+    /// The maximum number of pending records. Later records are dropped.
     static let maximumPendingRecords = 4096
-    /// The longest that a record waits for others of its batch, since waking a thread costs more than making a record.
+    /// The maximum time that a record waits for a batch. Batches save time, because waking a thread costs more than
+    /// creating a record.
     static let maximumDelay = Duration.milliseconds(10)
 
-    /// One flight whose record is to be passed to the sinks.
+    /// One flight whose record is pending.
     private struct Entry {
         var flight: Flight
         var isAmendment: Bool
@@ -16,17 +17,17 @@ final class EventQueue: Sendable {
 
     private struct State {
         var pending: [Entry] = []
-        /// The number of records that are being passed to the sinks now.
+        /// The number of records that the sinks are receiving.
         var delivering = 0
         var isDraining = false
         var dropped = 0
-        /// The number of records that were enqueued so far, and of those the number that the sinks have received.
+        /// The number of records that were enqueued, and the number that the sinks have received.
         var taken: UInt64 = 0
         var delivered: UInt64 = 0
         var waiters: [UInt64: (awaited: UInt64, continuation: CheckedContinuation<Void, Never>)] = [:]
         var waiterCount: UInt64 = 0
 
-        /// Takes out the waiters whose records the sinks have.
+        /// Removes and returns the waiters whose records have been received by all sinks.
         mutating func takeSatisfied() -> [CheckedContinuation<Void, Never>] {
             let satisfied = waiters.filter { $0.value.awaited <= delivered }
             for id in satisfied.keys { waiters[id] = nil }
@@ -36,7 +37,7 @@ final class EventQueue: Sendable {
 
     private let sinks: [any EventSink]
     private let redaction: Redaction
-    /// A thread of its own: a sink that blocks must not hold one of the few threads that tasks share.
+    /// The queue has its own thread: a sink that blocks must not occupy one of the few threads of Swift's tasks.
     private let thread = DispatchQueue(label: "runway.events", qos: .utility)
     /// Guards the pending records and the waiters.
     private let state = Mutex(State())
@@ -49,7 +50,8 @@ final class EventQueue: Sendable {
     /// The number of records that were dropped because sinks were slow.
     var droppedRecordCount: Int { state.withLock { $0.dropped } }
 
-    /// Waits until the sinks have every record that was made so far, or the task is cancelled.
+    /// Waits until the sinks have received every record that was enqueued before this call, or until the task is
+    /// cancelled.
     func flush() async {
         let id = state.withLock { state in
             state.waiterCount += 1
@@ -58,7 +60,8 @@ final class EventQueue: Sendable {
         await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
                 let mustWait = state.withLock { state in
-                    // A task is marked cancelled before its handler runs: either this sees it, or the handler finds the waiter.
+                    // A task is marked as cancelled before its handler runs. So either this check sees the
+                    // cancellation, or the handler finds the waiter.
                     guard state.delivered < state.taken, !Task.isCancelled else { return false }
                     state.waiters[id] = (state.taken, continuation)
                     return true
@@ -87,7 +90,7 @@ final class EventQueue: Sendable {
 
     private func drain() {
         while let batch = nextBatch() {
-            // The flights of a layer have its clock: it is read once for a batch.
+            // All flights of a layer share a clock, so one reading serves the whole batch.
             let reading = batch[0].flight.clock.reading
             for entry in batch {
                 let flight = entry.flight
@@ -104,7 +107,7 @@ final class EventQueue: Sendable {
         }
     }
 
-    /// Takes out the pending records. `nil` if there are none, which ends the draining.
+    /// Removes and returns the pending records. Returns `nil` if there are none, which ends the loop.
     private func nextBatch() -> [Entry]? {
         state.withLock { state in
             if state.pending.isEmpty {

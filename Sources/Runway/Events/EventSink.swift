@@ -14,8 +14,8 @@
 public protocol EventSink: Sendable {
     /// Receives one record.
     ///
-    /// Called once for every call, after it landed; and again with the same ``FlightRecord/id`` if a reformer fails on
-    /// the cached response later. For a call that was cancelled while others shared its request, it is called when that
-    /// request has ended. The implementation should not block for long.
+    /// Called once for every call, after the call landed. Called again with the same ``FlightRecord/id`` if a reformer
+    /// later fails on the cached response. If a call is cancelled while others share its request, it is called when
+    /// that request ends. The implementation should not block for long.
     func receive(_ record: FlightRecord)
 }

@@ -13,7 +13,7 @@ public import struct Foundation.UUID
 /// }
 /// ```
 public struct FlightOutcome: Sendable, CustomStringConvertible {
-    /// The result of a call without its details, such as an error.
+    /// The result of a call without its details, such as the error.
     public struct Kind: Sendable, Hashable, CustomStringConvertible {
         private enum Code: String {
             case succeeded, failed, cancelled, replaced, joined, ignored, vetoed, absorbed, queued
@@ -25,35 +25,34 @@ public struct FlightOutcome: Sendable, CustomStringConvertible {
 
         /// The call landed with a response.
         public static let succeeded = Kind(.succeeded)
-        /// The call landed with an error, which is ``FlightOutcome/error``.
+        /// The call landed with an error: ``FlightOutcome/error``.
         public static let failed = Kind(.failed)
         /// The call was cancelled, by its caller or because its manager was released.
         public static let cancelled = Kind(.cancelled)
         /// A later call of the manager replaced the call.
         public static let replaced = Kind(.replaced)
-        /// The call joined an identical call of its manager that was in flight, ``FlightOutcome/runningFlight``, and
-        /// lands together with it; see ``OverlapPolicy/joinOrReplace``.
+        /// The call joined an identical call of its manager that was in flight, ``FlightOutcome/runningFlight``. Both
+        /// land together; see ``OverlapPolicy/joinOrReplace``.
         public static let joined = Kind(.joined)
-        /// The call was not made, because another call of its manager was in flight, which is
-        /// ``FlightOutcome/runningFlight``; see ``OverlapPolicy/ignoreNew``.
+        /// The call was not made, because another call of its manager was in flight: ``FlightOutcome/runningFlight``.
+        /// See ``OverlapPolicy/ignoreNew``.
         public static let ignored = Kind(.ignored)
-        /// An interceptor vetoed the start of the call, or an interceptor or the endpoint vetoed its landing.
+        /// An interceptor vetoed the call's start, or an interceptor or the endpoint vetoed its landing.
         public static let vetoed = Kind(.vetoed)
-        /// The service responded with an error that does not concern business code, which is
-        /// ``FlightOutcome/serviceError``.
+        /// The service responded with an error that business code need not handle: ``FlightOutcome/serviceError``.
         public static let absorbed = Kind(.absorbed)
-        /// The call is stored, as ``FlightOutcome/queuedChange``, and is sent when that is possible; see
-        /// ``OfflinePolicy``. The result of sending it is the outcome of the call that sends it.
+        /// The call is stored as ``FlightOutcome/queuedChange`` and is sent later; see ``OfflinePolicy``. The later
+        /// sending has its own outcome.
         public static let queued = Kind(.queued)
 
-        /// The kind in one word, which stays the same from release to release.
+        /// The kind in one word. It does not change between releases.
         public var name: String { code.rawValue }
 
-        /// The kind in one word.
+        /// The kind in one word, equal to ``name``.
         public var description: String { name }
     }
 
-    /// The details of an outcome. The enum is indirect, since errors are large, and most calls have none.
+    /// The details of an outcome. The enum is indirect because errors are large and most calls have none.
     private indirect enum Detail {
         case error(NetworkError)
         case running(FlightID)
@@ -61,17 +60,17 @@ public struct FlightOutcome: Sendable, CustomStringConvertible {
         case change(UUID)
     }
 
-    /// The kind of the outcome.
+    /// The kind of the outcome, without its details.
     public let kind: Kind
     private let detail: Detail?
 
-    /// The error that the call landed with, if the outcome is ``Kind/failed``.
+    /// The error that the call landed with if the outcome is ``Kind/failed``; otherwise `nil`.
     public var error: NetworkError? { if case .error(let error) = detail { error } else { nil } }
-    /// The call that was in flight, if the outcome is ``Kind/joined`` or ``Kind/ignored``.
+    /// The call that was already in flight if the outcome is ``Kind/joined`` or ``Kind/ignored``; otherwise `nil`.
     public var runningFlight: FlightID? { if case .running(let flight) = detail { flight } else { nil } }
-    /// The error of the service, if the outcome is ``Kind/absorbed``.
+    /// The error of the service if the outcome is ``Kind/absorbed``; otherwise `nil`.
     public var serviceError: ServiceError? { if case .service(let error) = detail { error } else { nil } }
-    /// The stored change, if the outcome is ``Kind/queued``.
+    /// The identifier of the stored change if the outcome is ``Kind/queued``; otherwise `nil`.
     public var queuedChange: UUID? { if case .change(let change) = detail { change } else { nil } }
 
     private init(_ kind: Kind, _ detail: Detail? = nil) { (self.kind, self.detail) = (kind, detail) }
@@ -80,41 +79,41 @@ public struct FlightOutcome: Sendable, CustomStringConvertible {
     public static let succeeded = FlightOutcome(.succeeded)
     /// The outcome of a call that was cancelled.
     public static let cancelled = FlightOutcome(.cancelled)
-    /// The outcome of a call that a later one replaced.
+    /// The outcome of a call that a later call of its manager replaced.
     public static let replaced = FlightOutcome(.replaced)
-    /// The outcome of a call that was vetoed.
+    /// The outcome of a call whose start or landing was vetoed.
     public static let vetoed = FlightOutcome(.vetoed)
 
     /// The outcome of a call that landed with an error.
     public static func failed(_ error: NetworkError) -> FlightOutcome { FlightOutcome(.failed, .error(error)) }
 
-    /// The outcome of a call that joined an identical one.
+    /// The outcome of a call that joined the identical call `running`.
     public static func joined(running: FlightID) -> FlightOutcome { FlightOutcome(.joined, .running(running)) }
 
-    /// The outcome of a call that was not made because another one was in flight.
+    /// The outcome of a call that was not made because the call `running` was in flight.
     public static func ignored(running: FlightID) -> FlightOutcome { FlightOutcome(.ignored, .running(running)) }
 
-    /// The outcome of a call whose service responded with an error that does not concern business code.
+    /// The outcome of a call whose service responded with an error that business code need not handle.
     public static func absorbed(_ error: ServiceError) -> FlightOutcome { FlightOutcome(.absorbed, .service(error)) }
 
     /// The outcome of a call that is stored to be sent later.
     public static func queued(as change: UUID) -> FlightOutcome { FlightOutcome(.queued, .change(change)) }
 
-    /// The outcome in one word, as metrics and lists name it. It stays the same from release to release.
+    /// The outcome in one word, for metrics and lists. It does not change between releases.
     public var name: String { kind.name }
 
-    /// The outcome in one word.
+    /// The outcome in one word, equal to ``name``.
     public var description: String { name }
 }
 
-/// The number of a call, counted up from 1 in each layer.
+/// The number of a call. Each layer counts its calls from 1.
 public struct FlightID: Sendable, Hashable, Comparable, CustomStringConvertible {
-    /// The number.
+    /// The number of the call, at least 1.
     public let number: UInt64
 
-    /// The number after `#`.
+    /// The number with a leading `#`.
     public var description: String { "#\(number)" }
 
-    /// Whether `lhs` was made before `rhs`.
+    /// Returns whether `lhs` was made before `rhs`.
     public static func < (lhs: FlightID, rhs: FlightID) -> Bool { lhs.number < rhs.number }
 }

@@ -1,8 +1,8 @@
 import Foundation
 import HTTPTypes
 
-/// Encodes a record for programs: times are in seconds to the microsecond, and times of steps are counted from the
-/// start of the call. Unknown values are omitted.
+/// Encodes a record for programs. Times are in seconds, rounded to microseconds. The times of steps are counted from
+/// the start of the call. Unknown values are omitted.
 extension FlightRecord: Encodable {
     /// Encodes the record as one object.
     public func encode(to encoder: any Encoder) throws { try Form(self).encode(to: encoder) }
@@ -12,18 +12,17 @@ extension FlightRecord: Encodable {
         let network: String
         let service: String
         let endpoint: String
-        /// The date at which the call was made, in RFC 3339.
+        /// The date of the call in the format of RFC 3339.
         let date: String
         let seconds: Double
-        /// The same text as in a query, a format that programs can parse.
+        /// The parameters encoded like a URL query, which programs can parse.
         let parameters: String
-        /// The parameters that were sent, in the same format.
+        /// The parameters that were sent, encoded like a URL query.
         let sentParameters: String?
-        /// The outcome of the call, in one word.
         let outcome: String
-        /// The call that was in flight already, if this call joined it or was ignored.
+        /// The number of the call that was already in flight, if this call joined it or was ignored.
         let running: UInt64?
-        /// The identifier of the stored change, if the call is stored.
+        /// The identifier of the stored change, if the call was stored.
         let queuedChange: UUID?
         let error: NetworkError?
         let source: String?
@@ -52,10 +51,10 @@ extension FlightRecord: Encodable {
     private struct DecisionForm: Encodable {
         let at: Double
         let step: String
-        /// The name of the decision, one stable word.
+        /// The stable name of the decision.
         let name: String
         let fields: [String: String]?
-        /// The same in a few words.
+        /// The decision in a few words.
         let decision: String
 
         init(_ decision: Decision) {
@@ -71,7 +70,7 @@ extension FlightRecord: Encodable {
     private struct AttemptForm: Encodable {
         let method: String
         let url: String
-        /// Names and values in order, since a name may occur more than once.
+        /// Pairs of name and value in order. A list, because a name may occur more than once.
         let headers: [[String]]
         let requestByteCount: Int?
         let start: Double
@@ -138,16 +137,14 @@ extension FlightRecord: Encodable {
     }
 }
 
-/// An error for programs.
 extension NetworkError: Encodable {
-    /// Encodes the error as one object: `kind`, `step`, `message`, `attempt`, and `status`, `host` and `retryAfter`, in
-    /// seconds, if it has them.
+    /// Encodes the error as one object with the members `kind`, `step`, `message` and `attempt`. If known, it also
+    /// contains `status`, `host` and `retryAfter` in seconds.
     public func encode(to encoder: any Encoder) throws { try Form(self).encode(to: encoder) }
 
     private struct Form: Encodable {
         let kind: String
         let step: String
-        /// One sentence.
         let message: String
         let status: Int?
         let host: String?

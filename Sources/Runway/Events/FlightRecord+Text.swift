@@ -1,8 +1,7 @@
 import HTTPTypes
 
 extension FlightRecord: CustomStringConvertible {
-    /// Describes the call in one line: its name, its outcome, its duration, and the numbers of requests and of received
-    /// bytes.
+    /// Describes the call in one line: name, outcome, duration, number of requests, and number of received bytes.
     public var summary: String {
         var text = "\(id) \(service) \(endpoint) \(outcome.name)"
         if let error = outcome.error { text += ": \(error)" }
@@ -23,7 +22,7 @@ extension FlightRecord: CustomStringConvertible {
         return text.oneLine
     }
 
-    /// The summary, and a line for every request and every decision.
+    /// The summary, followed by a line for every request and every decision.
     public var description: String {
         var lines: [(elapsed: Duration, text: String)] = decisions.map { ($0.elapsed, $0.text) }
         for attempt in attempts {
@@ -37,19 +36,18 @@ extension FlightRecord: CustomStringConvertible {
                 lines.append((attempt.end ?? attempt.start, "wire: \(wire)"))
             }
         }
-        // Swift's sort is stable: decisions of one instant stay in order.
+        // Swift's sort is stable, so decisions with equal times stay in order.
         lines.sort { $0.elapsed < $1.elapsed }
         return ([summary] + lines.map { "    +\($0.elapsed.text)  \($0.text.oneLine)" }).joined(separator: "\n")
     }
 }
 
 extension FlightRecord.Decision {
-    /// The step in words and the decision, for people.
     package var text: String { "\(step.text): \(self)" }
 }
 
 extension Duration {
-    /// The duration as a person reads it: in the unit that fits, with three digits.
+    /// The duration in the most suitable unit, with three digits.
     public var text: String {
         let seconds = seconds
         let (value, unit) =

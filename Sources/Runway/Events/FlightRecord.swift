@@ -16,11 +16,11 @@ public import struct Foundation.Date
 public struct FlightRecord: Sendable, Identifiable {
     /// The number of the call in its layer.
     public var id: FlightID
-    /// The name of the layer.
+    /// The name of the layer that made the call.
     public var network: String
-    /// The name of the service.
+    /// The name of the called service.
     public var service: String
-    /// The name of the endpoint.
+    /// The name of the called endpoint type.
     public var endpoint: String
     /// The date at which the call was made.
     public var date: Date
@@ -28,20 +28,20 @@ public struct FlightRecord: Sendable, Identifiable {
     public var duration: Duration
     /// The parameters as the caller passed them; empty if there were none.
     public var parameters: Parameters
-    /// The parameters as they were sent, after the endpoint and interceptors completed them, including the common ones;
-    /// `nil` if the call ended before that.
+    /// The complete parameters that were sent: the endpoint and interceptors have completed them, and the common
+    /// parameters are included. `nil` if the call ended before.
     public var sentParameters: Parameters?
-    /// The decisions, in order.
+    /// The decisions of the stages and the manager, in order.
     public var decisions: [Decision]
     /// The requests that were passed to the transport, in order, with their responses.
     public var attempts: [Attempt]
-    /// The source of the response; `nil` if there was none.
+    /// The source of the response; `nil` if the call has no response.
     public var source: ResponseSource?
     /// The outcome of the call.
     public var outcome: FlightOutcome
-    /// Whether this record replaces an earlier one of the same call.
+    /// Whether this record replaces an earlier record of the same call. The default is `false`.
     public var isAmendment = false
-    /// The trace in which the call was made, if there is one.
+    /// The tracing context in which the call was made; `nil` if the call is not traced.
     public var traceContext: ServiceContext?
 
     /// One decision of a stage, and when it was made.
@@ -50,52 +50,50 @@ public struct FlightRecord: Sendable, Identifiable {
     /// let isRetried = record.decisions.contains { $0.step == .retrying && $0.name == "retried" }
     /// ```
     public struct Decision: Sendable, CustomStringConvertible {
-        /// The time since the call was made.
+        /// The time from the start of the call to the decision.
         public var elapsed: Duration
-        /// The step that decided.
+        /// The step in which the decision was made.
         public var step: FlightStep
-        /// The name of the decision, one word that stays the same from release to release.
+        /// The name of the decision in one word. It does not change between releases.
         public var name: String { decision.entry.name }
-        /// The values that belong to the decision, by their names; durations are in seconds.
+        /// The values that belong to the decision, by name. Durations are in seconds.
         public var fields: [String: String] { decision.entry.fields }
-        /// The decision in a few words, for people. The text may change with any release.
+        /// The decision in a few words, for readers. The text may change with any release.
         public var description: String { decision.entry.text }
-        /// The decision itself.
         package var decision: any StageDecision
     }
 
     /// One request that was passed to the transport. An unknown time or size is `nil`, never 0.
     public struct Attempt: Sendable {
-        /// The method.
+        /// The HTTP method of the request.
         public var method: HTTPRequest.Method
-        /// The absolute URL.
+        /// The absolute URL of the request.
         public var url: String
-        /// The header fields that Runway sent; the transport may have added its own.
+        /// The header fields that Runway sent. The transport may have added others.
         public var headerFields: HTTPFields
-        /// The size of the body of the request.
+        /// The size of the request body in bytes.
         public var requestByteCount: Int?
-        /// The body of the request, if ``Redaction/recordsBodies`` is set.
+        /// The request body if ``Redaction/recordsBodies`` is set; otherwise `nil`.
         public var requestBody: [UInt8]?
         /// The time from the start of the call until this request was passed to the transport.
         public var start: Duration
-        /// The time from the call to the end of this attempt.
+        /// The time from the start of the call to the end of this attempt.
         public var end: Duration?
-        /// The status of the response.
+        /// The status of the response; `nil` if no response was received.
         public var status: HTTPResponse.Status?
-        /// The header fields of the response.
+        /// The header fields of the response; `nil` if no response was received.
         public var responseHeaderFields: HTTPFields?
-        /// The size of the body of the response, with content codings undone.
+        /// The size of the response body in bytes, after content codings were removed.
         public var responseByteCount: Int?
-        /// The body of the response, if ``Redaction/recordsBodies`` is set.
+        /// The response body if ``Redaction/recordsBodies`` is set; otherwise `nil`.
         public var responseBody: [UInt8]?
-        /// The version of HTTP; `nil` if the transport does not report it.
+        /// The HTTP version of the response; `nil` if the transport does not report it.
         public var httpVersion: String?
-        /// The measurements of the transport; `nil` if it reports none.
+        /// The transport's measurements; `nil` if the transport reports none.
         public var wire: WireRecord?
-        /// The reason why there was no response; `nil` if there was one.
+        /// The reason why no response was received; `nil` if a response was received.
         public var failure: String?
     }
 
-    /// Returns the decisions of one type, in order.
     package func decisions<D: StageDecision>(of type: D.Type) -> [D] { decisions.compactMap { $0.decision as? D } }
 }

@@ -1,23 +1,21 @@
 import HTTPTypes
 
-/// The secrets that authenticate a call. They are removed from its record, whatever the names of the fields that
-/// contain them.
+/// The secrets that authenticate a call. They are removed from the call's record, regardless of the names of the fields
+/// that contain them.
 struct FlightSecrets: Sendable {
-    /// The header fields that contain a secret.
     private(set) var fields: Set<HTTPField.Name> = []
-    /// The secrets themselves, which a URL or a field of the response may contain.
+    /// The secret texts, which may also occur in a URL or in a field of the response.
     private(set) var texts: [String] = []
 
-    /// Whether the body contains a secret.
+    /// Whether the request body contains a secret.
     private(set) var isInBody = false
 
-    /// Whether there is nothing to mask in texts and fields.
     var isEmpty: Bool { fields.isEmpty && texts.isEmpty }
 
     mutating func add(_ fields: Set<HTTPField.Name>, _ texts: [String], isInBody: Bool = false) {
         if isInBody { self.isInBody = true }
         self.fields.formUnion(fields)
-        // A shorter one would match texts that are not secret.
+        // A shorter secret would also match texts that are not secret.
         for text in texts where text.utf8.count >= 8 {
             var escaped = ""
             escaped.appendPercentEncoded(text, allowing: PercentEncoding.unreserved)
@@ -29,8 +27,8 @@ struct FlightSecrets: Sendable {
         texts.reduce(text) { $0.contains($1) ? $0.replacing($1, with: Redaction.placeholder) : $0 }
     }
 
-    /// Masks a text that may end in the start of a body. A secret that is cut off at the end is masked, too, if at
-    /// least 8 bytes of it are there.
+    /// Masks secrets in an excerpt of a body. A secret that is cut off at the end of the excerpt is also masked, if at
+    /// least 8 bytes of it are left.
     func masked(start text: String) -> String {
         var masked = masked(text)
         for secret in texts where masked.hasSuffix("…") {
@@ -52,6 +50,7 @@ struct FlightSecrets: Sendable {
 }
 
 extension Redaction {
-    /// Returns the secrets of a call that are masked: all, unless a developer chose to see every header field.
+    /// Returns the secrets of a call that must be masked. If the developer chose to see every header field, none are
+    /// masked.
     func hidden(_ secrets: FlightSecrets) -> FlightSecrets { headerFields.isEmpty ? FlightSecrets() : secrets }
 }

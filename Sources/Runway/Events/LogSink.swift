@@ -13,18 +13,18 @@ public import Logging
 public struct LogSink: EventSink {
     private let logger: Logger
 
-    /// Writes records to a logger. The default has the label `runway`.
+    /// Creates a sink that writes records to `logger`. The default logger has the label `runway`.
     public init(logger: Logger = Logger(label: "runway")) {
         self.logger = logger
     }
 
-    /// Logs one record; of a record that amends another, the last decision.
+    /// Logs one record. If the record amends an earlier one, logs only the last decision.
     public func receive(_ record: FlightRecord) {
         if record.isAmendment {
             guard let last = record.decisions.last else { return }
             return logger.warning("\(record.id) \("\(last)".oneLine)", metadata: record.metadata)
         }
-        // The arguments are closures that swift-log runs only if the level is enabled, so that no unused text is made.
+        // swift-log evaluates the arguments only if the level is enabled, so no unused text is created.
         logger.log(level: record.outcome.logLevel, "\(record.summary)", metadata: record.metadata)
         for attempt in record.attempts { logger.debug("\(record.id) \(attempt.curlCommand)") }
         logger.trace("\(record.description)")
@@ -38,7 +38,6 @@ extension FlightRecord {
 }
 
 extension FlightOutcome {
-    /// The log level of this outcome.
     var logLevel: Logger.Level {
         switch kind {
         case .succeeded: .info
@@ -46,7 +45,7 @@ extension FlightOutcome {
         case .cancelled, .replaced, .joined, .ignored: .debug
         default:
             switch error?.outlook.obstacle {
-            // It does not pass unless somebody does something about it.
+            // These obstacles remain until somebody acts.
             case .app, .device, .unreadable, .untrusted: .error
             case .ended: .debug
             default: .warning

@@ -18,12 +18,13 @@ public import Metrics
 public struct MetricsSink: EventSink {
     private let factory: any MetricsFactory
 
-    /// Counts and times calls with a factory. The default is the one the process was bootstrapped with.
+    /// Creates a sink that counts and times calls with `factory`. The default is the factory that the process was
+    /// bootstrapped with.
     public init(factory: any MetricsFactory = MetricsSystem.factory) {
         self.factory = factory
     }
 
-    /// Counts one record; a record that amends one that was counted is skipped.
+    /// Counts one record. Skips a record that amends one that was already counted.
     public func receive(_ record: FlightRecord) {
         if record.isAmendment { return }
         let api = [("service", record.service), ("endpoint", record.endpoint)]

@@ -16,34 +16,35 @@ import Synchronization
 ///     tokens: FileTokenStore(folder: folder))
 /// ```
 public struct Redaction: Sendable, Equatable {
-    /// Replaces a secret.
+    /// The text that replaces a secret.
     public static let placeholder = JSONRedaction.mask
 
-    /// Header fields whose values are secret, in addition to those that ``names`` matches.
+    /// The header fields whose values are secret, in addition to those that ``names`` matches. The default is
+    /// ``secretHeaderFields``.
     public var headerFields: Set<HTTPField.Name> { didSet { knownFields = KnownFields() } }
-    /// The names of parameters, members and header fields whose values are secret, in queries, forms, JSON and
-    /// messages.
+    /// The names of secret parameters, members and header fields. Values with these names are redacted in queries,
+    /// forms, JSON and messages.
     ///
-    /// The default matches the words of a name, so `X-Vault-Token`, `X-Session-Id` and `X-Amz-Signature` need not be
-    /// listed.
+    /// The default matches single words within a name, so `X-Vault-Token`, `X-Session-Id` and `X-Amz-Signature` need
+    /// not be listed.
     public var names: JSONRedaction { didSet { knownFields = KnownFields() } }
-    /// Whether records hold bodies. Forms and JSON in them have their secrets redacted. The default is `false`.
+    /// Whether records contain bodies. Secrets in forms and JSON are redacted. The default is `false`.
     public var recordsBodies: Bool
-    /// The header fields that were judged to be secret or not. All copies of the redaction share them.
+    /// Caches whether each header field is secret. All copies of the redaction share the cache.
     private var knownFields = KnownFields()
 
-    /// Removes secrets and bodies.
+    /// The default rules: secrets are redacted, and bodies are not recorded.
     public static let `default` = Redaction()
 
-    /// Removes nothing and records bodies. For a developer's own machine.
+    /// Rules that redact nothing and record bodies. Use them only on a developer's own machine.
     public static let none = Redaction(headerFields: [], names: .none, recordsBodies: true)
 
-    /// Makes the rules for records, logs and errors; see the properties for the defaults.
+    /// Creates the rules for records, logs and errors.
     ///
     /// - Parameters:
-    ///   - headerFields: Header fields whose values are secret. The default are those that carry credentials or
-    ///     signatures.
-    ///   - names: Names of parameters, members and header fields whose values are secret. The default is
+    ///   - headerFields: The header fields whose values are secret. The default contains the fields that carry
+    ///     credentials or signatures.
+    ///   - names: The names of parameters, members and header fields whose values are secret. The default is
     ///     `JSONRedaction.default`.
     ///   - recordsBodies: Whether records contain bodies. The default is `false`.
     public init(
@@ -69,19 +70,20 @@ extension Redaction {
         return HTTPFields(
             fields.map { field in
                 if isSecret(field.name) { return HTTPField(name: field.name, value: Self.placeholder) }
-                // Any field may contain a URL: `Location`, `Link`, `Refresh` and those that a service defines.
+                // Any field may contain a URL: not only `Location`, `Link` and `Refresh`, but also the service's own
+                // fields.
                 return mayHoldSecret(field.value)
                     ? HTTPField(name: field.name, value: redacted(urlsIn: field.value)) : field
             })
     }
 
-    /// Whether the value of a header field of this name is secret.
+    /// Returns whether the values of this header field are secret.
     func isSecret(_ name: HTTPField.Name) -> Bool {
         knownFields.isSecret(name) { headerFields.contains(name) || names.isSecretField(name.rawName) }
     }
 
-    /// Returns a field's value with its URLs redacted. Those of `Link` are in angle brackets (RFC 8288 §3), which no
-    /// URL contains.
+    /// Returns a field's value with redacted URLs. A `Link` field has its URLs in angle brackets (RFC 8288 §3), which
+    /// no URL contains.
     private func redacted(urlsIn value: String) -> String {
         guard value.utf8.first == UInt8(ascii: "<") else { return redacted(url: value) }
         var text = ""
@@ -113,22 +115,23 @@ extension Redaction {
         }
     }
 
-    /// Returns a URL with the values of secret parameters replaced, in its query and in its fragment.
+    /// Returns a URL in which secret parameters of the query and the fragment are masked.
     package func redacted(url: String) -> String { redacted(url: url, depth: 0) }
 
     private func redacted(url: String, depth: Int) -> String {
-        // Most URLs contain no possible secret, and this runs for every request.
+        // This function runs for every request, and most URLs can't contain a secret.
         if !mayHoldSecret(url) { return url }
-        // By scalars: a sign with a mark that combines is another `Character`, and the same sign to a server.
+        // The text is split by scalars: a sign with a combining mark is another `Character`, but a server still reads
+        // it as the sign.
         let url = Self.withoutUserInfo(url).unicodeScalars
         guard let mark = url.firstIndex(where: { $0 == "?" || $0 == "#" }) else { return String(url) }
         let parts = url[url.index(after: mark)...].split(separator: "#", omittingEmptySubsequences: false)
         return String(url[...mark]) + parts.map { redacted(pairs: $0, depth: depth) }.joined(separator: "#")
     }
 
-    /// Whether a URL has a user's name, or a secret parameter.
+    /// Returns whether a URL may contain user information or a secret parameter.
     private func mayHoldSecret(_ url: String) -> Bool {
-        // Most texts have none of these signs, and this function is called for every header field on a record.
+        // This function runs for every header field of a record, and most values contain none of these signs.
         let hasSign =
             url.utf8.withContiguousStorageIfAvailable { $0.contains(where: Self.isSign) }
             ?? url.utf8.contains(where: Self.isSign)
@@ -142,23 +145,22 @@ extension Redaction {
         }
     }
 
-    /// Whether a byte of a URL may be next to a secret or to a URL within the URL.
+    /// Returns whether a byte of a URL may be next to a secret or to a nested URL.
     private static func isSign(_ byte: UInt8) -> Bool {
         byte == UInt8(ascii: "@") || byte == UInt8(ascii: "?") || byte == UInt8(ascii: "#") || byte == UInt8(ascii: "%")
     }
 
-    /// Whether a value in a URL may be a URL itself: it has an escaped "?", "#" or "@".
+    /// Returns whether a value in a URL may be a URL itself, because it contains an escaped "?", "#" or "@".
     private static func mayHoldURL(_ url: String) -> Bool {
         guard url.utf8.contains(UInt8(ascii: "%")) else { return false }
         return ["%3F", "%3f", "%23", "%40"].contains { url.utf8.firstRange(of: $0.utf8) != nil }
     }
 
-    /// Returns the name of a parameter, unescaped.
     private static func decoded(_ name: String) -> String {
         name.utf8.contains(UInt8(ascii: "%")) ? name.removingPercentEncoding ?? name : name
     }
 
-    /// Returns a URL, which need not be well formed, without the user's name and password.
+    /// Removes the user information from a URL, even if the URL is malformed.
     static func withoutUserInfo(_ url: String) -> String {
         let scalars = url.unicodeScalars
         guard let start = scalars.firstRange(of: "//".unicodeScalars)?.upperBound else { return url }
@@ -177,22 +179,22 @@ extension Redaction {
         }.joined(separator: "&")
     }
 
-    /// Whether a value is a URL, escaped or not, that contains a secret, such as the return address of a login. At most
-    /// three nested URLs are examined.
+    /// Returns whether a value is a URL with a secret, escaped or not, such as the return address of a login. Examines
+    /// at most three levels of nested URLs.
     private func isURLWithSecret(_ value: String, depth: Int) -> Bool {
         if depth > 2 { return false }
         let url = Self.decoded(value)
         return redacted(url: url, depth: depth + 1) != url
     }
 
-    /// Returns the detail of an error, which may contain the start of a body. The common secrets are masked there
-    /// already; an app may have named others.
+    /// Returns the detail of an error without secrets. The detail may contain an excerpt of a body. Common secrets are
+    /// already masked there, but an app may have named others.
     func redacted(detail: String) -> String {
         if names == .default || names == .none { return detail }
         return names.redactedText(of: detail.utf8, maximumByteCount: 2 * detail.utf8.count)
     }
 
-    /// Returns the outcome without the response and the underlying error that a failure carries; both may hold secrets.
+    /// Removes the response and the underlying error from a failure. Both may contain secrets.
     func redacted(_ outcome: FlightOutcome) -> FlightOutcome {
         guard var error = outcome.error, self != .none else { return outcome }
         error.rawData = nil
@@ -211,7 +213,7 @@ extension Redaction {
         attempt.responseHeaderFields = attempt.responseHeaderFields.map(redacted)
     }
 
-    /// Returns a body without the secrets that can be found: in JSON, whatever its media type is, and in forms.
+    /// Returns a body with masked secrets. Secrets are found in forms, and in JSON under any media type.
     private func redacted(body: [UInt8], _ contentType: String?) -> [UInt8] {
         guard names != .none, !body.isEmpty else { return body }
         let mediaType = contentType.flatMap { MediaType($0) }
@@ -220,7 +222,8 @@ extension Redaction {
             return Array(text.utf8)
         }
         if mediaType?.isJSON == true {
-            // Invalid JSON, for instance truncated; a mask may be longer than the secret that it replaces.
+            // The JSON is invalid, for example truncated. A mask may be longer than the secret that it replaces, so the
+            // limit exceeds the size of the body.
             return Array(names.redactedText(of: body, maximumByteCount: 16 * body.count).utf8)
         }
         if mediaType?.subtype == "x-www-form-urlencoded", let text = String(validating: body, as: UTF8.self) {
@@ -230,17 +233,16 @@ extension Redaction {
     }
 }
 
-/// Remembers which header fields are secret. Responses have the same few fields over and over, and reading the words of
-/// a name takes longer than the rest of a field's record.
+/// Caches whether a header field is secret. Responses repeat the same few fields, and splitting a name into words takes
+/// longer than recording the rest of the field.
 private final class KnownFields: Sendable, Equatable {
-    /// The largest number of names. If more names arrive, all are forgotten and judged again.
+    /// The maximum number of cached names. If more names arrive, the cache is emptied.
     private static let maximumCount = 256
 
-    /// Guards the verdicts by name. The names are stored as they are written, since capital letters divide the words of
-    /// a name.
+    /// Guards the results by name. Names are stored with their case, because capital letters separate words.
     private let verdicts = Mutex<[String: Bool]>([:])
 
-    /// Always `true`: the verdicts follow from the other properties of a redaction.
+    /// Always `true`, because the cache depends only on other properties of the redaction.
     static func == (_: KnownFields, _: KnownFields) -> Bool { true }
 
     func isSecret(_ name: HTTPField.Name, _ judge: () -> Bool) -> Bool {
@@ -255,7 +257,7 @@ private final class KnownFields: Sendable, Equatable {
 }
 
 extension ParameterValue {
-    /// Whether there may be names within it.
+    /// Whether the value may contain further names.
     fileprivate var isNested: Bool {
         switch self {
         case .array, .object: true

@@ -1,8 +1,9 @@
-/// The decision of a stage about one call, as enums and numbers; the text is made only when the record is read.
+/// The decision of a stage about one call. It consists of enums and numbers; its text is created only when the record
+/// is read.
 package protocol StageDecision: Sendable, CustomStringConvertible {
-    /// The step of the call that decides.
+    /// The step of the call that makes the decision.
     static var step: FlightStep { get }
-    /// The decision as the record contains it.
+    /// The decision in the form that the record contains.
     var entry: DecisionRecord { get }
 }
 
@@ -10,13 +11,13 @@ extension StageDecision {
     package var description: String { entry.text }
 }
 
-/// A decision as the record shows it.
+/// The name, values and text of a decision in a record.
 package struct DecisionRecord: Sendable, Equatable {
-    /// The name of the decision, one stable word.
+    /// The stable name of the decision in one word.
     package var name: String
-    /// The values that belong to it; durations are in seconds.
+    /// The values that belong to the decision. Durations are in seconds.
     package var fields: [String: String]
-    /// All of it in a few words, for people.
+    /// The decision in a few words, including its values.
     package var text: String
 
     package init(_ name: String, _ text: String) { self.init(name: name, fields: [:], text: text) }
@@ -34,13 +35,12 @@ package struct DecisionRecord: Sendable, Equatable {
 }
 
 extension Duration {
-    /// The duration in seconds, rounded to the microsecond: smaller differences are noise of the clock.
+    /// The duration in seconds, rounded to microseconds, since the clock is not more accurate.
     package var roundedSeconds: Double {
         Double(components.seconds * 1_000_000 + components.attoseconds / 1_000_000_000_000) / 1e6
     }
 }
 
-/// A decision of an app's own stage.
 struct CustomDecision: StageDecision {
     static var step: FlightStep { .landing }
     let entry: DecisionRecord

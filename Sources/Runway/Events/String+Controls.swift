@@ -1,5 +1,6 @@
 extension String {
-    /// The text in one line, with control characters as `\u{A}`: text from a server can't add lines to a log.
+    /// The text in one line. Control characters are escaped like `\u{A}`, so text from a server can't add lines to a
+    /// log.
     package var oneLine: String {
         escapingControls { _, _ in
             true
@@ -8,9 +9,10 @@ extension String {
         }
     }
 
-    /// The text as a terminal can show it safely, with control characters as `\u001B`; line feeds, CRLF and tabs stay.
+    /// The text in a form that is safe for terminals. Control characters are escaped like `\u001B`; line feeds, CRLF
+    /// and tabs remain.
     ///
-    /// JSON uses the same escapes, so JSON stays the same JSON.
+    /// JSON uses the same escapes, so the meaning of JSON does not change.
     package var terminalText: String {
         escapingControls { scalar, next in
             scalar != "\n" && scalar != "\t" && !(scalar == "\r" && next == "\n")
@@ -20,16 +22,16 @@ extension String {
         }
     }
 
-    /// Returns the text with the control characters escaped for which `isEscaped` returns `true`; it also receives the
-    /// next character.
+    /// Returns the text with some control characters escaped. `isEscaped` receives a control character and the next
+    /// character, and decides.
     private func escapingControls(
         where isEscaped: (_ scalar: Unicode.Scalar, _ next: Unicode.Scalar?) -> Bool,
         as escape: (Unicode.Scalar) -> String
     ) -> String {
-        // Most texts need no change, and are not copied.
+        // Most texts need no change and are returned without a copy.
         if !unicodeScalars.contains(where: \.isControl) { return self }
         var text = ""
-        // "\r\n" is one character, and two scalars.
+        // "\r\n" is one character but two scalars.
         var rest = unicodeScalars[...]
         while let scalar = rest.popFirst() {
             if scalar.isControl, isEscaped(scalar, rest.first) {
@@ -43,9 +45,9 @@ extension String {
 }
 
 extension Unicode.Scalar {
-    /// Whether a terminal may act on this character, or show the text after it in another order or line. These are
-    /// control characters, separators of lines and paragraphs (the categories Cc, Zl and Zp of Unicode), and characters
-    /// that set the direction of text (UAX #9 §2). All are below U+10000.
+    /// Whether a terminal may interpret this character, or reorder or break text because of it. These are control
+    /// characters, line and paragraph separators (Unicode categories Cc, Zl and Zp), and characters that set the text
+    /// direction (UAX #9 §2). All are below U+10000.
     fileprivate var isControl: Bool {
         switch value {
         case 0..<0x20, 0x7F..<0xA0, 0x2028, 0x2029: true

@@ -17,12 +17,12 @@ public import Tracing
 public struct TracingSink: EventSink {
     private let tracer: any Tracer
 
-    /// Sends spans to a tracer. The default is the tracer with which the process was bootstrapped.
+    /// Creates a sink that sends spans to `tracer`. The default is the tracer that the process was bootstrapped with.
     public init(tracer: any Tracer = InstrumentationSystem.tracer) {
         self.tracer = tracer
     }
 
-    /// Creates the span of one record; a span that has ended is not amended.
+    /// Creates the span of one record. Skips a record that amends an earlier one, since the span has ended.
     public func receive(_ record: FlightRecord) {
         if record.isAmendment { return }
         let span = tracer.startSpan(
@@ -45,7 +45,7 @@ public struct TracingSink: EventSink {
             span.addEvent(SpanEvent(name: "request", at: SpanInstant(record, after: attempt.start)))
         }
         if let error = record.outcome.error {
-            // The conventions require the status if it is the reason of the failure.
+            // The OpenTelemetry conventions require the status if it is the reason for the failure.
             let status = error.status.flatMap { $0.code >= 400 ? "\($0.code)" : nil }
             span.attributes["error.type"] = status ?? error.kind.name
             span.recordError(error, attributes: [:], at: SpanInstant(record, after: record.duration))
@@ -56,7 +56,7 @@ public struct TracingSink: EventSink {
 }
 
 extension FlightRecord.Attempt {
-    /// The origin of the request; `nil` if its URL has no origin.
+    /// The origin of the request; `nil` if the URL has none.
     fileprivate var origin: Origin? {
         guard let mark = url.firstRange(of: "://") else { return nil }
         let authority = url[mark.upperBound...].prefix { $0 != "/" && $0 != "?" && $0 != "#" }
@@ -68,11 +68,10 @@ extension FlightRecord.Attempt {
 }
 
 extension Origin {
-    /// The host's name or address, an IPv6 one without brackets.
+    /// The host's name or address; an IPv6 address is without brackets.
     fileprivate var address: String { host.hasPrefix("[") ? String(host.dropFirst().dropLast()) : host }
 }
 
-/// An instant of a call on the wall clock.
 private struct SpanInstant: TracerInstant {
     let nanosecondsSinceEpoch: UInt64
 

@@ -1,47 +1,48 @@
-/// The measurements of the transport for one request: the connection, the duration of each phase, and the bytes sent
-/// and received.
+/// The transport's measurements for one request: the connection, the duration of each phase, and the bytes sent and
+/// received.
 ///
-/// An unknown value is `nil`, never 0. The times of ``dns``, ``tcp`` and ``tls`` belong to the connection and are
-/// recorded only for the request that opened it; they are `nil` for a request on an existing connection.
+/// An unknown value is `nil`, never 0. The times ``dns``, ``tcp`` and ``tls`` belong to the connection. They are
+/// recorded only for the request that opened the connection, and are `nil` for later requests.
 public struct WireRecord: Sendable, Equatable {
-    /// Whether the connection was there already.
+    /// Whether the request used an existing connection; `nil` if unknown.
     public var isReused: Bool?
-    /// The address that was dialled, with its port; the address of the proxy if one is used.
+    /// The address of the connection, with the port. If a proxy is used, it is the proxy's address. `nil` if unknown.
     public var address: String?
-    /// Every address that was dialled for the connection, in order, recorded only for the request that opened it; empty
-    /// if that is unknown. The one that won is ``address``.
+    /// The addresses that were dialled for the connection, in order. Recorded only for the request that opened the
+    /// connection; empty if unknown. ``address`` is the one that connected first.
     package var dialed: [DialedAddress] = []
-    /// The version of TLS, such as `TLSv1.3`; `nil` without TLS.
+    /// The TLS version, such as `TLSv1.3`; `nil` if the connection does not use TLS.
     public var tlsVersion: String?
-    /// The time that the request waited for a connection, which includes the three that follow.
+    /// The time that the request waited for a connection, including ``dns``, ``tcp`` and ``tls``.
     public var queueing: Duration?
-    /// The time that the lookup of the host's addresses took.
+    /// The time that the DNS lookup took.
     public var dns: Duration?
-    /// The time that the TCP connection took.
+    /// The time that it took to open the TCP connection.
     public var tcp: Duration?
     /// The time that the TLS handshake took.
     public var tls: Duration?
-    /// The time from the first byte of the request to its last, as they were passed to the system.
+    /// The time from the first to the last byte of the request, measured when bytes are passed to the system.
     public var sending: Duration?
-    /// The time from the end of the request to the first byte of the response's head.
+    /// The time from the end of the request to the first byte of the response.
     public var waiting: Duration?
-    /// The time from the first byte of the response's head to the end of its body.
+    /// The time from the first byte of the response to the end of its body.
     public var receiving: Duration?
-    /// The bytes of the request as they were sent, head and framing included, before TLS.
+    /// The number of bytes sent for the request, including header fields and framing, before TLS encryption.
     public var sentByteCount: Int?
-    /// The bytes of the response as received, including head, framing and content coding, after TLS.
+    /// The number of bytes received for the response, including header fields, framing and content coding, after TLS
+    /// decryption.
     public var receivedByteCount: Int?
-    /// The statuses of the interim responses before the final one, such as 103, in order. At most 16 are stored.
+    /// The statuses of the interim responses (1xx), such as 103, in order. At most 16 are stored.
     public var informationalStatuses: [Int] = []
 
-    /// The number of times that the request was moved to another connection because the server had closed the first one
-    /// before the response, or reported that it had not processed the request.
+    /// The number of times that the request was moved to another connection. This happens if the server closed the
+    /// connection before the response, or reported that it had not processed the request.
     public var moveCount = 0
 
-    /// Starts without any measurement, to be filled by a transport.
+    /// Creates a record without measurements. A transport sets them.
     public init() {}
 
-    /// The phases in their order: the name of each in the record's text and in JSON, and its time.
+    /// The phases in order. Each has a name for the record's text and JSON, and a time.
     static let phases: [(name: String, time: any KeyPath<WireRecord, Duration?> & Sendable)] = [
         ("queueing", \.queueing), ("dns", \.dns), ("tcp", \.tcp), ("tls", \.tls), ("sending", \.sending),
         ("waiting", \.waiting), ("receiving", \.receiving),
@@ -49,7 +50,7 @@ public struct WireRecord: Sendable, Equatable {
 }
 
 extension WireRecord: CustomStringConvertible {
-    /// One line in the manner of curl's timings: the connection, the times, the bytes.
+    /// One line in the style of curl's timings: the connection, the times, and the bytes.
     public var description: String {
         var texts: [String] = []
         switch isReused {
@@ -73,20 +74,17 @@ extension WireRecord: CustomStringConvertible {
     }
 }
 
-/// An address that was dialled for a connection, whether it won or not.
+/// An address that was dialled for a connection, even if another address connected first.
 package struct DialedAddress: Sendable, Equatable, CustomStringConvertible {
-    /// The address, without a port.
     package var address: String
-    /// The time at which the address was dialled, counted from the beginning of the dial, which includes the lookup of
-    /// the host.
+    /// The time from the start of the DNS lookup until the address was dialled.
     package var start: Duration
 
-    /// Records that an address is dialled from an instant on.
     package init(_ address: String, at start: Duration) {
         self.address = address
         self.start = start
     }
 
-    /// The address and when it was dialled, such as `203.0.113.7 after 250 ms`.
+    /// The address and its start, such as `203.0.113.7 after 250 ms`.
     package var description: String { "\(address) after \(start.text)" }
 }

@@ -1,8 +1,8 @@
-/// The containers that apps of one team share on iOS and its siblings.
+/// The containers that apps of one team share on iOS, tvOS, watchOS and visionOS.
 ///
-/// No file there is locked: the system ends an app that is suspended while it holds a lock on one (the exception code
-/// 0xdead10cc). What locks exclude elsewhere is then excluded within one process at most.
+/// Files in them are not locked: the system terminates an app that is suspended while it holds a file lock there
+/// (exception code 0xdead10cc). Without locks, exclusion works only within one process.
 package enum AppGroup {
-    /// Whether a path is in such a container. Those of macOS, which suspends no app, do not count.
+    /// Returns whether a path is in such a container. Containers of macOS do not count, because macOS suspends no app.
     package static func contains(_ path: String) -> Bool { path.contains("/Containers/Shared/AppGroup/") }
 }

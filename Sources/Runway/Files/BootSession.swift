@@ -4,10 +4,10 @@ import Foundation
     import Darwin
 #endif
 
-/// Identifies the time since the last start of the system: bytes that were written in it have not been lost with the
-/// power.
+/// Identifies the time since the last boot. Bytes that were written in the current session can't have been lost in a
+/// power failure.
 package enum BootSession {
-    /// The name of the present one; `nil` if the system does not report it.
+    /// The name of the current session; `nil` if the system does not report it.
     package static var name: String? {
         #if canImport(Darwin)
             var bytes = [UInt8](repeating: 0, count: 64)

@@ -1,12 +1,11 @@
 import Dispatch
 
-/// Performs operations that may wait for a disk, one after the other, away from the threads that all tasks share.
+/// Performs operations that may wait for a disk, one after the other, outside the threads of Swift's tasks.
 ///
-/// An operation that was enqueued is performed even if the task that waits for it is cancelled.
+/// An enqueued operation is performed even if the task that waits for it is cancelled.
 final class DiskQueue: Sendable {
     private let queue = DispatchQueue(label: "runway.disk")
 
-    /// Runs the operation, and returns its result.
     func run<Value: Sendable>(
         _ operation: @escaping @Sendable () throws(FileError) -> Value
     ) async throws(FileError) -> Value {

@@ -1,14 +1,14 @@
 import Foundation
 import Synchronization
 
-/// Lets one transfer of a layer at a time use a file. A transfer that follows a cancelled one waits until that has
-/// closed the file; any other download fails, and any other upload does without the file.
+/// Ensures that only one transfer of a layer uses a file at a time. If the current transfer was cancelled, the next one
+/// waits until the file is closed. Otherwise a second download fails, and a second upload continues without the file.
 final class FileClaims: Sendable {
     private struct Claim {
         let number: UInt64
-        /// Whether the task of the transfer was cancelled, so that the transfer is about to end.
+        /// Whether the task of the transfer was cancelled, so that the transfer will end soon.
         var isCancelled: Bool
-        /// The transfers that wait for its end.
+        /// The transfers that wait for this transfer to end.
         var waiters: [UInt64: CheckedContinuation<WaitEnd, Never>] = [:]
     }
 
@@ -23,12 +23,12 @@ final class FileClaims: Sendable {
         case refused
     }
 
-    /// Guards the files that transfers use, by their paths.
+    /// Guards the claims by file path.
     private let state = Mutex(State())
 
-    /// Runs a download as the only one that writes the file.
+    /// Runs a download while no other transfer writes the file.
     ///
-    /// - Throws: ``NetworkError/Kind/storage`` if another download that was not cancelled writes it;
+    /// - Throws: ``NetworkError/Kind/storage`` if another download writes the file and was not cancelled;
     ///   ``NetworkError/Kind/cancelled`` or ``NetworkError/Kind/timedOut`` if the call ends while it waits; otherwise
     ///   the errors of `download`.
     func run<Value>(
@@ -52,7 +52,7 @@ final class FileClaims: Sendable {
         return try result.get()
     }
 
-    /// Claims a file without waiting, until ``release(_:)``; returns `false` if another transfer has it.
+    /// Claims a file until ``release(_:)``, without waiting. Returns `false` if another transfer has claimed it.
     func claim(_ path: String) -> Bool {
         state.withLock { state in
             guard state.claims[path] == nil else { return false }
@@ -62,10 +62,10 @@ final class FileClaims: Sendable {
         }
     }
 
-    /// Records that the transfer that claimed a file was cancelled. Its owner calls it before ``release(_:)``.
+    /// Records that the transfer with the claim was cancelled. Its owner must call this before ``release(_:)``.
     func cancel(_ path: String) { state.withLock { $0.claims[path]?.isCancelled = true } }
 
-    /// Waits while a cancelled transfer has a file.
+    /// Waits while a cancelled transfer uses a file.
     ///
     /// - Throws: ``NetworkError/Kind/cancelled`` or ``NetworkError/Kind/timedOut`` if the call ends while it waits.
     func waitForCancelled(_ path: String, in flight: Flight) async throws(NetworkError) {
@@ -97,17 +97,19 @@ final class FileClaims: Sendable {
     private func attempt(_ path: String, _ number: UInt64) -> Attempt {
         state.withLock { state in
             if let claim = state.claims[path] { return claim.isCancelled ? .mustWait : .refused }
-            // A task that is cancelled from now on changes the claim, since it has to wait for the lock.
+            // If the task is cancelled from now on, its cancellation handler waits for the lock and then marks the
+            // claim as cancelled.
             state.claims[path] = Claim(number: number, isCancelled: Task.isCancelled)
             return .claimed
         }
     }
 
-    /// Waits until a file that is being written no longer is.
+    /// Waits until no transfer uses the file.
     private func waitForEnd(_ path: String, _ number: UInt64, in flight: Flight) async throws(NetworkError) {
         let end = await flight.wait { continuation in
             state.withLock { state in
-                // Meanwhile another transfer may have claimed it, which the caller does not wait for.
+                // Another transfer may have claimed the file in the meantime. The caller does not wait for that
+                // transfer.
                 guard state.claims[path]?.isCancelled == true else { return .granted }
                 state.claims[path]?.waiters[number] = continuation
                 return nil
@@ -124,7 +126,7 @@ final class FileClaims: Sendable {
         }
     }
 
-    /// Lets other transfers have a file that was claimed.
+    /// Ends the claim, so that other transfers can claim the file.
     func release(_ path: String) {
         let waiters = state.withLock { $0.claims.removeValue(forKey: path)?.waiters ?? [:] }
         for waiter in waiters.values { waiter.resume(returning: .granted) }

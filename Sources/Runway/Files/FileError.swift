@@ -1,20 +1,20 @@
 import Foundation
 
-/// The failure of an operation on a file, as the system or Runway reports it.
+/// The failure of a file operation, reported by the system or by Runway.
 package struct FileError: DescribedError {
     let path: String
     /// The operation that failed, such as `can't be written`.
     let problem: String
-    /// The reason in the system's words, such as `No space left on device`, or in Runway's own.
+    /// The reason: the system's text, such as `No space left on device`, or Runway's own text.
     let reason: String
-    /// The system's error number, such as `ENOSPC`; `nil` for an error of Runway's own.
+    /// The system's error number, such as `ENOSPC`; `nil` if Runway reports the failure.
     let code: CInt?
 
     init(_ path: String, _ problem: String, reason: String) {
         self.init(path: path, problem: problem, reason: reason, code: nil)
     }
 
-    /// Creates the error of the system call that just failed on this thread.
+    /// Creates the error from `errno` of the last system call on this thread.
     init(_ path: String, _ problem: String) {
         let code = errno
         self.init(path: path, problem: problem, reason: String(cString: strerror(code)), code: code)
@@ -31,6 +31,5 @@ package struct FileError: DescribedError {
 }
 
 extension NetworkError {
-    /// Creates the error of an operation on a file.
     init(_ error: FileError, in step: FlightStep) { self.init(.storage, in: step, "\(error)", underlying: error) }
 }

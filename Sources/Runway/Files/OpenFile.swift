@@ -8,15 +8,13 @@ import Foundation
     import Musl
 #endif
 
-/// An open file and the operations on it, each at an explicit offset. It is closed when the last reference to it is
-/// released.
+/// An open file with operations at explicit offsets. The file is closed when the last reference is released.
 ///
 /// Every operation may wait for the disk: see ``DiskQueue``.
 final class OpenFile: Sendable {
-    /// The system's metadata of a file.
     struct Metadata: Equatable, Sendable {
         var byteCount: Int
-        /// The time at which its bytes were last changed, in nanoseconds since 1970.
+        /// The time of the last modification, in nanoseconds since 1970.
         var modified: Int64
         var device: UInt64
         var number: UInt64
@@ -27,19 +25,19 @@ final class OpenFile: Sendable {
         var isFolder: Bool { mode & S_IFMT == S_IFDIR }
         var isLink: Bool { mode & S_IFMT == S_IFLNK }
 
-        /// Whether the file belongs to the user, and no other user may read or write it.
+        /// Whether the file belongs to the user and no other user may read or write it.
         var isPrivate: Bool { owner == geteuid() && mode & 0o077 == 0 }
 
-        /// Returns whether both belong to the same file, whatever its contents.
+        /// Returns whether both values describe the same file, even if its contents differ.
         func isSameFile(as other: Metadata) -> Bool { device == other.device && number == other.number }
 
-        /// Returns whether both belong to the same file with the same bytes, as far as the system reports.
+        /// Returns whether both values describe the same file, and the system reports no change of its bytes.
         func isUnchanged(since other: Metadata) -> Bool {
             isSameFile(as: other) && byteCount == other.byteCount && modified == other.modified
         }
 
         fileprivate init(_ status: stat, at path: String) throws(FileError) {
-            // On some watches the largest `Int` is 2 GiB.
+            // On some watches `Int.max` is 2 GiB.
             guard let byteCount = Int(exactly: status.st_size) else {
                 throw FileError(
                     path, "can't be used", reason: "it has more bytes than this system's programs can count")
@@ -64,7 +62,7 @@ final class OpenFile: Sendable {
     /// Opens a file.
     ///
     /// - Parameters:
-    ///   - flags: The flags of `open`; the file is not passed on to programs that the process starts.
+    ///   - flags: The flags for `open`. `O_CLOEXEC` is added, so that child processes do not inherit the file.
     ///   - mode: The permissions of a created file.
     init(_ path: String, _ flags: CInt, mode: mode_t = 0o600) throws(FileError) {
         let descriptor = open(path, flags | O_CLOEXEC, mode)
@@ -75,7 +73,7 @@ final class OpenFile: Sendable {
 
     deinit { close(descriptor) }
 
-    /// Opens a file; returns `nil` if it does not exist.
+    /// Opens a file. Returns `nil` if the file does not exist.
     static func existing(_ path: String, _ flags: CInt) throws(FileError) -> OpenFile? {
         do throws(FileError) {
             return try OpenFile(path, flags)
@@ -85,14 +83,13 @@ final class OpenFile: Sendable {
         }
     }
 
-    /// Returns the present metadata of the file.
     func status() throws(FileError) -> Metadata {
         var status = stat()
         guard fstat(descriptor, &status) == 0 else { throw FileError(path, "can't be looked at") }
         return try Metadata(status, at: path)
     }
 
-    /// Returns the metadata of the file at a path, of a link itself and not of its target; `nil` if there is no file.
+    /// Returns the metadata of the file at a path, or `nil` if there is no file. A symbolic link is not followed.
     static func status(at path: String) throws(FileError) -> Metadata? {
         var status = stat()
         if lstat(path, &status) == 0 { return try Metadata(status, at: path) }
@@ -100,10 +97,10 @@ final class OpenFile: Sendable {
         throw FileError(path, "can't be looked at")
     }
 
-    /// Returns whether the file is still at its path; another process may have moved or removed it.
+    /// Returns whether the path still leads to this file. Another process may have moved or removed it.
     func isInPlace() throws(FileError) -> Bool { try Self.status(at: path)?.isSameFile(as: try status()) == true }
 
-    /// Reads at most `count` bytes at an offset; empty at the end.
+    /// Reads at most `count` bytes at an offset. Returns no bytes at the end of the file.
     func read(_ count: Int, at offset: Int) throws(FileError) -> [UInt8] {
         while true {
             var received = 0
@@ -116,7 +113,6 @@ final class OpenFile: Sendable {
         }
     }
 
-    /// Writes all bytes at an offset.
     func write(_ bytes: [UInt8], at offset: Int) throws(FileError) {
         var start = 0
         while start < bytes.count {
@@ -131,36 +127,35 @@ final class OpenFile: Sendable {
         }
     }
 
-    /// Truncates the file.
     func truncate(to byteCount: Int) throws(FileError) {
         guard ftruncate(descriptor, off_t(byteCount)) == 0 else { throw FileError(path, "can't be cut off") }
     }
 
-    /// Makes the written bytes survive a loss of power.
+    /// Flushes the written bytes to the storage device, so that they survive a power failure.
     func sync() throws(FileError) {
         #if canImport(Darwin)
-            // `fsync` there leaves the bytes in the drive's own memory. Some file systems support only that.
+            // On Apple's systems, `fsync` leaves the bytes in the drive's cache. Some file systems support only
+            // `fsync`.
             if fcntl(descriptor, F_FULLFSYNC) == 0 { return }
         #endif
         guard fsync(descriptor) == 0 else { throw FileError(path, "can't be stored") }
     }
 
-    /// Changes the access rights of the file.
     func setMode(_ mode: mode_t) throws(FileError) {
         guard fchmod(descriptor, mode) == 0 else { throw FileError(path, "can't be given its permissions") }
     }
 
-    /// Makes the move or the removal of a file survive a loss of power.
+    /// Flushes the folder of `path`, so that a move or removal of the file survives a power failure.
     static func syncFolder(of path: String) throws(FileError) {
         do throws(FileError) {
             try OpenFile((path as NSString).deletingLastPathComponent, O_RDONLY).sync()
         } catch {
-            // Some file systems don't support that for folders, and report it.
+            // Some file systems do not support syncing a folder and report one of these errors.
             if error.code != EINVAL, error.code != ENOTSUP { throw error }
         }
     }
 
-    /// Removes a file; returns `false` if it did not exist.
+    /// Removes a file. Returns `false` if the file did not exist.
     @discardableResult
     static func remove(_ path: String) throws(FileError) -> Bool {
         if unlink(path) == 0 { return true }
@@ -168,16 +163,15 @@ final class OpenFile: Sendable {
         throw FileError(path, "can't be removed")
     }
 
-    /// Whether files at this path are locked at all; see ``AppGroup``.
+    /// Whether files at this path can be locked; see ``AppGroup``.
     var isLockable: Bool { !AppGroup.contains(path) }
 
-    /// Locks the file for as long as it is open here; returns `false` if another process, or another opening, has
-    /// locked it.
+    /// Locks the file while it is open here. Returns `false` if another process or another open file in this process
+    /// has locked it.
     func lock() -> Bool {
-        // Some file systems have no locks: every file on them counts as unlocked, like a file that is not lockable.
+        // On file systems without locks, and where files can't be locked, every file counts as unlocked.
         !isLockable || flock(descriptor, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK
     }
 
-    /// Unlocks the file while it stays open.
     func unlock() { _ = flock(descriptor, LOCK_UN) }
 }

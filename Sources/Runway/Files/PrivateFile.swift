@@ -1,13 +1,13 @@
 import Foundation
 
-/// A file that only the user of the process may read, and the operations that keep it so.
+/// A file that only the user of the process may read and write.
 package struct PrivateFile {
     private let file: OpenFile
 
-    /// Opens a file; returns `nil` if it does not exist.
+    /// Opens a file. Returns `nil` if the file does not exist.
     ///
-    /// - Throws: ``FileError``, for example if the file is not a regular file, belongs to another owner, or is open to
-    ///   others.
+    /// - Throws: ``FileError``, for example if the file is not a regular file, belongs to another user, or is
+    ///   accessible to other users.
     init?(reading path: String) throws(FileError) {
         guard let file = try OpenFile.existing(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK) else { return nil }
         try Self.check(try file.status(), isFolder: false, path)
@@ -27,23 +27,23 @@ package struct PrivateFile {
         }
     }
 
-    /// Replaces a file by one with these bytes, atomically for all readers. If several calls, in this process or
-    /// others, replace it at the same time, the last to end wins.
+    /// Replaces the contents of a file. Readers see either the old or the new contents. If several calls or processes
+    /// replace the file at the same time, the last one to end wins.
     ///
-    /// Each call writes a draft of its own, under the first free name, and holds it locked. A draft that a crash left
-    /// is not locked, and the next call that gets its name removes it: there are never more drafts than were written at
-    /// the same time, nor more than ``maximumDrafts``. Where files are not locked (``AppGroup``), a draft counts as
-    /// abandoned if it was not written to for ``longestDraft``.
+    /// Each call writes to its own draft, under the first free name, and locks the draft. A draft that a crash left
+    /// behind is not locked; the next call that wants the name removes the draft. So there are never more drafts than
+    /// simultaneous writes, nor more than ``maximumDrafts``. Where files can't be locked (``AppGroup``), a draft counts
+    /// as abandoned if nothing was written to it for ``longestDraft``.
     package static func replace(_ path: String, with bytes: [UInt8]) throws(FileError) {
         let draft = try makeDraft(of: path)
-        // It is locked for as long as it is open.
+        // The draft is locked while it is open.
         defer { withExtendedLifetime(draft) {} }
         do throws(FileError) {
             try draft.write(bytes, at: 0)
-            // A mask of the process may have taken more than it should.
+            // The umask of the process may have removed permissions that the owner needs.
             try draft.setMode(0o600)
             try draft.sync()
-            // Where it was not locked, another may have replaced it by its own.
+            // If the draft was not locked, another process may have replaced it with its own draft.
             guard try draft.isInPlace() else {
                 throw FileError(path, "can't be replaced", reason: "its draft was removed")
             }
@@ -55,10 +55,10 @@ package struct PrivateFile {
         try OpenFile.syncFolder(of: path)
     }
 
-    /// The most drafts of one file at a time; a further call fails.
+    /// The maximum number of drafts of one file. A further call fails.
     static let maximumDrafts = 64
 
-    /// The longest time for which a draft that is not locked may be written.
+    /// The time after its last write at which a draft that can't be locked counts as abandoned.
     static let longestDraft = Duration.seconds(3600)
 
     private static func makeDraft(of path: String) throws(FileError) -> OpenFile {
@@ -66,7 +66,7 @@ package struct PrivateFile {
             removeAbandoned(draft)
             do throws(FileError) {
                 let file = try OpenFile(draft, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW)
-                // Another process may have taken it for abandoned before it was locked, and removed it.
+                // Before the draft was locked, another process may have removed it as abandoned.
                 if takes(file) { return file }
             } catch {
                 if error.code != EEXIST { throw error }
@@ -75,12 +75,12 @@ package struct PrivateFile {
         throw FileError(path, "can't be replaced", reason: "\(maximumDrafts) drafts of it are being written")
     }
 
-    /// Returns the names that drafts of a file can have, in the order in which they are taken.
+    /// Returns the possible names for drafts of a file, in the order in which they are tried.
     private static func drafts(of path: String) -> [String] {
         (0..<maximumDrafts).map { path + ($0 == 0 ? ".new" : ".new\($0)") }
     }
 
-    /// Removes a draft that is not locked.
+    /// Removes a draft unless it is locked.
     private static func removeAbandoned(_ draft: String) {
         guard let file = try? OpenFile(draft, O_WRONLY | O_NOFOLLOW | O_NONBLOCK) else { return }
         withExtendedLifetime(file) {
@@ -95,31 +95,30 @@ package struct PrivateFile {
         return age < longestDraft.seconds
     }
 
-    /// Takes a draft for oneself, until it is closed; `false` where another has it, or where it was moved or removed
-    /// meanwhile.
+    /// Locks a draft until it is closed. Returns `false` if another process has locked, moved or removed the draft.
     private static func takes(_ draft: OpenFile) -> Bool { draft.lock() && (try? draft.isInPlace()) == true }
 
-    /// Removes a file, and drafts of it that crashes left; does nothing if it does not exist.
+    /// Removes a file and the drafts that crashes left behind. Does nothing if the file does not exist.
     static func remove(_ path: String) throws(FileError) {
         for draft in drafts(of: path) { removeAbandoned(draft) }
         if try OpenFile.remove(path) { try OpenFile.syncFolder(of: path) }
     }
 
-    /// Creates a folder of the user's own, and its parents below `root`; `root` and the folders above it are created
-    /// with the usual permissions.
+    /// Creates a folder that only the user can access. Its parents below `root` are created the same way. `root` and
+    /// the folders above it are created with the usual permissions.
     static func makeFolder(_ path: String, below root: String) throws(FileError) {
         if path.utf8.count > root.utf8.count {
             try makeFolder((path as NSString).deletingLastPathComponent, below: root)
         } else {
             let above = (root as NSString).deletingLastPathComponent
-            // An error here also occurs for the folder itself and is reported below.
+            // An error here also occurs when the folder itself is created, and is reported then.
             try? FileManager.default.createDirectory(atPath: above, withIntermediateDirectories: true)
         }
         if mkdir(path, 0o700) != 0, errno != EEXIST { throw FileError(path, "can't be made") }
         try checkFolder(path)
     }
 
-    /// Makes sure that a folder is the user's own.
+    /// Checks that the folder belongs to the user and that no other user can access it.
     static func checkFolder(_ path: String) throws(FileError) {
         guard let status = try OpenFile.status(at: path) else { throw untrusted(path, "it is not there") }
         try check(status, isFolder: true, path)

@@ -23,19 +23,20 @@
 /// failed. Calls with a response in memory need none. If the system's time ends first, the call fails as
 /// ``NetworkError/Kind/cancelled``.
 public protocol BackgroundGrace: Sendable {
-    /// Asks for time.
+    /// Requests background time from the system.
     ///
-    /// The implementation must return without waiting; it is called on any thread.
+    /// The implementation must return without waiting. It is called on any thread.
     ///
     /// - Parameters:
     ///   - name: The service and the endpoint of the call, for the system's logs.
-    ///   - onExpiry: To be called when the time is about to be over, on any thread. It ends the grace before it
+    ///   - onExpiry: Call this when the time is about to expire, on any thread. It ends the background time before it
     ///     returns.
-    /// - Returns: A token for the grace; `nil` if the system grants none; the call is made nevertheless.
+    /// - Returns: A token for the background time; `nil` if the system grants none. The call is made even then.
     func begin(_ name: String, onExpiry: @escaping @Sendable () -> Void) -> Int?
 
-    /// Ends the grace: the system may suspend the app. Called exactly once for each grace, on any thread.
+    /// Ends the background time, so that the system may suspend the app. Called exactly once for each token, on any
+    /// thread.
     ///
-    /// - Parameter token: The token from ``begin(_:onExpiry:)``.
+    /// - Parameter token: The token that ``begin(_:onExpiry:)`` returned.
     func end(_ token: Int)
 }

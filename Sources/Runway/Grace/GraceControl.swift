@@ -4,14 +4,14 @@ import Synchronization
 /// expired.
 final class GraceControl: Sendable {
     private enum Hold {
-        /// ``BackgroundGrace/begin(_:onExpiry:)`` has not returned.
+        /// ``BackgroundGrace/begin(_:onExpiry:)`` has not returned yet.
         case beginning
         case held(Int)
     }
 
     private let grace: any BackgroundGrace
     private let deadlines: DeadlineTimer
-    /// Guards the calls with background time. The caller that removes a held entry also ends its background time.
+    /// Guards the calls with background time. The caller that removes a held entry must end its background time.
     private let holds = Mutex<[FlightID: Hold]>([:])
 
     init(_ grace: any BackgroundGrace, _ deadlines: DeadlineTimer) {
@@ -19,10 +19,10 @@ final class GraceControl: Sendable {
         self.deadlines = deadlines
     }
 
-    /// Begins background time for work around calls.
+    /// Begins background time for work that is not a single call.
     func hold(_ name: String) -> GraceHold { GraceHold(grace, name) }
 
-    /// Begins the background time of a call, unless it has begun already.
+    /// Begins the background time of a call unless it has already begun.
     func begin(_ flight: Flight) {
         let id = flight.id
         let isNew = holds.withLock { holds in
@@ -31,7 +31,7 @@ final class GraceControl: Sendable {
         }
         guard isNew else { return }
         let name = "\(flight.service.name).\(flight.endpoint.name)"
-        // Weak: the system may retain the closure for longer than the call lasts.
+        // The references are weak, because the system may retain the closure for longer than the call lasts.
         let token = grace.begin(name) { [weak self, weak flight] in
             if let self, let flight { expire(flight) }
         }
@@ -43,7 +43,7 @@ final class GraceControl: Sendable {
         if isOver, let token { grace.end(token) }
     }
 
-    /// Ends the background time of a call that has ended, if the call has any.
+    /// Ends the background time of a call, if it has any. Called when the call has ended.
     func end(_ id: FlightID) {
         if case .held(let token)? = holds.withLock({ $0.removeValue(forKey: id) }) { grace.end(token) }
     }

@@ -1,20 +1,19 @@
 import Synchronization
 
-/// The system's grace for work around calls, such as reading a stored request from disk. A call of the work has a grace
-/// of its own.
+/// Background time for work around calls, such as reading a stored request from disk. Each call within that work has
+/// its own background time.
 package final class GraceHold: Sendable {
     private enum State {
-        /// The app is being asked.
+        /// The app's ``BackgroundGrace`` has not returned yet.
         case beginning
         case held(Int)
         case ended
     }
 
     private let grace: any BackgroundGrace
-    /// Guards the grace. The caller that changes the state from held ends it.
+    /// Guards the background time. The caller that changes the state from held must end it.
     private let state = Mutex(State.beginning)
 
-    /// Asks the system for time.
     init(_ grace: any BackgroundGrace, _ name: String) {
         self.grace = grace
         let token = grace.begin(name) { [weak self] in self?.end() }
@@ -28,7 +27,7 @@ package final class GraceHold: Sendable {
 
     deinit { end() }
 
-    /// Ends the grace, once: the system may suspend the app.
+    /// Ends the background time, so that the system may suspend the app. A second call does nothing.
     package func end() {
         let token = state.withLock { state -> Int? in
             defer { state = .ended }

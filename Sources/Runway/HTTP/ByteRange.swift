@@ -1,13 +1,13 @@
 import HTTPTypes
 
-/// The one range of bytes that a request asks for (RFC 9110 §14.1.2).
+/// The byte range that a request asks for (RFC 9110 §14.1.2). Only a single range is supported.
 enum ByteRange: Sendable, Equatable {
-    /// The bytes from one position through another, or to the end if `through` is `nil`.
+    /// The bytes from the first position through `through`, or to the end if `through` is `nil`.
     case from(Int, through: Int?)
-    /// This number of bytes at the end.
+    /// This many bytes at the end.
     case last(Int)
 
-    /// Reads the value of `Range`; `nil` for another unit, several ranges, and an invalid value.
+    /// Parses the value of `Range`. Returns `nil` for another unit, several ranges, or an invalid value.
     init?(_ value: String) {
         guard value.utf8.count > 6, value.prefix(6).lowercased() == "bytes=" else { return nil }
         let ranges = FieldList.elements(of: value.dropFirst(6))
@@ -27,7 +27,7 @@ enum ByteRange: Sendable, Equatable {
         }
     }
 
-    /// Returns the bytes of a representation that the range selects; `nil` if it selects none.
+    /// Returns the bytes that the range selects from a representation of this length, or `nil` if it selects none.
     func bytes(of length: Int) -> Range<Int>? {
         switch self {
         case .from(let start, let end):
@@ -37,8 +37,8 @@ enum ByteRange: Sendable, Equatable {
         }
     }
 
-    /// Reads a number that consists only of digits. A number that is too large becomes one that is larger than any
-    /// body, and still less than `Int.max`.
+    /// Parses a number that consists only of digits. A number that is too large is replaced by one that exceeds every
+    /// body length and is less than `Int.max`.
     static func position(_ text: some StringProtocol) -> Int? {
         guard !text.isEmpty else { return nil }
         var value: Int64 = 0
@@ -50,14 +50,12 @@ enum ByteRange: Sendable, Equatable {
     }
 }
 
-/// The position of the bytes of a partial response (RFC 9110 §14.4).
+/// The position of a partial response within the whole representation (RFC 9110 §14.4).
 struct ContentRange: Sendable, Equatable {
-    /// The bytes.
     var bytes: Range<Int>
-    /// The complete length; `nil` if the sender did not know it.
+    /// The length of the whole representation; `nil` if the sender did not know it.
     var completeLength: Int?
 
-    /// The value of the field.
     var text: String {
         "bytes \(bytes.lowerBound)-\(bytes.upperBound - 1)/\(completeLength.map { String($0) } ?? "*")"
     }
@@ -67,7 +65,7 @@ struct ContentRange: Sendable, Equatable {
         self.completeLength = completeLength
     }
 
-    /// Reads the value of `Content-Range`; `nil` for another unit, an impossible range, and an invalid value.
+    /// Parses the value of `Content-Range`. Returns `nil` for another unit, an impossible range, or an invalid value.
     init?(_ value: String) {
         let parts = value.split(separator: " ", maxSplits: 1)
         guard parts.count == 2, parts[0].lowercased() == "bytes" else { return nil }

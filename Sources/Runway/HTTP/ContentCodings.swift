@@ -1,17 +1,17 @@
 package import HTTPTypes
 
 extension HTTPFields {
-    /// The content codings of the body, in lower case, in the order in which they were applied (RFC 9110 §8.4).
+    /// The content codings of the body in lower case, in the order in which they were applied (RFC 9110 §8.4).
     ///
-    /// `identity` does not count as a coding, nor does a token that IANA's registry does not list, such as `UTF-8`,
-    /// `none` or `aws-chunked`: servers that send these send the body unchanged.
+    /// `identity` is omitted, and so are names that IANA's registry does not list, such as `UTF-8`, `none` or
+    /// `aws-chunked`. Servers that send these names send the body uncoded.
     package var contentCodings: [String] {
-        // Most responses have none.
+        // Most responses have no content coding.
         guard let value = self[.contentEncoding] else { return [] }
         return FieldList.elements(of: value).map { $0.lowercased() }.filter(Self.registeredCodings.contains)
     }
 
-    /// Removes the last `count` codings, which were applied last, from `Content-Encoding`.
+    /// Removes the last `count` codings from `Content-Encoding`. These are the codings that were applied last.
     package mutating func removeContentCodings(last count: Int) {
         var remaining = count
         let others = FieldList.elements(of: self[.contentEncoding] ?? "").reversed().filter { token in
@@ -22,7 +22,7 @@ extension HTTPFields {
         self[.contentEncoding] = others.isEmpty ? nil : others.reversed().joined(separator: ", ")
     }
 
-    /// The HTTP Content Coding Registry, as of 2026, without `identity`.
+    /// The entries of the HTTP Content Coding Registry as of 2026, except `identity`.
     private static let registeredCodings: Set<String> = [
         "aes128gcm", "br", "compress", "dcb", "dcz", "deflate", "exi", "gzip", "pack200-gzip", "x-compress", "x-gzip",
         "zstd",

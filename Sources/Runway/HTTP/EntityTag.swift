@@ -1,13 +1,13 @@
-/// An entity tag (RFC 9110 §8.8.3), compared as it was sent, including the quotation marks.
+/// An entity tag (RFC 9110 §8.8.3). It is compared as it was sent, including the quotation marks.
 ///
-/// Some servers send a tag without quotation marks. It counts as a strong tag, and is sent back unchanged.
+/// Some servers send a tag without quotation marks. Such a tag counts as strong and is sent back unchanged.
 struct EntityTag: Hashable, Sendable {
-    /// The opaque part, unchanged.
+    /// The opaque part, including the quotation marks.
     let opaque: String
-    /// Whether two representations with this tag may differ in their bytes.
+    /// Whether the tag is weak: two representations with a weak tag may differ in their bytes.
     let isWeak: Bool
 
-    /// Reads the value of an `ETag` field; `nil` for an empty one.
+    /// Parses the value of an `ETag` field. Returns `nil` if the value is empty.
     init?(_ value: some StringProtocol) {
         let text = Substring(value).trimmingWhitespace
         isWeak = text.hasPrefix("W/") || text.hasPrefix("w/")
@@ -15,31 +15,27 @@ struct EntityTag: Hashable, Sendable {
         if opaque.isEmpty { return nil }
     }
 
-    /// The tag as it is written in a field.
     var text: String { (isWeak ? "W/" : "") + opaque }
 
-    /// Whether both name the same bytes (RFC 9110 §8.8.3.2).
+    /// Returns whether both tags identify the same bytes, by strong comparison (RFC 9110 §8.8.3.2).
     func matchesStrongly(_ other: EntityTag) -> Bool { !isWeak && !other.isWeak && opaque == other.opaque }
 
-    /// Whether both name the same meaning (RFC 9110 §8.8.3.2).
+    /// Returns whether both tags identify equivalent representations, by weak comparison (RFC 9110 §8.8.3.2).
     func matchesWeakly(_ other: EntityTag) -> Bool { opaque == other.opaque }
 }
 
-/// The value of `If-None-Match`.
 enum EntityTagList: Sendable, Equatable {
-    /// `*`
     case any
-    /// The tags.
     case tags([EntityTag])
 
-    /// Reads field values, one for every line; `nil` if there is no line.
+    /// Parses the values of all lines of the field. Returns `nil` if there is no line.
     init?(_ values: [String]) {
         if values.isEmpty { return nil }
         let elements = values.flatMap { FieldList.elements(of: $0) }
         self = elements.contains("*") ? .any : .tags(elements.compactMap { EntityTag($0) })
     }
 
-    /// Whether a representation with this tag is one that the list names, by weak comparison (RFC 9110 §13.1.2).
+    /// Returns whether the list contains the tag, by weak comparison (RFC 9110 §13.1.2).
     func matches(_ tag: EntityTag?) -> Bool {
         switch self {
         case .any: true

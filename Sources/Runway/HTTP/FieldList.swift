@@ -1,16 +1,16 @@
-/// Reads lists in field values (RFC 9110 §5.6.1), leniently and in linear time.
+/// Parses lists in field values (RFC 9110 §5.6.1). It tolerates errors and takes linear time.
 enum FieldList {
-    /// The largest number of seconds, which stands for all larger ones (RFC 9111 §1.2.2).
+    /// The maximum number of seconds. Larger numbers are replaced by it (RFC 9111 §1.2.2).
     static var maximumSeconds: Int64 { 1 << 31 }
 
-    /// Returns the elements between commas that stand in no quoted string, without the whitespace around them; empty
-    /// ones are left out.
+    /// Returns the elements between commas, without surrounding whitespace. Commas in quoted strings do not separate,
+    /// and empty elements are omitted.
     static func elements(of value: some StringProtocol) -> [Substring] {
         let text = Substring(value)
         var elements: [Substring] = []
         var start = text.startIndex
         var position = start
-        // Once a string was found that never ends, later quotation marks are read as plain characters.
+        // After one unterminated string, later quotation marks are read as plain characters.
         var endsStrings = true
         let bytes = text.utf8
         func close(at end: Substring.Index) {
@@ -38,7 +38,7 @@ enum FieldList {
         return elements
     }
 
-    /// Returns the content of a quoted string; `nil` if there is more or less than one quoted string.
+    /// Returns the content of a quoted string, or `nil` if the text is not exactly one quoted string.
     static func unquoted(_ text: Substring) -> String? {
         let bytes = text.utf8
         guard bytes.first == 0x22, endOfString(from: bytes.startIndex, in: bytes) == bytes.endIndex else { return nil }
@@ -55,8 +55,8 @@ enum FieldList {
         return String(decoding: content, as: UTF8.self)
     }
 
-    /// Returns a number of seconds (RFC 9111 §1.2.2); `nil` if it has anything but digits. A larger number is limited
-    /// to the largest.
+    /// Parses a number of seconds (RFC 9111 §1.2.2). Returns `nil` if the text contains anything except digits. Larger
+    /// numbers are reduced to ``maximumSeconds``.
     static func seconds(_ text: some StringProtocol) -> Duration? {
         guard !text.isEmpty else { return nil }
         var value: Int64 = 0
@@ -67,7 +67,7 @@ enum FieldList {
         return .seconds(value)
     }
 
-    /// Returns the position after the string that begins at `start`; `nil` if it does not end.
+    /// Returns the position after the quoted string that begins at `start`, or `nil` if the string is unterminated.
     private static func endOfString(from start: Substring.Index, in bytes: Substring.UTF8View) -> Substring.Index? {
         var position = bytes.index(after: start)
         while position < bytes.endIndex {
@@ -84,7 +84,7 @@ enum FieldList {
 }
 
 extension Substring {
-    /// The text without spaces and tabs at its ends.
+    /// The text without leading and trailing spaces and tabs.
     var trimmingWhitespace: Substring {
         var bytes = utf8
         while let first = bytes.first, first == 0x20 || first == 0x09 { bytes = bytes.dropFirst() }
@@ -94,7 +94,7 @@ extension Substring {
 }
 
 extension UInt8 {
-    /// Whether the byte may stand in a token (RFC 9110 §5.6.2).
+    /// Whether a token may contain this byte (RFC 9110 §5.6.2).
     var isTokenByte: Bool {
         switch self {
         case 0x30...0x39, 0x41...0x5A, 0x61...0x7A: true

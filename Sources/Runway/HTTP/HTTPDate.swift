@@ -1,30 +1,28 @@
 package import struct Foundation.Date
 
-/// A date of HTTP (RFC 9110 §5.6.7): whole seconds since 1970, in UTC, whatever the device's locale and time zone are.
+/// A date in HTTP (RFC 9110 §5.6.7): whole seconds since 1970 in UTC, independent of the device's locale and time zone.
 package struct HTTPDate: Hashable, Comparable, Sendable {
-    /// The seconds since the first of January 1970; negative before it.
+    /// The seconds since 1970-01-01; negative for earlier dates.
     package let seconds: Int64
 
-    /// Creates a date from seconds since 1970.
     init(seconds: Int64) { self.seconds = seconds }
 
-    /// The last whole second that is not after `date`.
+    /// Rounds `date` down to a whole second.
     package init(_ date: Date) { seconds = Int64(date.timeIntervalSince1970.rounded(.down)) }
 
-    /// Reads any of the three formats; names and zone are compared without regard to case (RFC 9111 §4.2).
+    /// Parses any of the three formats. Names and the time zone are compared without regard to case (RFC 9111 §4.2).
     ///
-    /// A leap second is the second before it, the nearest that can be represented and is not later. A year of two
-    /// digits is the latest that is not more than fifty years after `now`.
+    /// A leap second is replaced by the second before it. A two-digit year is the latest possible year that is not more
+    /// than fifty years after `now`.
     package init?(_ text: String, now: HTTPDate) {
         var reader = HTTPDateReader(text)
         guard let seconds = reader.read(now: now) else { return nil }
         self.seconds = seconds
     }
 
-    /// Whether `lhs` is earlier.
     package static func < (lhs: HTTPDate, rhs: HTTPDate) -> Bool { lhs.seconds < rhs.seconds }
 
-    /// Returns the time from `other` to this date; negative where this date is the earlier one.
+    /// Returns the time from `other` to this date; negative if this date is earlier.
     func since(_ other: HTTPDate) -> Duration { .seconds(seconds - other.seconds) }
 
     /// The date in the preferred format, such as `Sun, 06 Nov 1994 08:49:37 GMT`.
@@ -34,7 +32,7 @@ package struct HTTPDate: Hashable, Comparable, Sendable {
         let (year, month, day) = Self.calendarDay(days)
         func two(_ number: Int64) -> String { (number < 10 ? "0" : "") + String(number) }
         let fourDigitYear = String(String(10_000 + min(max(year, 0), 9999)).dropFirst())
-        // The first of January 1970 was a Thursday.
+        // 1970-01-01 was a Thursday.
         let weekday = Self.weekdays[Int(((days % 7) + 7 + 3) % 7)].prefix(3)
         return "\(weekday), \(two(day)) \(Self.months[Int(month - 1)]) \(fourDigitYear) "
             + "\(two(second / 3600)):\(two(second / 60 % 60)):\(two(second % 60)) GMT"
@@ -49,9 +47,9 @@ package struct HTTPDate: Hashable, Comparable, Sendable {
 }
 
 extension HTTPDate {
-    /// Returns the days from the first of January 1970 to a day of the Gregorian calendar.
+    /// Returns the number of days from 1970-01-01 to a day of the Gregorian calendar.
     ///
-    /// Years are counted from the first of March, so that the day that a leap year adds is its year's last.
+    /// Years are counted from 1 March, so that a leap day is the last day of its year.
     static func days(year: Int64, month: Int64, day: Int64) -> Int64 {
         let marchYear = month > 2 ? year : year - 1
         let era = floorDivided(marchYear, by: 400)
@@ -60,7 +58,7 @@ extension HTTPDate {
         return era * 146_097 + yearOfEra * 365 + yearOfEra / 4 - yearOfEra / 100 + dayOfYear - 719_468
     }
 
-    /// Returns the day of the Gregorian calendar that is `days` after the first of January 1970.
+    /// Returns the day of the Gregorian calendar that is `days` after 1970-01-01.
     static func calendarDay(_ days: Int64) -> (year: Int64, month: Int64, day: Int64) {
         let shifted = days + 719_468
         let era = floorDivided(shifted, by: 146_097)
@@ -73,7 +71,6 @@ extension HTTPDate {
         return (year, month, dayOfYear - (153 * marchMonth + 2) / 5 + 1)
     }
 
-    /// Returns the number of days in a month.
     static func dayCount(year: Int64, month: Int64) -> Int64 {
         let isLeap = year % 4 == 0 && (year % 100 != 0 || year % 400 == 0)
         return month == 2 ? (isLeap ? 29 : 28) : [4, 6, 9, 11].contains(month) ? 30 : 31

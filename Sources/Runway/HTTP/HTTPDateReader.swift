@@ -1,10 +1,10 @@
-/// Reads the three formats of an HTTP date, byte by byte. A text that does not follow the grammar is invalid.
+/// Parses the three formats of an HTTP date, byte by byte. A text that does not match the grammar is invalid.
 struct HTTPDateReader {
     private var rest: Substring.UTF8View
 
     init(_ text: String) { rest = text[...].utf8 }
 
-    /// Returns the seconds since 1970; `nil` if the text is not a date.
+    /// Returns the seconds since 1970, or `nil` if the text is not a date.
     mutating func read(now: HTTPDate) -> Int64? {
         guard let weekday = weekday() else { return nil }
         let seconds: Int64?
@@ -16,7 +16,7 @@ struct HTTPDateReader {
         return rest.isEmpty ? seconds : nil
     }
 
-    /// Reads a date such as `06 Nov 1994 08:49:37 GMT`.
+    /// Parses a date such as `06 Nov 1994 08:49:37 GMT`.
     private mutating func imf() -> Int64? {
         guard let day = digits(2), take(" "), let month = month(), take(" "), let year = digits(4), take(" "),
             let time = time(), take(" GMT")
@@ -24,7 +24,7 @@ struct HTTPDateReader {
         return seconds(year, month, day, time)
     }
 
-    /// Reads a date such as `06-Nov-94 08:49:37 GMT`.
+    /// Parses a date such as `06-Nov-94 08:49:37 GMT`.
     private mutating func rfc850(now: HTTPDate) -> Int64? {
         guard let day = digits(2), take("-"), let month = month(), take("-"), let shortYear = digits(2), take(" "),
             let time = time(), take(" GMT")
@@ -35,12 +35,12 @@ struct HTTPDateReader {
             HTTPDate.days(year: today.year + 50, month: today.month, day: today.day) * 86_400 + now.seconds - days
             * 86_400
         var year = today.year / 100 * 100 + 100 + shortYear
-        // Whether the day exists depends on the century, so the date is checked last.
+        // The century decides whether 29 February exists, so the date is checked last.
         while HTTPDate.days(year: year, month: month, day: day) * 86_400 + time > latest { year -= 100 }
         return seconds(year, month, day, time)
     }
 
-    /// Reads a date such as `Nov  6 08:49:37 1994`.
+    /// Parses a date such as `Nov 6 08:49:37 1994`.
     private mutating func asctime() -> Int64? {
         guard let month = month(), take(" "), let day = take(" ") ? digits(1) : digits(2), take(" "),
             let time = time(), take(" "), let year = digits(4)
@@ -48,7 +48,7 @@ struct HTTPDateReader {
         return seconds(year, month, day, time)
     }
 
-    /// Returns the second of the day.
+    /// Parses the time of day. Returns its seconds since midnight.
     private mutating func time() -> Int64? {
         guard let hour = digits(2), take(":"), let minute = digits(2), take(":"), let second = digits(2),
             hour < 24, minute < 60, second <= 60
@@ -84,7 +84,7 @@ struct HTTPDateReader {
         return value
     }
 
-    /// Consumes a text and returns `true` if the rest begins with it, without regard to case.
+    /// Consumes `text` if it comes next, without regard to case. Otherwise returns `false`.
     private mutating func take(_ text: some StringProtocol) -> Bool {
         var position = rest.startIndex
         for byte in text.utf8 {
@@ -97,6 +97,6 @@ struct HTTPDateReader {
 }
 
 extension UInt8 {
-    /// The small letter if the byte is an ASCII capital letter; otherwise the byte itself.
+    /// The byte in lower case if it is an ASCII letter; otherwise the byte itself.
     var lowercasedASCII: UInt8 { (0x41...0x5A).contains(self) ? self | 0x20 : self }
 }

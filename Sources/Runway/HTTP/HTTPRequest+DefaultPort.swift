@@ -1,10 +1,10 @@
 package import HTTPTypes
 
 extension HTTPRequest {
-    /// The request as a transport writes it, whose host has no default port: neither in the authority nor in the field
-    /// `Host` (RFC 9110 §4.2.3).
+    /// The request without the scheme's default port in the authority and in the `Host` field (RFC 9110 §4.2.3).
+    /// Transports send this form.
     package var withoutDefaultPort: HTTPRequest {
-        // Few requests have one, and any change copies the whole head.
+        // Few requests contain a default port, and any change copies all header fields.
         var request = self
         if let authority, let bare = withoutDefaultPort(authority) { request.authority = bare }
         if let index = headerFields.firstIndex(where: { $0.name == Self.host }),
@@ -17,7 +17,7 @@ extension HTTPRequest {
 
     private static let host = HTTPField.Name("host")
 
-    /// Returns an authority without its port; `nil` if it has no port, or another than the default.
+    /// Returns an authority without its port, or `nil` if it has no port or a port other than the default.
     private func withoutDefaultPort(_ authority: String) -> String? {
         let octets = authority.utf8
         guard let colon = octets.lastIndex(of: UInt8(ascii: ":")), !octets[colon...].contains(UInt8(ascii: "]")),

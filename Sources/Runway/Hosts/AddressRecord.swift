@@ -1,57 +1,56 @@
 /// The measurements and failures of one address of a host on one network.
 struct AddressRecord {
-    /// The number of consecutive slow responses that make an address count as slow: a single one is often caused by the
-    /// server's work.
+    /// The number of consecutive slow responses after which an address counts as slow. A single slow response is often
+    /// caused by the server's own work.
     static let responsesToJudge = 3
-    /// The fraction of the difference by which a measurement changes the smoothed latency.
+    /// The weight of a new measurement in the smoothed latency, from 0 to 1.
     private static let smoothing = 0.4
 
-    /// The smoothed round-trip time of connecting, in seconds.
+    /// The smoothed round-trip time of connecting, in seconds; `nil` if it was never measured.
     private(set) var latency: Double?
     private var lastSample: Double?
-    /// The times of the last few responses since the last dial beyond the server's own time, in seconds.
+    /// The last few response times since the last dial, without the time that the server itself took, in seconds.
     private var excesses: [Double] = []
-    /// The time of the last measurement.
     private(set) var measured = Duration.zero
     private var strikes = 0
     private var successes = 0
     private(set) var bannedUntil: Duration?
-    /// The time at which the address was last dialled to measure it, without a result yet.
+    /// The time at which a measurement started that has no result yet.
     private var exploring: Duration?
-    /// Whether the address was silent for longer than usual, and was not measured since.
+    /// Whether the address was silent for unusually long and was not measured after that.
     private(set) var isInDoubt = false
 
     init() {}
 
-    /// Creates the record of an address that was measured in an earlier launch: the first measurement in this launch
-    /// replaces its latency.
+    /// Creates a record from a measurement in an earlier launch. The first measurement in this launch replaces the
+    /// latency.
     init(latency: Double, measured: Duration) {
         self.latency = latency
         self.measured = measured
     }
 
-    /// Whether the address has to prove that it works, for the first time or since it failed or was silent.
+    /// Whether the address has not been shown to work: it was never measured, or it failed or was silent after the last
+    /// measurement.
     var isUnproven: Bool { latency == nil || bannedUntil != nil || isInDoubt }
 
-    /// The latency by which the address is chosen, in seconds: the latency of connecting, or of responses if they are
-    /// all slower.
+    /// The latency by which addresses are compared, in seconds; `nil` if the address was never measured. It is the
+    /// connection latency, or the response latency if all recent responses were slower.
     var score: Double? {
         guard let latency else { return nil }
         guard excesses.count == Self.responsesToJudge, let fastest = excesses.min() else { return latency }
         return max(latency, fastest)
     }
 
-    /// Returns whether the address is banned.
     func isBanned(at now: Duration) -> Bool { bannedUntil.map { now < $0 } ?? false }
 
-    /// Returns whether the address is being measured. An attempt without a result counts for 5 s.
+    /// Returns whether the address is being measured. After 5 s without a result, a measurement no longer counts.
     func isExplored(at now: Duration) -> Bool { exploring.map { now < $0 + .seconds(5) } ?? false }
 
     mutating func beginExploring(at now: Duration) { exploring = now }
 
     mutating func endExploring() { exploring = nil }
 
-    /// Ends the ban: the address may be dialled again; an address that failed still has to work once.
+    /// Ends the ban, so that the address may be dialled again. The address still counts as unproven until it works.
     mutating func endBan(at now: Duration) {
         if let end = bannedUntil { bannedUntil = min(end, now) }
         isInDoubt = false
@@ -69,13 +68,13 @@ struct AddressRecord {
         if successes >= 3 { strikes = 0 }
     }
 
-    /// Records that a round trip takes longer than `bound`. The exact time may be measured after the next dial.
+    /// Records that a round trip took longer than `bound`, without an exact time. The next dial may measure it.
     mutating func noteLoss(above bound: Double) {
         if let latency, bound > latency { smooth(bound) }
     }
 
-    /// Records a silence of the address. If it is longer than usual, no call waits for the address first until it is
-    /// measured; while a measurement is in progress, no other starts.
+    /// Records that the address was silent for `time`. If that is unusually long, calls prefer other addresses until
+    /// the address is measured again. No second measurement starts while one is in progress.
     mutating func noteSilence(of time: Double, _ isMeasured: Bool, at now: Duration) {
         if let latency, time <= latency { return }
         noteLoss(above: time)
@@ -88,7 +87,7 @@ struct AddressRecord {
         guard let latency, let lastSample else { return self.latency = sample }
         let isSlower = min(sample, lastSample) > 2 * latency
         let isFaster = max(sample, lastSample) < latency / 2
-        // One outlying measurement counts for little; two indicate another path.
+        // A single outlier counts little. Two outliers indicate a changed network path.
         self.latency =
             if isSlower {
                 min(sample, lastSample)
@@ -104,8 +103,8 @@ struct AddressRecord {
         excesses.append(excess)
     }
 
-    /// Bans the address; `chance`, between 0 and 1, spreads the end of the ban. A ban that exists already does not
-    /// change: all calls that an address failed at once count as one failure.
+    /// Bans the address. `chance`, between 0 and 1, randomises the end of the ban. An existing ban does not change: if
+    /// an address fails several calls at once, they count as one failure.
     mutating func noteFailure(_ limits: HostSelectionLimits, at now: Duration, chance: Double) {
         exploring = nil
         isInDoubt = false
@@ -116,7 +115,7 @@ struct AddressRecord {
         strikes += 1
         successes = 0
         excesses = []
-        // After the ban the address may be reached by another path.
+        // After the ban the address may be reached by another network path.
         lastSample = nil
     }
 }

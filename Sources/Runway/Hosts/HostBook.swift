@@ -20,13 +20,11 @@ import Synchronization
 /// The newest list is in use. An invalid list changes nothing: the last valid list stays in use, at any age. An address
 /// is used only for calls to the host that the list names it for.
 public final class HostBook: Sendable {
-    /// The origin of the list in use.
     package enum Source: String, Sendable, Hashable {
-        /// The app bundles the list.
         case bundled
-        /// The list was stored on disk.
+        /// The list was read from the file.
         case disk
-        /// The list was fetched since the app was started.
+        /// The list was fetched since the app started.
         case network
     }
 
@@ -35,38 +33,37 @@ public final class HostBook: Sendable {
         var source: Source?
         var fetched: Date?
         var isRefreshing = false
-        /// The instant before which no refresh is started after a failed one.
+        /// The earliest time of a refresh after a failed one.
         var nextRefresh: Duration?
     }
 
-    /// The shortest time between a failed refresh and the next one.
+    /// The minimum time between a failed refresh and the next one.
     static let pauseAfterFailure = Duration.seconds(300)
 
-    /// The limits for the contents of a list.
+    /// The limits that a list must satisfy.
     public let policy: HostListPolicy
-    /// Orders the addresses of a host by measurements.
+    /// Orders the addresses of a host by their measurements.
     package let selector: HostSelector
-    /// The reason why the list on disk is not in use; `nil` if it is valid or absent.
+    /// The reason why the stored list is not used; `nil` if the file is valid or absent.
     public let loadError: NetworkError?
     private let file: HostListFile?
     private let memory: HostMemory?
     private let clock: LayerClock
     private let timeZone: TimeZone
-    /// Guards the list in use, and whether another list is being fetched.
+    /// Guards the list in use, and whether a list is being fetched.
     private let state: Mutex<State>
-    /// Serialises the writes of the file, so that the file contains the list in use.
+    /// Serialises writes of the file, so that the file always contains the list in use.
     private let disk = DiskQueue()
 
-    /// Holds the addresses of hosts, and stores the newest list in a file. If the file exists, it is read
-    /// synchronously.
+    /// Creates a book that holds the addresses of hosts and stores the newest list in a file. If the file exists, it is
+    /// read synchronously.
     ///
     /// - Parameters:
-    ///   - bundled: The list that is used until another one is stored or fetched. The default is `nil`.
-    ///   - path: The file in which the fetched list is stored; its folder must exist. The default, `nil`, stores no
-    ///     list.
-    ///   - policy: The limits for lists from the disk and from the network.
-    ///   - clock: The source of dates and waits. The default is the system's.
-    ///   - timeZone: The time zone in which a day begins. The default is the device's.
+    ///   - bundled: The list that is used until a stored or fetched list replaces it. The default is `nil`.
+    ///   - path: The file for the fetched list. Its folder must exist. The default is `nil`: the list is not stored.
+    ///   - policy: The limits for lists from the file and from the network.
+    ///   - clock: The source of dates and waits. The default is the system's clock.
+    ///   - timeZone: The time zone in which a day begins. The default is the device's time zone.
     public convenience init(
         bundled: HostList? = nil, file path: String? = nil, policy: HostListPolicy = .standard,
         clock: LayerClock = .system, timeZone: TimeZone = .current
@@ -75,23 +72,22 @@ public final class HostBook: Sendable {
             bundled: bundled, file: path, policy: policy, selector: HostSelector(), clock: clock, timeZone: timeZone)
     }
 
-    /// Holds the addresses of hosts, and remembers their measurements between launches. If the files exist, they are
-    /// read synchronously.
+    /// Creates a book that holds the addresses of hosts and stores their measurements between launches. If the files
+    /// exist, they are read synchronously.
     ///
     /// At most 1,024 measurements are stored, each for 30 days. Networks are distinguished by
-    /// ``NetworkStatus/identity``, of which the file has only salted digests; measurements on a network without
-    /// identity are not stored. If the file of measurements can't be read or is malformed, ``measurementsError`` states
-    /// the reason, and a new file is begun.
+    /// ``NetworkStatus/identity``; the file contains only salted digests of identities. Measurements on a network
+    /// without an identity are not stored. If the file of measurements can't be read or is malformed,
+    /// ``measurementsError`` states the reason, and a new file is begun.
     ///
     /// - Parameters:
-    ///   - bundled: The list that is used until another one is stored or fetched. The default is `nil`.
-    ///   - path: The file in which the fetched list is stored; its folder must exist. The default, `nil`, stores no
-    ///     list.
-    ///   - measurements: The file in which measurements are stored; its folder must exist.
-    ///   - status: Reports the device's network, like the layer's status source.
-    ///   - policy: The limits for lists from the disk and from the network.
-    ///   - clock: The source of dates and waits. The default is the system's.
-    ///   - timeZone: The time zone in which a day begins. The default is the device's.
+    ///   - bundled: The list that is used until a stored or fetched list replaces it. The default is `nil`.
+    ///   - path: The file for the fetched list. Its folder must exist. The default is `nil`: the list is not stored.
+    ///   - measurements: The file for measurements. Its folder must exist.
+    ///   - status: Reports the device's network. Pass the status source of the layer.
+    ///   - policy: The limits for lists from the file and from the network.
+    ///   - clock: The source of dates and waits. The default is the system's clock.
+    ///   - timeZone: The time zone in which a day begins. The default is the device's time zone.
     public convenience init(
         bundled: HostList? = nil, file path: String? = nil, measurements: String, status: any NetworkStatusSource,
         policy: HostListPolicy = .standard, clock: LayerClock = .system, timeZone: TimeZone = .current
@@ -103,7 +99,7 @@ public final class HostBook: Sendable {
             timeZone: timeZone)
     }
 
-    /// Creates a book with a selector of its own.
+    /// Creates a book with a new selector.
     package convenience init(
         bundled: HostList? = nil, file path: String? = nil, policy: HostListPolicy = .standard,
         selector: HostSelector, clock: LayerClock = .system, timeZone: TimeZone = .current
@@ -137,41 +133,42 @@ public final class HostBook: Sendable {
                 fetched: content?.fetched))
     }
 
-    /// The list in use; `nil` if there is none.
+    /// The list in use; `nil` if no list was bundled, stored or fetched.
     public var list: HostList? { state.withLock { $0.list } }
-    /// The origin of the list in use; `nil` if there is none.
+    /// The origin of the list in use; `nil` if there is no list.
     package var source: Source? { state.withLock { $0.source } }
-    /// The date at which the list in use was fetched; `nil` for a bundled list.
+    /// The date at which the list in use was fetched; `nil` if the list is bundled or there is no list.
     public var fetched: Date? { state.withLock { $0.fetched } }
 
-    /// The reason why measurements of earlier launches were not read, or new ones could not be stored; `nil` if neither
-    /// happened.
+    /// The reason why stored measurements could not be read, or new ones could not be stored; `nil` if no error
+    /// occurred.
     public var measurementsError: NetworkError? { memory?.error }
 
-    /// Returns the smoothed latency of an address on the current network; `nil` if none was measured.
+    /// Returns the smoothed latency of an address on the current network, or `nil` if the address was not measured
+    /// there.
     public func latency(of address: IPAddress, of host: String) -> Duration? { selector.latency(of: address, of: host) }
 
-    /// Returns the remaining time for which an address of a host is not dialled because it failed; `nil` if it is not
-    /// banned.
+    /// Returns the remaining time of the ban on an address that failed, or `nil` if the address is not banned. A banned
+    /// address is not dialled.
     public func ban(of address: IPAddress, of host: String) -> Duration? { selector.ban(of: address, of: host) }
 
-    /// Returns the addresses of a host that calls of a scheme may be sent to.
+    /// Returns the addresses of a host that calls with this scheme may use.
     package func addresses(of host: String, scheme: String) -> [IPAddress] {
         guard scheme == "https" || policy.coversPlainHTTP else { return [] }
         return list?.addresses(of: host) ?? []
     }
 
-    /// Whether a list should be fetched: none was fetched today, or its lifetime has ended.
+    /// Whether a list should be fetched: no list was fetched today, or the list's lifetime has ended.
     public var isRefreshDue: Bool { state.withLock { isDue($0) } }
 
-    /// Fetches a list from a service if one is due, and uses it from then on.
+    /// Fetches a list from a service if a refresh is due, and then uses that list.
     ///
     /// - Parameters:
     ///   - network: The layer that fetches the list.
     ///   - service: The service that serves the list.
-    ///   - path: The path of the list below the service's base URL. The default is `hosts`.
+    ///   - path: The path of the list relative to the service's base URL. The default is `hosts`.
     /// - Returns: Whether a list was fetched.
-    /// - Throws: The errors of ``refreshIfDue(over:from:)``.
+    /// - Throws: The same errors as ``refreshIfDue(over:from:)``.
     @discardableResult
     public func refreshIfDue<Service: APIService>(
         over network: NetworkLayer, from service: Service.Type, path: EndpointPath = "hosts"
@@ -179,15 +176,16 @@ public final class HostBook: Sendable {
         try await refreshIfDue(over: network, from: HostListRequest<Service>(path: path))
     }
 
-    /// Fetches a list by an endpoint of the app if one is due, and uses it from then on.
+    /// Fetches a list with an endpoint of the app if a refresh is due, and then uses that list.
+    ///
+    /// After a failure no refresh starts for five minutes.
     ///
     /// - Parameters:
     ///   - network: The layer that fetches the list.
     ///   - endpoint: The endpoint whose response is the list.
     /// - Returns: Whether a list was fetched.
-    /// - Throws: The error of the call; ``NetworkError/Kind/invalidResponse`` for an invalid list;
-    ///   ``NetworkError/Kind/storage`` for a list that can't be stored, although it is used. After a failure no refresh
-    ///   is started for five minutes.
+    /// - Throws: The error of the call; ``NetworkError/Kind/invalidResponse`` if the list is invalid;
+    ///   ``NetworkError/Kind/storage`` if the list can't be stored, in which case it is used nevertheless.
     @discardableResult
     public func refreshIfDue(
         over network: NetworkLayer, from endpoint: some Endpoint
@@ -214,10 +212,10 @@ public final class HostBook: Sendable {
         }
     }
 
-    /// Uses a list that a server sent, and stores it on disk. Both happen off the caller's actor.
+    /// Uses a list that a server sent, and stores it on disk. Runs outside the caller's actor.
     ///
-    /// - Throws: ``NetworkError/Kind/invalidResponse`` for an invalid list: the last one stays in use.
-    ///   ``NetworkError/Kind/storage`` for a list that can't be stored: it is used nevertheless.
+    /// - Throws: ``NetworkError/Kind/invalidResponse`` if the list is invalid: the previous list stays in use.
+    ///   ``NetworkError/Kind/storage`` if the list can't be stored: it is used nevertheless.
     @concurrent public func use(_ json: [UInt8]) async throws(NetworkError) {
         let list: HostList
         do {
@@ -251,26 +249,22 @@ public final class HostBook: Sendable {
         let now = clock.date
         var calendar = Calendar(identifier: .gregorian)
         calendar.timeZone = timeZone
-        // A date in the future was set by a wrong clock.
+        // If the date is in the future, the clock was wrong when the list was fetched.
         return !calendar.isDate(fetched, inSameDayAs: now) || fetched > now
             || now.timeIntervalSince(fetched) >= list.lifetime.seconds
     }
 }
 
-/// Fetches the list of hosts from a service: `GET` of a path below its base URL.
+/// Fetches the list of hosts from a service with `GET`.
 struct HostListRequest<Service: APIService>: Endpoint {
-    /// The service.
     static var service: Service.Type { Service.self }
-    /// The name, as records show it.
     static var name: String { "HostList" }
     /// 1 MiB, more than any list may have.
     static var maximumResponseByteCount: Int { 1 << 20 }
-    /// Low, since no user waits for the list.
+    /// The priority is low because no user waits for the list.
     static var priority: CallPriority { .low }
 
-    /// The path below the service's base URL.
     let path: EndpointPath
 
-    /// Encodes nothing: there are no parameters.
     func encode(to encoder: any Encoder) {}
 }

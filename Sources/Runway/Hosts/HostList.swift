@@ -9,20 +9,19 @@ import RunwayJSON
 /// let bundled = try HostList(["api.example.com": ["203.0.113.7", "2001:db8::7"]])
 /// ```
 public struct HostList: Sendable, Hashable {
-    /// The addresses of every host, in the server's order of preference.
+    /// The addresses of each host, in the server's order of preference. Keys are host names in lower case.
     public let addresses: [String: [IPAddress]]
-    /// The time for which the list is valid. At least a minute, at most thirty days; the default is a day.
+    /// The time for which the list is valid: at least a minute, at most thirty days. The default is a day.
     public let lifetime: Duration
 
-    /// Lists the addresses of hosts.
+    /// Creates a list of the addresses of hosts.
     ///
     /// - Parameters:
-    ///   - addresses: The addresses of every host, by its name in any case.
+    ///   - addresses: The addresses by host name. The case of the names does not matter.
     ///   - lifetime: The time for which the list is valid.
     ///   - policy: The limits for the list.
     /// - Throws: ``NetworkError/Kind/invalidConfiguration`` for an empty list, a host without an address, an invalid
-    ///   host name or address, an address that the policy does not allow for the host, and more entries than the policy
-    ///   allows.
+    ///   host name or address, an address that the policy forbids for the host, or more entries than the policy allows.
     public init(
         _ addresses: [String: [String]], lifetime: Duration = .seconds(86_400), policy: HostListPolicy = .standard
     ) throws(NetworkError) {
@@ -30,7 +29,7 @@ public struct HostList: Sendable, Hashable {
             members: addresses.sorted { $0.key < $1.key }.map { ($0.key, $0.value) }, lifetime: lifetime, policy)
     }
 
-    /// Reads a list in a server's format: `{"hosts":{"api.example.com":["203.0.113.7","2001:db8::7"]},"ttl":86400}`.
+    /// Parses a list in the server's format: `{"hosts":{"api.example.com":["203.0.113.7","2001:db8::7"]},"ttl":86400}`.
     /// Other members are ignored.
     ///
     /// - Throws: ``NetworkError/Kind/invalidConfiguration``, for example if the bytes are not such a JSON object.
@@ -112,12 +111,12 @@ public struct HostList: Sendable, Hashable {
         self.lifetime = min(max(lifetime, .seconds(60)), .seconds(30 * 86_400))
     }
 
-    /// Returns the addresses of a host; empty if the list does not name it.
+    /// Returns the addresses of a host; empty if the list does not contain the host.
     public func addresses(of host: String) -> [IPAddress] { addresses[host.lowercased()] ?? [] }
 
-    /// The list as a server sends it.
+    /// The list as JSON in the server's format.
     public var json: [UInt8] {
-        // Names and addresses contain no character that JSON escapes.
+        // Names and addresses contain no characters that JSON would escape.
         let hosts = addresses.sorted { $0.key < $1.key }.map { host, addresses in
             "\"\(host)\":[\(addresses.map { "\"\($0)\"" }.joined(separator: ","))]"
         }
@@ -128,8 +127,7 @@ public struct HostList: Sendable, Hashable {
         NetworkError.invalidHostList("The list of hosts has \(count) hosts; at most \(policy.maximumHosts) are read.")
     }
 
-    /// Returns a text of unknown origin in a form for error texts: quoted, short, and without characters that control a
-    /// terminal.
+    /// Returns an untrusted text in a form for error messages: quoted, shortened, and without control characters.
     private static func shown(_ text: String) -> String {
         let start = text.unicodeScalars.prefix(64).map { $0.properties.generalCategory == .control ? "\u{FFFD}" : $0 }
         return "\"\(String(String.UnicodeScalarView(start)))\(text.unicodeScalars.count > 64 ? "…" : "")\""
@@ -137,7 +135,7 @@ public struct HostList: Sendable, Hashable {
 }
 
 extension NetworkError {
-    /// The error of a list of addresses that is invalid or can't be read.
+    /// The error for a list that is invalid or can't be read.
     static func invalidHostList(_ detail: String) -> NetworkError {
         NetworkError(.invalidConfiguration, in: .routing, detail, sending: .notSent)
     }

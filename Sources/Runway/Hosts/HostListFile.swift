@@ -1,22 +1,22 @@
 import Foundation
 import RunwayJSON
 
-/// The list of hosts that is stored on disk: one file of mode 0600, which is replaced as a whole.
+/// The file that stores the list of hosts. It has mode 0600 and is replaced as a whole.
 struct HostListFile: Sendable {
     let path: String
 
-    /// A list, and when it was fetched.
     struct Content: Sendable {
         var list: HostList
         var fetched: Date
     }
 
-    /// Returns the content of the file; `nil` if it does not exist.
+    /// Reads the file. Returns `nil` if the file does not exist.
     ///
-    /// - Throws: ``NetworkError/Kind/storage`` for a file that was changed, or that others can write or read.
+    /// - Throws: ``NetworkError/Kind/storage`` if the file was modified, or if other users can read or write it.
     func load(_ policy: HostListPolicy) throws(NetworkError) -> Content? {
         do {
-            // An address may be longer in its usual form than it was sent, though not by half.
+            // The file may be larger than the list that was sent: an address in its canonical form may be longer, but
+            // by less than half.
             guard let bytes = try PrivateFile(reading: path)?.read(upTo: 2 * policy.maximumByteCount + 256) else {
                 return nil
             }
@@ -29,9 +29,9 @@ struct HostListFile: Sendable {
         }
     }
 
-    /// Returns the content of the bytes of such a file.
+    /// Parses the bytes of a list file.
     ///
-    /// - Throws: ``NetworkError/Kind/invalidConfiguration`` for bytes that were changed.
+    /// - Throws: ``NetworkError/Kind/invalidConfiguration`` if the bytes were modified.
     static func content(
         of bytes: [UInt8], _ policy: HostListPolicy, at path: String
     ) throws(NetworkError) -> Content {
@@ -46,13 +46,13 @@ struct HostListFile: Sendable {
             list: try HostList(json: root["list"], policy: policy), fetched: Date(timeIntervalSince1970: fetched))
     }
 
-    /// The seconds since 1970 that a date of fetching may have: until the year 10000, beyond which no calendar need
-    /// reckon.
+    /// The valid range of fetch dates, in seconds since 1970. It ends at the year 10000, beyond which calendars may
+    /// fail.
     private static let dates = 0...253_402_300_799.0
 
     /// Replaces the list atomically.
     ///
-    /// - Throws: ``FileError`` if it can't be written.
+    /// - Throws: ``FileError`` if the file can't be written.
     func save(_ content: Content) throws(FileError) {
         let seconds = content.fetched.timeIntervalSince1970
         let head = Array("{\"version\":1,\"fetched\":\(seconds),\"list\":".utf8)

@@ -1,20 +1,20 @@
-/// The limits for a list of addresses from any source.
+/// Limits for a list of addresses, regardless of its source.
 public struct HostListPolicy: Sendable, Hashable {
-    /// Whether any host may have any address, for development and for private networks. The default is `false`: an
-    /// address that is not public is allowed only for a name that is not public, that is `localhost`, a name of one
-    /// label, and names below `localhost`, `local`, `internal`, `home.arpa` and `test`.
+    /// Whether any host may have any address, for development and private networks. The default is `false`: only a
+    /// private name may have a private address. Private names are `localhost`, names with a single label, and names
+    /// below `localhost`, `local`, `internal`, `home.arpa` and `test`.
     public let allowsPrivateAddresses: Bool
-    /// Whether the list is used for plain `http`, too. The default is `false`: without TLS a wrong address would go
-    /// unnoticed.
+    /// Whether the list also applies to plain `http`. The default is `false`: without TLS a wrong address would not be
+    /// detected.
     public let coversPlainHTTP: Bool
-    /// The most bytes of a list. The default is 256 KiB; at most 1 GiB.
+    /// The maximum size of a list in bytes. The default is 256 KiB; at most 1 GiB.
     public let maximumByteCount: Int
-    /// The most hosts of a list. The default is 256.
+    /// The maximum number of hosts in a list. The default is 256; at least 1.
     public let maximumHosts: Int
-    /// The most addresses of a host. The default is 32.
+    /// The maximum number of addresses of one host. The default is 32; at least 1.
     public let maximumAddressesPerHost: Int
 
-    /// Creates a policy; see the properties for the defaults. Limits below 1 count as 1.
+    /// Creates a policy. The properties state the defaults. Limits below 1 are raised to 1.
     public init(
         allowsPrivateAddresses: Bool = false, coversPlainHTTP: Bool = false, maximumByteCount: Int = 256 << 10,
         maximumHosts: Int = 256, maximumAddressesPerHost: Int = 32
@@ -26,10 +26,10 @@ public struct HostListPolicy: Sendable, Hashable {
         self.maximumAddressesPerHost = max(1, maximumAddressesPerHost)
     }
 
-    /// The default policy for lists from the network.
+    /// The policy with all defaults.
     public static let standard = HostListPolicy()
 
-    /// Returns whether a name is public.
+    /// Returns whether a name belongs to the public DNS.
     static func isPublicName(_ name: String) -> Bool {
         let labels = name.split(separator: ".")
         guard labels.count > 1 else { return false }
@@ -37,8 +37,8 @@ public struct HostListPolicy: Sendable, Hashable {
         return !["localhost", "local", "internal", "test"].contains(labels.last)
     }
 
-    /// Returns whether a text is the name of one host: labels of letters, digits and hyphens (RFC 1123 §2.1), in lower
-    /// case; no wildcard, no address, no port.
+    /// Returns whether a text is a host name in lower case: labels of letters, digits and hyphens (RFC 1123 §2.1).
+    /// Wildcards, addresses and ports are invalid.
     static func isHostName(_ name: String) -> Bool {
         guard (1...253).contains(name.utf8.count), IPAddress(name) == nil else { return false }
         let labels = name.split(separator: ".", omittingEmptySubsequences: false)

@@ -1,11 +1,10 @@
 import Foundation
 import RunwayJSON
 
-/// The latencies of addresses on several networks, in the form in which they are stored between launches.
+/// The latencies of addresses on several networks, in the form that is stored between launches.
 ///
-/// A network is named by a salted digest, so that neither the file nor a backup of it reveals where the device was.
+/// A network is identified by a salted digest, so that the file and its backups do not reveal where the device was.
 struct HostMeasurements: Sendable {
-    /// An address of a host on a network.
     struct AddressKey: Hashable, Sendable {
         var network: String
         var host: String
@@ -13,20 +12,20 @@ struct HostMeasurements: Sendable {
     }
 
     struct Measurement: Sendable, Equatable {
-        /// The smoothed time of a round trip while connecting, in seconds.
+        /// The smoothed round-trip time of connecting, in seconds.
         var latency: Double
         /// The time of the measurement, in seconds since 1970.
         var date: Double
     }
 
-    /// The most measurements; the oldest is removed first.
+    /// The maximum number of measurements. The oldest is removed first.
     static let maximumCount = 1024
     /// The time for which a measurement is stored: 30 days, in seconds.
     static let maximumAge = 30 * 86_400.0
-    /// The most bytes of a file.
+    /// The maximum size of the file in bytes.
     static let maximumByteCount = 512 << 10
     private static let digestByteCount = 16
-    /// The longest latency that is stored, in seconds.
+    /// The maximum latency that is stored, in seconds.
     private static let longestLatency = 60.0
 
     private(set) var measurements: [AddressKey: Measurement] = [:]
@@ -37,7 +36,7 @@ struct HostMeasurements: Sendable {
         salt = (0..<Self.digestByteCount).map { _ in UInt8.random(in: 0...255, using: &generator) }.hexadecimal
     }
 
-    /// Returns the name of a network; `nil` if it can't be distinguished from other networks of its kind.
+    /// Returns the digest that identifies a network, or `nil` if the network has no identity.
     func name(of network: NetworkKey) -> String? {
         guard let identity = network.identity else { return nil }
         var hash = SHA256Hash()
@@ -46,7 +45,8 @@ struct HostMeasurements: Sendable {
         return Array(hash.digest.prefix(Self.digestByteCount)).hexadecimal
     }
 
-    /// Stores a measurement in place of the last one of its address. Measurements of invalid host names are ignored.
+    /// Inserts a measurement, or replaces the previous one of the same address. Ignores measurements of invalid host
+    /// names.
     mutating func insert(_ measurement: Measurement, for key: AddressKey) {
         guard HostListPolicy.isHostName(key.host) else { return }
         measurements[key] = Measurement(
@@ -58,7 +58,7 @@ struct HostMeasurements: Sendable {
 
     mutating func remove(_ key: AddressKey) { measurements.removeValue(forKey: key) }
 
-    /// Removes the measurements that are older than ``maximumAge``.
+    /// Removes measurements that are older than ``maximumAge``.
     mutating func removeOld(at date: Double) {
         measurements = measurements.filter { date - $0.value.date < Self.maximumAge }
     }
@@ -66,9 +66,8 @@ struct HostMeasurements: Sendable {
 
 // The file: {"version":1,"salt":"…","measurements":[{"network":"…","host":"…","address":"…","latency":0.02,"date":1700000000}]}
 extension HostMeasurements {
-    /// The bytes of the file.
     var json: [UInt8] {
-        // No name, digest or address contains a character that JSON escapes.
+        // Names, digests and addresses contain no characters that JSON would escape.
         let entries = measurements.map { key, measurement in
             "{\"network\":\"\(key.network)\",\"host\":\"\(key.host)\",\"address\":\"\(key.address)\","
                 + "\"latency\":\(measurement.latency),\"date\":\(measurement.date)}"
@@ -76,7 +75,7 @@ extension HostMeasurements {
         return Array("{\"version\":1,\"salt\":\"\(salt)\",\"measurements\":[\(entries.joined(separator: ","))]}".utf8)
     }
 
-    /// Reads the bytes of a file; `nil` if they are malformed.
+    /// Parses the bytes of a file. Returns `nil` if they are malformed.
     init?(json bytes: [UInt8]) {
         guard let root = try? JSONDocument(bytes, limits: JSONLimits(maximumDepth: 8)).root, root["version"].int == 1,
             let salt = root["salt"].string, Self.isDigest(salt), root["measurements"].kind == .array,

@@ -1,9 +1,9 @@
 import Foundation
 import Synchronization
 
-/// Remembers measurements of addresses across launches, for each network, in a file that only the user may read.
+/// Stores measurements of addresses between launches, for each network, in a file that only the user may read.
 ///
-/// Changes are written together, ten seconds after the first of them.
+/// Changes are collected and written ten seconds after the first one.
 final class HostMemory: Sendable {
     private struct State {
         var measurements = HostMeasurements()
@@ -16,12 +16,11 @@ final class HostMemory: Sendable {
 
     private let path: String
     private let clock: LayerClock
-    /// Guards the measurements, and the error of their file.
+    /// Guards the measurements and the error of their file.
     private let state: Mutex<State>
-    /// Serialises the writes.
     private let disk = DiskQueue()
 
-    /// Reads the file synchronously. One that can't be read or is malformed is replaced by the next write.
+    /// Reads the file synchronously. If the file can't be read or is malformed, the next write replaces it.
     init(_ path: String, clock: LayerClock) {
         self.path = path
         self.clock = clock
@@ -40,10 +39,11 @@ final class HostMemory: Sendable {
         self.state = Mutex(state)
     }
 
-    /// The last failure to read or write the file; `nil` if there was none.
+    /// The last error of reading or writing the file; `nil` if no error occurred.
     var error: NetworkError? { state.withLock { $0.error } }
 
-    /// Returns the records of a host's addresses on a network, with their instants on the clock.
+    /// Returns the stored records of a host's addresses on a network. Dates are converted to times of the layer's
+    /// clock.
     func records(of host: String, on network: NetworkKey) -> [IPAddress: AddressRecord] {
         let (now, date) = (clock.now, clock.date.timeIntervalSince1970)
         return state.withLock { state in
@@ -51,14 +51,14 @@ final class HostMemory: Sendable {
             let known = state.measurements.measurements.filter { $0.key.network == name && $0.key.host == host }
             return [IPAddress: AddressRecord](
                 uniqueKeysWithValues: known.map { place, measurement in
-                    // A date in the future was set by a wrong clock.
+                    // If the date is in the future, the clock was wrong when the measurement was stored.
                     let age = Duration.seconds(max(0, date - measurement.date))
                     return (place.address, AddressRecord(latency: measurement.latency, measured: now - age))
                 })
         }
     }
 
-    /// Remembers a latency, in seconds; `nil` removes the latency of the address.
+    /// Stores the latency of an address in seconds; `nil` removes it.
     func set(_ latency: Double?, of address: IPAddress, of host: String, on network: NetworkKey) {
         let date = clock.date.timeIntervalSince1970
         let storesLater = state.withLock { state in
@@ -79,7 +79,7 @@ final class HostMemory: Sendable {
         }
     }
 
-    /// Writes the file now. A failure is in ``error``.
+    /// Writes the file now. If that fails, ``error`` states the reason.
     func store() async {
         state.withLock { $0.isStoringLater = false }
         let error: NetworkError?

@@ -1,20 +1,21 @@
-/// Chooses the best address of one host on one network from measurements: a value without a clock or a random
-/// generator.
+/// Chooses the best address of one host on one network from measurements. It uses no clock and no random generator.
 ///
-/// The address with the lowest smoothed latency is chosen, unless the address in use is only a little slower. A failed
-/// address is banned for a growing time; a silent address comes last until it is measured. An address that has not
-/// worked yet, or whose last measurement is old, is dialled in parallel to the best one and not instead of it.
+/// - The address with the lowest smoothed latency is chosen, unless the address in use is only slightly slower.
+/// - A failed address is banned for a growing time.
+/// - A silent address comes last until it is measured.
+/// - An address that has not worked yet, or whose last measurement is old, is dialled in parallel to the best one.
 struct HostRanking {
-    /// The most endpoints whose responses are judged: the first ones.
+    /// The maximum number of endpoints whose server times are estimated. Further endpoints are ignored.
     private static let maximumEndpoints = 64
 
     private let limits: HostSelectionLimits
     private var records: [IPAddress: AddressRecord]
     private var preferred: IPAddress?
-    /// The time that the server itself needs for a response of each endpoint, in seconds: a minimum that rises slowly.
+    /// The estimated time that the server needs for a response of each endpoint, in seconds. The estimate is a minimum
+    /// that rises slowly.
     private var serverTimes: [Int: Double] = [:]
     private var lastExploration: Duration?
-    /// The time at which a measurement contradicted the previous ones; older measurements are in doubt.
+    /// The time at which a measurement contradicted earlier ones. Measurements before this time are in doubt.
     private var upheaval: Duration?
 
     init(_ limits: HostSelectionLimits, _ records: [IPAddress: AddressRecord] = [:]) {
@@ -22,15 +23,13 @@ struct HostRanking {
         self.records = records
     }
 
-    /// The number of addresses that have a record.
     var count: Int { records.count }
 
-    /// Returns the record of an address.
     func record(of address: IPAddress) -> AddressRecord? { records[address] }
 
-    /// Returns the order in which to dial these addresses.
+    /// Returns the order in which to dial the addresses.
     ///
-    /// - Parameter candidates: The addresses, in the order in which their source prefers them.
+    /// - Parameter candidates: The addresses in the order of preference of their source.
     mutating func plan(_ candidates: [IPAddress], at now: Duration) -> HostPlan {
         let usable = candidates.filter { records[$0]?.isBanned(at: now) != true }
         let banned = candidates.filter { records[$0]?.isBanned(at: now) == true }
@@ -43,7 +42,7 @@ struct HostRanking {
         let order = interleaved(ranked) + interleaved(silent)
         var plan = HostPlan(order: order, banned: banned)
         if let latency = preferred.flatMap({ records[$0]?.latency }) {
-            // TCP takes one round trip. RFC 8305 §5 and §8 recommend 100 to 250 ms.
+            // A TCP handshake takes one round trip. RFC 8305 §5 and §8 recommend 100 to 250 ms.
             plan.stagger = min(max(.seconds(3 * latency), .milliseconds(100)), HostPlan.defaultStagger)
         }
         if let address = unknown(in: order.dropFirst(), at: now) {
@@ -54,14 +53,14 @@ struct HostRanking {
         return plan
     }
 
-    /// Whether another address that is known to work would now be preferred to the address in use.
+    /// Returns whether another address that is known to work should now replace `address`, which is in use.
     func hasLost(_ address: IPAddress, among candidates: [IPAddress], at now: Duration) -> Bool {
         let usable = candidates.filter { records[$0]?.isBanned(at: now) != true }
         guard let best = choice(among: usable, inUse: address) else { return false }
         return best != address
     }
 
-    /// Records an observation about an address. `chance`, a random number between 0 and 1, varies the length of a ban.
+    /// Records an event of an address. `chance`, a random number between 0 and 1, varies the length of a ban.
     mutating func note(_ event: HostEvent, of address: IPAddress, at now: Duration, chance: Double) {
         let latency = records[address]?.latency
         switch event {
@@ -84,37 +83,39 @@ struct HostRanking {
         }
     }
 
-    /// Chooses another address in place of the one in use.
+    /// Replaces the address in use by another one.
     private mutating func replacePreferred(at now: Duration) {
         preferred = nil
         upheaval = now
     }
 
-    /// Changes the record of an address, or creates one, for which another may have to be removed.
+    /// Changes the record of an address. If a record must be created and the limit is reached, another one is removed.
     private mutating func change(_ address: IPAddress, at now: Duration, _ body: (inout AddressRecord) -> Void) {
         if records[address] == nil, records.count >= HostSelectionLimits.maximumAddressesPerHost { forget(at: now) }
         body(&records[address, default: AddressRecord()])
     }
 
-    /// Ends all bans: addresses that failed on the last network may work on this one.
+    /// Ends all bans, because addresses that failed on the previous network may work on the new one.
     mutating func endBans(at now: Duration) {
         for address in records.keys { records[address]?.endBan(at: now) }
     }
 
-    /// Returns the time of a response beyond the server's own time; `nil` if the server's time is not known yet.
+    /// Returns the response time without the estimated time of the server, or `nil` if that estimate is missing.
     private mutating func excess(_ time: Double, beyond latency: Double, of endpoint: Int) -> Double? {
         let excess = max(0, time - latency)
         guard let known = serverTimes[endpoint] else {
-            // The first response of an endpoint has nothing to be compared with: it may indicate a slow path or much work.
+            // The first response of an endpoint has nothing to be compared with: it may indicate a slow path or a slow
+            // server.
             if serverTimes.count < Self.maximumEndpoints { serverTimes[endpoint] = excess }
             return nil
         }
-        // The minimum falls at once and rises slowly, so that a path that becomes slow is not mistaken for a slow server.
+        // The minimum falls at once and rises slowly, so that a path that becomes slow is not mistaken for a slow
+        // server.
         serverTimes[endpoint] = excess < known ? excess : known + 0.05 * (excess - known)
         return max(0, time - min(excess, known))
     }
 
-    /// Returns the addresses that are known to work, the lowest latency first.
+    /// Returns the addresses that are known to work, lowest latency first.
     private func proven(_ addresses: [IPAddress]) -> [IPAddress] {
         addresses.filter { records[$0]?.isUnproven == false }
             .sorted { (records[$0]?.score ?? 0) < (records[$1]?.score ?? 0) }
@@ -129,9 +130,9 @@ struct HostRanking {
         return bestScore < min(score * limits.hysteresis, score - 0.003) ? best : current
     }
 
-    /// Returns the address that most needs a measurement now, if one is due.
+    /// Returns the address that most needs a measurement, or `nil` if no measurement is due.
     private func unknown(in addresses: some Sequence<IPAddress>, at now: Duration) -> IPAddress? {
-        // Of many calls that dial at once, only one measures an address.
+        // If many calls dial at the same time, only one measures an address.
         let idle = addresses.filter { records[$0]?.isExplored(at: now) != true }
         if let unproven = idle.first(where: { records[$0]?.bannedUntil != nil })
             ?? idle.first(where: { records[$0]?.isUnproven ?? true })
@@ -147,8 +148,8 @@ struct HostRanking {
         return isDue && lastExploration.map { now >= $0 + pause } ?? true ? oldest : nil
     }
 
-    /// Orders addresses: the first one stays, then the families alternate. If one family does not work, a call waits
-    /// for it only once.
+    /// Reorders addresses so that the families alternate after the first address. If one family does not work, a call
+    /// waits for it only once.
     private func interleaved(_ addresses: [IPAddress]) -> [IPAddress] {
         guard let first = addresses.first else { return [] }
         var same = addresses.dropFirst().filter { $0.family == first.family }[...]
@@ -161,8 +162,8 @@ struct HostRanking {
         return order
     }
 
-    /// Removes the record with the oldest measurement, or without any. A banned address, or one that is being measured,
-    /// is removed only if there is no other.
+    /// Removes the record with the oldest measurement, or one without a measurement. Records of banned addresses and of
+    /// addresses that are being measured are removed last.
     private mutating func forget(at now: Duration) {
         let idle = records.filter { !$0.value.isBanned(at: now) && !$0.value.isExplored(at: now) }
         let oldest = (idle.isEmpty ? records : idle).min { $0.value.measured < $1.value.measured }?.key

@@ -2,9 +2,9 @@ import Synchronization
 
 /// Orders the addresses of a host by their latency and failures on the current network.
 ///
-/// The selector learns from dials, responses, failures and probes, for each network separately, since latencies differ
-/// between networks. The number of its records is limited by ``HostSelectionLimits``; a ``HostMemory`` stores latencies
-/// between launches.
+/// The selector learns from dials, responses, failures and probes. Latencies differ between networks, so it has
+/// separate records for each network. ``HostSelectionLimits`` bounds the number of records. A ``HostMemory`` stores
+/// latencies between launches.
 package final class HostSelector: Sendable {
     private struct OriginKey: Hashable {
         var network: NetworkKey
@@ -29,21 +29,21 @@ package final class HostSelector: Sendable {
 
     private let limits: HostSelectionLimits
     private let status: any NetworkStatusSource
-    /// The status that ``follow(_:)`` sets; `nil` if the selector has a source of its own.
+    /// The network status that ``follow(_:)`` sets; `nil` if the selector has its own source of the status.
     private let followed: SettableNetworkStatus?
     private let clock: LayerClock
     private let memory: HostMemory?
-    /// Guards the records of the hosts, and the random generator.
+    /// Guards the records of the hosts and the random generator.
     private let state: Mutex<State>
 
-    /// Creates a selector without measurements, or with the measurements in a memory.
+    /// Creates a selector without measurements, or with stored measurements.
     ///
     /// - Parameters:
-    ///   - limits: Limits for its choice and for the number of its records.
-    ///   - status: Reports the device's network. By default the transport reports every change of its layer's status;
-    ///     before the first change all networks count as one.
-    ///   - clock: Times the bans. The default is the system's.
-    ///   - randomness: Randomises the ends of bans. The default is the system's; a test passes one with a seed.
+    ///   - limits: The limits for choices and records.
+    ///   - status: Reports the device's network. By default, the transport reports the changes of its layer's status.
+    ///     Until the first change all networks count as one.
+    ///   - clock: Times the bans. The default is the system's clock.
+    ///   - randomness: Randomises the ends of bans. The default is the system's generator; tests pass a seeded one.
     package convenience init(
         limits: HostSelectionLimits = HostSelectionLimits(), status: (any NetworkStatusSource)? = nil,
         clock: LayerClock = .system,
@@ -70,29 +70,30 @@ package final class HostSelector: Sendable {
         state.withLock { $0.observation = observation }
     }
 
-    /// Reports that the device joined a network. A selector with a source of its own ignores it.
+    /// Reports that the device joined a network. Ignored if the selector has its own source of the status.
     package func follow(_ status: NetworkStatus) { followed?.set(status) }
 
-    /// Returns the order in which to dial the addresses of a host. `addresses` has the order that their source prefers.
+    /// Returns the order in which to dial the addresses of a host. `addresses` are in the order of preference of their
+    /// source.
     package func plan(_ addresses: [IPAddress], of host: String) -> HostPlan {
         let now = clock.now
         let key = key(of: host)
         return state.withLock { $0.change(key, orNew: { ranking(of: key) }) { $0.plan(addresses, at: now) } }
     }
 
-    /// Returns whether another address that is known to work would now be preferred to the address in use.
+    /// Returns whether another address that is known to work should now replace `address`, which is in use.
     package func hasLost(_ address: IPAddress, among addresses: [IPAddress], of host: String) -> Bool {
         let (key, now) = (key(of: host), clock.now)
         return state.withLock { $0.rankings.peek(key)?.hasLost(address, among: addresses, at: now) ?? false }
     }
 
-    /// Returns whether a latency of an address was measured on this network within `age`.
+    /// Returns whether the latency of an address was measured on this network within the last `age`.
     package func isMeasured(_ address: IPAddress, of host: String, within age: Duration) -> Bool {
         let now = clock.now
         return record(of: address, of: host).map { $0.latency != nil && now - $0.measured < age } ?? false
     }
 
-    /// Waits until the network is known, or for `limit`: a system reports it moments after a launch.
+    /// Waits until the network is known, for at most `limit`. After a launch the system takes a moment to report it.
     package func waitForNetwork(atMost limit: Duration) async {
         let status = status
         guard followed == nil, status.current.link == .unknown else { return }
@@ -102,21 +103,21 @@ package final class HostSelector: Sendable {
             try? await clock.sleep(until: clock.now + limit)
             continuation.finish()
         }
-        // The network may have been reported before it was observed.
+        // The network may have been reported before the observation began.
         if status.current.link != .unknown { continuation.finish() }
         for await _ in changes {}
         timer.cancel()
         withExtendedLifetime(observation) {}
     }
 
-    /// Writes the measurements that are remembered between launches now.
+    /// Writes the measurements to their file now.
     package func storeMeasurements() async { await memory?.store() }
 
-    /// Records a result about an address.
+    /// Records an event of an address.
     package func note(_ event: HostEvent, of address: IPAddress, of host: String) {
         let (key, now) = (key(of: host), clock.now)
         state.withLock { state in
-            // Every response is recorded; only failures need a random number.
+            // Every response is recorded, but only failures need a random number.
             let chance = if case .failed = event { Double.random(in: 0..<1, using: &state.randomness) } else { 0.0 }
             state.change(key, orNew: { ranking(of: key) }) { ranking in
                 ranking.note(event, of: address, at: now, chance: chance)
@@ -134,7 +135,8 @@ package final class HostSelector: Sendable {
         }
     }
 
-    /// Returns the smoothed latency of an address on this network; `nil` if none was measured.
+    /// Returns the smoothed latency of an address on the current network, or `nil` if the address was not measured
+    /// there.
     package func latency(of address: IPAddress, of host: String) -> Duration? {
         record(of: address, of: host)?.score.map { .seconds($0) }
     }
@@ -144,12 +146,12 @@ package final class HostSelector: Sendable {
         return state.withLock { $0.rankings.peek(key) ?? ranking(of: key) }.record(of: address)
     }
 
-    /// Returns the initial ranking of a host: without records, or with the records of the last launches.
+    /// Returns a new ranking for a host, with the stored records of earlier launches, if any.
     private func ranking(of key: OriginKey) -> HostRanking {
         HostRanking(limits, memory?.records(of: key.host, on: key.network) ?? [:])
     }
 
-    /// Returns the remaining time for which an address of a host is not dialled; `nil` if it is not banned.
+    /// Returns the remaining time of the ban on an address, or `nil` if the address is not banned.
     package func ban(of address: IPAddress, of host: String) -> Duration? {
         let (key, now) = (key(of: host), clock.now)
         guard let end = state.withLock({ $0.rankings.peek(key)?.record(of: address)?.bannedUntil }), now < end else {
@@ -167,14 +169,14 @@ package final class HostSelector: Sendable {
         }
     }
 
-    /// Returns the key of a host on the current network. Called before the lock is taken, since the source of the
-    /// status is foreign code.
+    /// Returns the key of a host on the current network. Must be called without the lock, because it calls the status
+    /// source, which may be the app's code.
     private func key(of host: String) -> OriginKey {
         OriginKey(network: NetworkKey(status.current), host: host)
     }
 }
 
-/// The identity of a network, by which latencies are stored separately.
+/// Identifies a network. Latencies are stored separately for each network.
 struct NetworkKey: Hashable, Sendable {
     var link: NetworkStatus.Link
     var generation: Int?

@@ -1,21 +1,24 @@
 extension APIManager {
-    /// The layer's interceptors for all calls and for the endpoint, then the manager's own.
+    /// The interceptors of a call in order: the layer's for all calls, the layer's for the endpoint, and the manager's
+    /// own.
     var interceptors: [any Interceptor] {
         let shared = network.interceptors.all(of: E.self)
         return interceptor.map { shared + [$0] } ?? shared
     }
 
-    /// The manager that the app created: this one, or the one that makes its calls through this one.
+    /// The manager that the app created. This is the manager itself, unless another manager makes its calls through
+    /// this one.
     var publicManager: any APIManaging { owner ?? self }
 
-    /// Whether a call has neither landed nor been ended, by a hook for instance.
+    /// Returns whether a call has not landed and was not ended, for example by a hook.
     func isPending(_ flight: Flight) -> Bool { isPending(flight.id) }
     func isPending(_ flight: FlightID) -> Bool { state.machine.isPending(flight) }
 
-    /// Lands the result of a call: stores the proposed response, notifies the delegate and calls the hooks.
+    /// Lands the result of a call: stores the response that the manager shows, notifies the delegate and calls the
+    /// hooks.
     ///
-    /// The landing is discarded if the call was ended before, if a hook ends it, or if the account of the call is no
-    /// longer signed in.
+    /// The landing is discarded if the call has ended, if a hook ends it, or if the account of the call is no longer
+    /// signed in.
     func land(_ landing: Landing) {
         let flight = landing.flight
         guard mayLand(flight), isPending(flight) else {
@@ -25,7 +28,7 @@ extension APIManager {
         switch state.machine.completed(flight.id) {
         case .discard: break
         case .landStale(let stale):
-            // The delegate is notified of the stale response first, even if the turn of the fresh one came first.
+            // The delegate must be notified of the stale response first, even if the fresh response arrives here first.
             landStale(stale)
             land(landing)
         case .fail: fail(landing)
@@ -47,7 +50,7 @@ extension APIManager {
         succeed(landing)
     }
 
-    /// Returns the hooks that a landing passes.
+    /// Returns the hooks to call for a landing.
     private func hooks(of landing: Landing) -> LandingHooks {
         LandingHooks(
             interceptors: interceptors, call: InterceptedCall(flight: landing.flight.id, endpoint: landing.endpoint),
@@ -105,24 +108,23 @@ extension APIManager {
         }
     }
 
-    /// Makes a call again in place of landing its failure, if the app has resumed it already; otherwise the app may
-    /// resume it later.
+    /// If the app has already resumed a failed call, repeats the call instead of landing its failure, and returns
+    /// `true`. Otherwise the app may resume the call later.
     private func isResumed(_ flight: Flight, after error: NetworkError) -> Bool {
-        // The manager that an app knows in place of this one resumes its own loads.
+        // If another manager makes its calls through this one, that manager repeats them.
         guard owner == nil, isPending(flight), let endpoint = flight.recorder.endpoint as? E else { return false }
         let resume = network.offerResumption(of: flight, after: error, by: self, flight.options) {
             [weak self] options in
             self?.load(endpoint, options: options)
         }
         guard let resume else { return false }
-        // Ended first, so that the new call does not join it.
+        // The call is ended first, so that the new call does not join it.
         end(flight.id, as: .replaced)
         _ = resume()
         return true
     }
 
-    /// Returns the error of a response that the manager's validator refuses; `nil` if it accepts it, or there is no
-    /// validator.
+    /// Returns the error of the manager's validator if it refuses a response; otherwise `nil`.
     func refusal(of rawData: RawData) -> NetworkError? {
         do {
             try validator?.apiManager(publicManager, validateResponse: rawData)
@@ -132,8 +134,8 @@ extension APIManager {
         }
     }
 
-    /// Returns whether the account that a call was made for is signed in. If it is not, ends the call: its response is
-    /// not for the current user.
+    /// Returns whether the account of a call is signed in. If it is not, the response is not for the current user, so
+    /// the call is ended.
     private func mayLand(_ flight: Flight) -> Bool {
         if flight.belongsToCurrentAccount { return true }
         if isPending(flight) { flight.note(CallDecision.accountChanged) }
@@ -142,7 +144,6 @@ extension APIManager {
     }
 }
 
-/// The stale response of a call in flight.
 extension APIManager {
     /// Shows and lands a stale response that was found after `load` returned.
     func holdAndLandStale(_ landing: Landing) {
@@ -155,10 +156,8 @@ extension APIManager {
         if state.update({ $0.holdStale(landing) }) { landStale(landing) }
     }
 
-    /// Lands the stale response that is held for a call in flight, unless the call was ended or a hook ends it.
-    ///
-    /// Lands a stale response, after the hooks of a success. A veto removes only the stale response; the fresh one may
-    /// still land.
+    /// Lands the stale response that is held for a call in flight, after the hooks for a success. Does nothing if the
+    /// call was ended or a hook ends it. A veto removes only the stale response; the fresh one may still land.
     func landStale(_ landing: Landing) {
         let flight = landing.flight
         guard isStaleHeld(flight), mayLand(flight) else { return }
@@ -173,7 +172,7 @@ extension APIManager {
         }
         guard state.update({ $0.landStale(of: flight.id) }) else { return }
         delegate?.apiManagerDidSucceed(self)
-        // The delegate, or a hook, may have ended the call, whose fresh response is still to come.
+        // The delegate or a hook may have ended the call while its fresh response was pending.
         hooks.afterLanding(landing.result) { isPending(flight) }
     }
 

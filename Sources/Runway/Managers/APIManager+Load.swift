@@ -1,11 +1,11 @@
 extension APIManager {
     /// Makes a call, and returns before it lands.
     ///
-    /// The delegate is notified in a later turn of the main actor, never from inside this method. A response that is in
-    /// memory already is in ``rawData`` when this method returns.
+    /// The delegate is notified in a later turn of the main actor, never within this method. If the response is in
+    /// memory, ``rawData`` contains it when this method returns.
     ///
-    /// - Returns: The number of the call, or of the call in flight that it joined or that caused it to be ignored; see
-    ///   ``OverlapPolicy``.
+    /// - Returns: The number of the call. If the call joined a call in flight or was ignored because of one, the number
+    ///   of that call; see ``OverlapPolicy``.
     @discardableResult
     public func load(_ endpoint: E, options: CallOptions = .standard) -> FlightID {
         start(endpoint, makeFlight(options))
@@ -13,8 +13,8 @@ extension APIManager {
 
     /// Makes a call with the parameters that ``parameterSource`` supplies, and returns before it lands.
     ///
-    /// - Returns: The number of the call, or of the call in flight that it joined or that caused it to be ignored; see
-    ///   ``OverlapPolicy``.
+    /// - Returns: The number of the call. If the call joined a call in flight or was ignored because of one, the number
+    ///   of that call; see ``OverlapPolicy``.
     @discardableResult
     public func load(options: CallOptions) -> FlightID {
         load(parameterSource?.endpoint(for: self), from: parameterSource, options)
@@ -36,10 +36,10 @@ extension APIManager {
         try await landing(of: load(endpoint, options: options))
     }
 
-    /// Makes a call of a manager that makes its calls through this one, and that decides by itself which of them land.
+    /// Makes a call for another manager, which makes its calls through this one and decides which of them land.
     ///
-    /// - Parameter decide: Called with the call's identity and number when the call has passed the hooks that may veto
-    ///   it. Not called for a call that fails before. If it returns `nil`, ``overlap`` decides.
+    /// - Parameter decide: Called with the call's identity and number after the hooks that may veto the call. Not
+    ///   called if the call fails before. If it returns `nil`, ``overlap`` decides.
     func load(
         _ endpoint: E, options: CallOptions, deciding decide: (CallIdentity?, FlightID) -> LandingMachine.Overlap?
     ) -> FlightID {
@@ -77,7 +77,7 @@ extension APIManager {
             let file = destination(of: endpoint)
             var identity: CallIdentity?
             if overlap == .joinOrReplace, let content = draft.content {
-                // Read only once, so that a later call is compared with the content that this one sends.
+                // The body is read only once, so that a later call is compared with the content that this call sends.
                 let body: RequestBody? =
                     if case .raw = E.encoding { try draft.request(in: flight).body } else { nil }
                 identity = CallIdentity(endpoint, content, in: flight, sending: body, writing: file)
@@ -89,13 +89,14 @@ extension APIManager {
                 flight.finish(.joined(running: running))
                 return running
             case .ignore(let running):
-                // The request is made nevertheless, so that a call that can't be made fails instead of being ignored.
+                // The request is created even for a call that may be ignored. An invalid call then fails instead of
+                // being ignored.
                 _ = try draft.request(in: flight)
                 flight.finish(.ignored(running: running))
                 return running
             }
             let transfer = try transfer(of: endpoint, to: file, in: flight)
-            // A transfer is always sent.
+            // A transfer is always sent, never looked up in the cache.
             let found =
                 transfer == nil
                 ? try lookUp(endpoint, &draft, flight) : .request(try draft.request(in: flight), stale: nil)
@@ -113,9 +114,9 @@ extension APIManager {
         return flight.id
     }
 
-    /// Lets the endpoint, the interceptors and the validator see the call, and change it.
+    /// Passes the call to the endpoint, the interceptors and the validator, which may change it.
     ///
-    /// - Returns: Whether the call is made; `false` if an interceptor vetoed it.
+    /// - Returns: `false` if an interceptor vetoed the call.
     private func prepare(_ endpoint: inout E, _ flight: FlightID) throws(NetworkError) -> Bool {
         try endpoint.prepare { (endpoint: inout E) throws(NetworkError) in
             let interceptors = interceptors
@@ -125,7 +126,7 @@ extension APIManager {
         }
     }
 
-    /// Looks for a response in memory, and makes the request if one has to be sent.
+    /// Looks for a response in memory, and creates the request if one must be sent.
     private func lookUp(
         _ endpoint: E, _ draft: inout RequestDraft, _ flight: Flight
     ) throws(NetworkError) -> Found {
@@ -179,14 +180,14 @@ extension APIManager {
                     if let transfer { try await transfer(request) } else {
                         try await network.accept(request, for: endpoint, in: flight).rawData
                     }
-                // Indexed here, off the main actor, and once, however many reformers read it.
+                // The body is indexed here, once and off the main actor, however many reformers read it.
                 rawData.index()
                 landing = Landing(flight, endpoint, rawData)
             } catch {
                 landing = Landing(flight, endpoint, failing: error)
             }
             await MainActor.run { [weak self] in
-                // The reference is strong only in the turn of the landing: a manager that was released before lands nothing.
+                // The reference is strong only during the landing: a manager that was released before lands nothing.
                 if let self { return land(landing) }
                 if let change = landing.error?.queuedChange { network.changeReports.forget(change.id) }
                 flight.finish(.cancelled)
@@ -195,7 +196,7 @@ extension APIManager {
         tasks.insert(task, for: flight.id)
     }
 
-    /// Ends the calls that a newer one replaced, and those that could have been resumed instead of it.
+    /// Ends the calls that `newer` replaced, and prevents the resumption of calls that it makes unnecessary.
     private func close(_ replaced: [Flight], for newer: Flight) {
         if overlap.replacesOlder { network.withdrawResumption(by: self) }
         if !replaced.isEmpty { newer.note(CallDecision.replacedRunning(replaced.count), in: .overlapping) }
@@ -208,20 +209,19 @@ extension APIManager {
         landLater(Landing(flight, endpoint, failing: error))
     }
 
-    /// Lands a result that is there already, in a later turn of the main actor.
+    /// Lands an available result in a later turn of the main actor.
     private func landLater(_ landing: Landing) {
-        // Each landing has a task of its own, which carries the task-local values of the caller of `load` to the delegate. It is
-        // not among the tasks that are cancelled, since a call that has ended does not land.
+        // Each landing has its own task, which carries the task-local values of the caller of `load` to the delegate.
+        // The task need not be cancellable, since a call that has ended does not land.
         Task { @MainActor [weak self] in
             if let self { land(landing) } else { landing.flight.finish(.cancelled) }
         }
     }
 }
 
-/// The result of looking for a stored response at the start of a call.
 private enum Found {
-    /// The result, which is there before `load` returns.
+    /// The result is available before `load` returns.
     case result(Landing)
-    /// A request to send, and a stale response that lands before the fresh one.
+    /// A request must be sent. If `stale` exists, it lands before the fresh response.
     case request(Request, stale: Landing?)
 }

@@ -1,8 +1,8 @@
 extension APIManager {
-    /// Converts the response that landed last into a value for a view by a reformer, in the isolation of the caller.
+    /// Uses a reformer to convert the last landed response into a value for a view. Runs in the caller's isolation.
     ///
-    /// - Throws: One ``NetworkError`` of the step ``FlightStep/reforming``: with the error of the reformer, or because
-    ///   no response has landed. The record of the call has it too.
+    /// - Throws: A ``NetworkError`` of the step ``FlightStep/reforming`` if the reformer throws or no response has
+    ///   landed. The record of the call contains the error, too.
     public func fetch<R: Reformer>(_ reformer: R) throws(NetworkError) -> R.Value {
         let (flight, endpoint, rawData) = try reformable()
         do {
@@ -18,10 +18,10 @@ extension APIManager {
         try state.last.landed.reformFailure(of: E.self, reformer)
     }
 
-    /// Converts the response that landed last into a value for a view by a reformer, off the main actor.
+    /// Uses a reformer to convert the last landed response into a value for a view. Runs off the main actor.
     ///
-    /// - Throws: One ``NetworkError`` of the step ``FlightStep/reforming``: with the error of the reformer, or because
-    ///   no response has landed. The record of the call has it too.
+    /// - Throws: A ``NetworkError`` of the step ``FlightStep/reforming`` if the reformer throws or no response has
+    ///   landed. The record of the call contains the error, too.
     public func fetchConcurrently<R: Reformer & Sendable>(
         _ reformer: R
     ) async throws(NetworkError) -> R.Value where R.Value: Sendable {
@@ -67,10 +67,10 @@ extension Flight {
         }
     }
 
-    /// Returns the error of a reformer, and writes it into the record of the call.
+    /// Returns the error of a reformer, and adds it to the record of the call.
     func reformingFailed<R>(_ reformer: R.Type, _ rawData: RawData, _ error: any Error) -> NetworkError {
         let located = locate(.invalidResponse(in: .reforming, rawData, error))
-        // A view may reform the same response again and again: the error of one reformer is recorded once.
+        // A view may reform the same response repeatedly. The error of each reformer is recorded only once.
         let name = "\(reformer)"
         if !recorder.hasNoted({ if case CallDecision.reformingFailed(name, _) = $0 { true } else { false } }) {
             note(CallDecision.reformingFailed(reformer: name, detail: located.detail), in: .reforming)

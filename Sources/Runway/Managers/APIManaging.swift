@@ -17,29 +17,29 @@ public import HTTPTypes
 /// Compare managers by identity, as above.
 @MainActor
 public protocol APIManaging: AnyObject, Sendable {
-    /// The endpoint that the manager calls.
+    /// The endpoint type that the manager calls.
     var endpointType: any Endpoint.Type { get }
     /// Whether a call is in flight.
     var isLoading: Bool { get }
-    /// Whether the response in ``rawData`` is a stale one, after which the fresh one of the same call may land.
+    /// Whether ``rawData`` is a stale response and the fresh response of the same call may still land.
     var isProvisional: Bool { get }
-    /// The response that landed last and was not cleared.
+    /// The response that landed last; `nil` if none has landed since ``clear()``.
     var rawData: RawData? { get }
-    /// The head of the response that landed last, or of the response that made the last call fail; the body of the
-    /// latter is in the error.
+    /// The status and header fields of the response that landed last, or of the response that made the last call fail.
+    /// In the second case ``error`` contains the body.
     var response: HTTPResponse? { get }
-    /// The error of the call that landed last; `nil` if it succeeded.
+    /// The error of the call that landed last; `nil` if that call succeeded or no call has landed.
     var error: NetworkError? { get }
-    /// The parameters of the call that landed last, successfully or not.
+    /// The parameters of the call that landed last, successfully or not; `nil` if no call has landed.
     var landedEndpoint: (any Endpoint)? { get }
-    /// The number of the call that landed last.
+    /// The number of the call that landed last; `nil` if no call has landed.
     var landedFlight: FlightID? { get }
-    /// The record of the call that landed last, successfully or not: it shows the decisions and requests behind the
-    /// present screen. For a list it is the record of the load's last request.
+    /// The record of the call that landed last, successfully or not. It shows the decisions and requests behind the
+    /// current screen. For a list it is the record of the load's last request.
     ///
-    /// It is redacted like every record (``Redaction``), created when it is read, and complete once the delegate was
-    /// notified: entries that a reformer or a body adds later appear from then on. It is `nil` before a call has
-    /// landed, and after ``clear()``.
+    /// The record is redacted like every record (``Redaction``). It is created on access, and is complete once the
+    /// delegate was notified. If a reformer or a body adds entries later, the next access shows them. It is `nil`
+    /// before a call has landed, and after ``clear()``.
     var lastRecord: FlightRecord? { get }
 
     /// Makes a call with the parameters that the manager's ``ParameterSource`` supplies.
@@ -60,13 +60,13 @@ public protocol APIManaging: AnyObject, Sendable {
     ///   was cancelled, replaced or vetoed, if another call has landed after it already, or if the waiting task is
     ///   cancelled.
     func landing(of flight: FlightID) async throws(NetworkError) -> RawData
-    /// Cancels one call: it does not land.
+    /// Cancels one call, which then does not land.
     func cancel(_ flight: FlightID)
     /// Cancels every call that has not landed.
     func cancelAll()
-    /// Removes the response and the error that landed last.
+    /// Removes the last response and the last error.
     func clear()
-    /// Converts the response that landed last into a value for a view by a reformer, in the isolation of the caller.
+    /// Uses a reformer to convert the last landed response into a value for a view. Runs in the caller's isolation.
     func fetch<R: Reformer>(_ reformer: R) throws(NetworkError) -> R.Value
     /// Converts the body of the response that made the last call fail by a reformer, in the isolation of the caller:
     /// for example an error in JSON with advice for the user.
@@ -84,15 +84,15 @@ public protocol APIManaging: AnyObject, Sendable {
     ///   the last call has not failed, or failed without a response. The record of the call has the error of the
     ///   reformer, too.
     func fetchFailure<R: Reformer>(_ reformer: R) throws(NetworkError) -> R.Value
-    /// Converts the response that landed last into a value for a view by a reformer, off the main actor.
+    /// Uses a reformer to convert the last landed response into a value for a view. Runs off the main actor.
     func fetchConcurrently<R: Reformer & Sendable>(
         _ reformer: R
     ) async throws(NetworkError) -> R.Value where R.Value: Sendable
 }
 
 extension APIManaging {
-    /// Makes a call with the parameters that the manager's ``ParameterSource`` supplies, and with the options of its
-    /// endpoint.
+    /// Makes a call with the parameters that the manager's ``ParameterSource`` supplies, and with the default options
+    /// of its endpoint.
     @discardableResult public func load() -> FlightID { load(options: .standard) }
 }
 
@@ -117,39 +117,39 @@ extension APIManaging {
 /// ```
 @MainActor
 public protocol APIManagerDelegate: AnyObject {
-    /// Called when a call succeeded; its response is in the manager.
+    /// Called when a call succeeded. ``APIManaging/rawData`` of the manager is its response.
     func apiManagerDidSucceed(_ manager: any APIManaging)
     /// Called when a call failed.
     func apiManager(_ manager: any APIManaging, didFailWith error: NetworkError)
     /// Called when the transfer of a ``DownloadManager`` or ``UploadManager`` has progressed. The default does nothing.
     ///
-    /// Called at most thirty times a second for each call, with the newest progress, and for the last time before the
-    /// call lands; if the transfer succeeds, the last progress has all bytes. Not called for a call that was cancelled
-    /// or replaced.
+    /// Called at most thirty times a second for each call, with the latest progress. The last progress is reported
+    /// before the landing; if the transfer succeeds, it includes all bytes. Not called for a call that was cancelled or
+    /// replaced.
     func apiManager(_ manager: any APIManaging, didTransfer progress: TransferProgress, of flight: FlightID)
-    /// Called when a call could not be sent and is stored: it waits, and has neither succeeded nor failed. The default
-    /// does nothing.
+    /// Called when a call could not be sent and is stored. The call waits; it has neither succeeded nor failed. The
+    /// default does nothing.
     ///
-    /// The manager keeps its previous response. See ``OfflinePolicy``.
+    /// The manager's previous response does not change. See ``OfflinePolicy``.
     func apiManager(_ manager: any APIManaging, didQueue change: QueuedChange)
-    /// Called when a stored call of this manager was sent and has succeeded, or the server refused it, or it waited too
-    /// long. The default does nothing.
+    /// Called when a stored call of this manager was sent and succeeded, was refused by the server, or waited too long.
+    /// The default does nothing.
     ///
-    /// The response is not stored in the manager, which may show a later call by now. In a later run of the app, or
+    /// The response is not stored in the manager, which may already show a later call. In a later run of the app, or
     /// after the manager was released, only the queue's own handler is called. A refused change stays in the queue
-    /// until the app decides: if it is sent again, the manager is notified again.
+    /// until the app decides. If it is sent again, the manager is notified again.
     func apiManager(
         _ manager: any APIManaging, didReplay change: QueuedChange, with result: Result<RawData, NetworkError>)
 }
 
 extension APIManagerDelegate {
-    /// Does nothing.
+    /// Does nothing: the default implementation.
     public func apiManager(_ manager: any APIManaging, didQueue change: QueuedChange) {}
-    /// Does nothing.
+    /// Does nothing: the default implementation.
     public func apiManager(
         _ manager: any APIManaging, didReplay change: QueuedChange, with result: Result<RawData, NetworkError>
     ) {}
-    /// Does nothing.
+    /// Does nothing: the default implementation.
     public func apiManager(
         _ manager: any APIManaging, didTransfer progress: TransferProgress, of flight: FlightID
     ) {}
@@ -170,8 +170,8 @@ extension APIManagerDelegate {
 /// ```
 @MainActor
 public protocol ParameterSource: AnyObject {
-    /// Returns the call to make now. If it is `nil`, or not of the manager's endpoint, the call fails as
-    /// ``NetworkError/Kind/invalidParameters``.
+    /// Returns the call to make now. The call fails as ``NetworkError/Kind/invalidParameters`` if the result is `nil`
+    /// or not of the manager's endpoint type.
     func endpoint(for manager: any APIManaging) -> (any Endpoint)?
 }
 
@@ -188,27 +188,26 @@ public protocol ParameterSource: AnyObject {
 /// ```
 @MainActor
 public protocol Validator: AnyObject {
-    /// Checks the parameters of a call, after interceptors changed them. The default accepts all.
+    /// Checks the parameters of a call after interceptors have changed them. The default accepts all parameters.
     ///
-    /// - Throws: The reason against them. The call fails as ``NetworkError/Kind/invalidParameters`` and no request is
-    ///   sent. A `NetworkError` is passed on unchanged; see ``NetworkError/detail`` for the part of other errors that
-    ///   records show.
+    /// - Throws: The reason for refusing the parameters. The call fails as ``NetworkError/Kind/invalidParameters`` and
+    ///   no request is sent. A `NetworkError` is passed on unchanged. For other errors, ``NetworkError/detail`` states
+    ///   what records show.
     func apiManager(_ manager: any APIManaging, validate endpoint: any Endpoint) throws
-    /// Checks a response that the service and the endpoint accepted. The default accepts all.
+    /// Checks a response that the service and the endpoint have accepted. The default accepts all responses.
     ///
-    /// - Throws: The reason against it. The call fails as ``NetworkError/Kind/invalidResponse``. A `NetworkError` is
-    ///   passed on unchanged; see ``NetworkError/detail`` for the part of other errors that records show.
+    /// - Throws: The reason for refusing the response. The call fails as ``NetworkError/Kind/invalidResponse``. A
+    ///   `NetworkError` is passed on unchanged. For other errors, ``NetworkError/detail`` states what records show.
     func apiManager(_ manager: any APIManaging, validateResponse rawData: RawData) throws
 }
 
 extension Validator {
-    /// Accepts all.
+    /// Accepts everything: the default implementation.
     public func apiManager(_ manager: any APIManaging, validate endpoint: any Endpoint) {}
-    /// Accepts all.
+    /// Accepts everything: the default implementation.
     public func apiManager(_ manager: any APIManaging, validateResponse rawData: RawData) {}
 }
 
-/// A manager that its calls hold weakly.
 struct WeakManager: Sendable {
     weak var manager: (any APIManaging)?
 }

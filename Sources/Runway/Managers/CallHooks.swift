@@ -1,9 +1,8 @@
-/// The hooks of the layer's interceptors around a call that no manager makes.
+/// Runs the interceptors of a layer around a call that no manager makes.
 struct CallHooks: Sendable {
     private let registry: InterceptorRegistry
     private let flight: Flight
 
-    /// The hooks of a call; `nil` if it has no interceptors.
     init?(_ registry: InterceptorRegistry, of flight: Flight) {
         if registry.all(of: flight.endpoint).isEmpty { return nil }
         self.registry = registry
@@ -12,15 +11,14 @@ struct CallHooks: Sendable {
 
     private var interceptors: [any Interceptor] { registry.all(of: flight.endpoint) }
 
-    /// Prepares an endpoint and performs its call, with the hooks before and after both.
+    /// Prepares an endpoint and performs its call, with the hooks before and after both steps.
     ///
     /// - Parameters:
     ///   - endpoint: The endpoint as the caller passed it.
-    ///   - hasLanding: Whether the result is for a caller, so that the hooks of the endpoint are called, too. The
-    ///     default is `true`.
-    ///   - rawData: Returns the response that the hooks receive; `nil` if there is none, and then no hook of a success
-    ///     is called.
-    ///   - perform: Makes the call of the endpoint as the hooks changed it.
+    ///   - hasLanding: Whether a caller receives the result, so that the endpoint's hooks are called, too. The default
+    ///     is `true`.
+    ///   - rawData: Returns the response that the hooks receive. If it returns `nil`, no hook for a success is called.
+    ///   - perform: Makes the call with the endpoint as changed by the hooks.
     /// - Throws: The error of `perform`; ``NetworkError/Kind/cancelled`` if a hook vetoes the call or its result.
     func around<E: Endpoint, Value: Sendable>(
         _ endpoint: E, hasLanding: Bool = true, rawData: (Value) -> RawData?,
@@ -43,7 +41,7 @@ struct CallHooks: Sendable {
         return value
     }
 
-    /// Completes an endpoint, lets the interceptors change it, and checks it.
+    /// Completes an endpoint, passes it to the interceptors, and checks it.
     @MainActor
     private func prepared<E: Endpoint>(_ endpoint: E) throws(NetworkError) -> E {
         var endpoint = endpoint
@@ -70,13 +68,13 @@ struct CallHooks: Sendable {
         try land(.success(rawData), endpoint, hooks)
     }
 
-    /// Returns the error that the call throws.
+    /// Calls the hooks for a failure, and returns the error that the call throws.
     @MainActor
     private func fail(
         _ cause: NetworkError, of call: InterceptedCall, _ endpoint: (any Endpoint)?, hasStarted: Bool
     ) throws(NetworkError) -> NetworkError {
         let error = flight.locate(cause)
-        // A call that was cancelled, or vetoed, passes no further hook.
+        // A call that was cancelled or vetoed calls no further hook.
         if error.kind == .cancelled { return error }
         let hooks = LandingHooks(interceptors: interceptors, call: call, manager: nil)
         if hasStarted { hooks.beforeLanding(.failure(error)) }
@@ -85,7 +83,7 @@ struct CallHooks: Sendable {
         return error
     }
 
-    /// Passes the hooks that may veto a result, and then those after it.
+    /// Calls the hooks that may veto a result, and then the hooks after the result.
     @MainActor
     private func land(
         _ result: Result<RawData, NetworkError>, _ endpoint: (any Endpoint)?, _ hooks: LandingHooks

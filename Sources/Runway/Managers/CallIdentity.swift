@@ -9,8 +9,8 @@ struct CallIdentity {
     private let file: URL?
 
     /// - Parameters:
-    ///   - body: The body of the request, if it is ``Endpoint/content``; otherwise `nil`, the default.
-    ///   - file: The file that the call writes; `nil`, the default, if it writes none.
+    ///   - body: The body of the request if it comes from ``Endpoint/content``; otherwise `nil`, the default.
+    ///   - file: The file that the call writes; `nil`, the default, if it writes no file.
     init(
         _ endpoint: any Endpoint, _ content: CallContent, in flight: Flight, sending body: RequestBody? = nil,
         writing file: URL? = nil
@@ -22,7 +22,7 @@ struct CallIdentity {
         self.file = file
     }
 
-    /// Returns whether the result of a call in flight, of the same endpoint, satisfies this call.
+    /// Returns whether this call can use the result of a call in flight of the same endpoint.
     func isServed(by running: CallIdentity) -> Bool {
         guard flight.session == running.flight.session, file == running.file,
             flight.configuration.callIdentity == running.flight.configuration.callIdentity,
@@ -41,8 +41,8 @@ struct CallIdentity {
 }
 
 extension Flight {
-    /// The options that are compared: all except the use of stored responses. Priorities do not change a response, but
-    /// a more urgent call must not wait for a less urgent one.
+    /// The options that must be equal: all except the use of stored responses. Priorities must be equal because a more
+    /// urgent call must not wait for a less urgent one.
     fileprivate var comparedOptions: CallOptions {
         var options = options
         options.cache = cachePolicy
@@ -50,22 +50,22 @@ extension Flight {
         options.priority = options.priority ?? endpoint.priority
         options.authorization = authorization
         options.cacheUse = .standard
-        // They are part of the content.
+        // The header fields are compared separately, together with the parameters.
         options.headers = [:]
         options.resumption = nil
-        // The call in flight bypasses open circuits, too, as soon as such a call has joined it.
+        // If this call bypasses open circuits and joins the call in flight, that call also bypasses them.
         options.bypassesCircuit = false
         return options
     }
 
-    /// The call's use of stored responses. If none is stored, every response is a fresh one.
+    /// The call's use of stored responses. If the endpoint stores no responses, every call requires a fresh response.
     fileprivate var effectiveCacheUse: CacheUse {
         cachePolicy.rule == .none && options.cacheUse == .refresh ? .standard : options.cacheUse
     }
 }
 
 extension CallContent {
-    /// Bytes that are equal if and only if path, parameters and header fields are.
+    /// Bytes that represent path, parameters and header fields. They are equal exactly if all three are equal.
     fileprivate var canonicalForm: [UInt8] {
         var form = CanonicalForm()
         form.add(path.percentEncoded)
@@ -77,8 +77,8 @@ extension CallContent {
 }
 
 extension Endpoint {
-    /// Whether the call sends the same parts of a form as another. A form with a file equals none: the parts of the
-    /// call in flight are read here, and its file may have changed since they were sent.
+    /// Returns whether both calls send the same form parts. A form with a file never equals another form, because the
+    /// file may have changed since the call in flight sent it.
     fileprivate func sendsSameParts(as other: any Endpoint) -> Bool {
         guard case .multipart = Self.encoding else { return true }
         guard let parts = try? parts, let others = try? other.parts else { return false }
@@ -94,8 +94,8 @@ extension FormPart {
 }
 
 extension RequestBody {
-    /// Whether both are the same bytes in memory, or the same file, which did not change between the two calls. Any
-    /// other stream equals none.
+    /// Returns whether both bodies are the same bytes in memory, or the same file without changes between the two
+    /// calls. Other streams are never identical.
     fileprivate func isIdentical(to other: RequestBody) -> Bool {
         guard case .stream(let stream, let byteCount, _) = self, case .stream(let otherStream, byteCount, _) = other,
             let file = stream.filePart, let otherFile = otherStream.filePart
@@ -103,7 +103,6 @@ extension RequestBody {
         return (file.path, file.modified, file.number) == (otherFile.path, otherFile.modified, otherFile.number)
     }
 
-    /// Whether both are the same bytes in memory.
     fileprivate func hasSameBytes(as other: RequestBody) -> Bool {
         switch (self, other) {
         case (.none, .none): true

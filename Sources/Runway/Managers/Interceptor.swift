@@ -45,14 +45,14 @@ public protocol Interceptor: AnyObject, Sendable {
     /// Called before a call starts, and before its parameters are checked.
     ///
     /// - Parameters:
-    ///   - endpoint: The parameters of the call, which may be changed; if their type is changed, the call fails as
+    ///   - endpoint: The parameters of the call. They may be changed, but not their type: the call would fail as
     ///     ``NetworkError/Kind/invalidParameters``.
     ///   - flight: The number of the call.
-    ///   - manager: The manager that makes the call; `nil` if none does.
-    /// - Returns: Whether the call may start. If `false`, no further hook runs for the call, nothing is sent, and it
-    ///   does not land.
+    ///   - manager: The manager that makes the call; `nil` if the call has no manager.
+    /// - Returns: Whether the call may start. If `false`, no further hook runs for the call, nothing is sent, and the
+    ///   call does not land.
     func beforeCall(to endpoint: inout any Endpoint, as flight: FlightID, by manager: (any APIManaging)?) -> Bool
-    /// Called after a call started.
+    /// Called after a call has started, and before its request is sent.
     func afterCall(_ call: InterceptedCall, by manager: (any APIManaging)?)
     /// Called when a call that has started completes, before its success or failure lands.
     func beforeLanding(
@@ -67,7 +67,7 @@ public protocol Interceptor: AnyObject, Sendable {
     /// - Parameters:
     ///   - rawData: The response to this call.
     ///   - call: The call that succeeded.
-    ///   - manager: The manager; `nil` if none made the call. It may hold the response to a later call by now.
+    ///   - manager: The manager; `nil` if the call has no manager. It may already hold the response to a later call.
     func afterSuccess(_ rawData: RawData, of call: InterceptedCall, by manager: (any APIManaging)?)
     /// Called before a failure lands.
     ///
@@ -82,39 +82,39 @@ public protocol Interceptor: AnyObject, Sendable {
 public struct InterceptedCall: Sendable {
     /// The number of the call.
     public let flight: FlightID
-    /// The endpoint of the call, as interceptors changed it; `nil` if the call failed because no parameters were
+    /// The endpoint of the call, including changes by interceptors. `nil` if the call failed because no parameters were
     /// supplied.
     public let endpoint: (any Endpoint)?
 }
 
 extension Interceptor {
-    /// Returns `true`: the call starts as it is.
+    /// Returns `true`, so the call starts unchanged: the default implementation.
     public func beforeCall(to endpoint: inout any Endpoint, as flight: FlightID, by manager: (any APIManaging)?) -> Bool
     {
         true
     }
-    /// Does nothing.
+    /// Does nothing: the default implementation.
     public func afterCall(_ call: InterceptedCall, by manager: (any APIManaging)?) {}
-    /// Does nothing.
+    /// Does nothing: the default implementation.
     public func beforeLanding(
         _ result: Result<RawData, NetworkError>, of call: InterceptedCall, by manager: (any APIManaging)?
     ) {}
-    /// Returns `true`: the success lands.
+    /// Returns `true`, so the success lands: the default implementation.
     public func beforeSuccess(_ rawData: RawData, of call: InterceptedCall, by manager: (any APIManaging)?) -> Bool {
         true
     }
-    /// Does nothing.
+    /// Does nothing: the default implementation.
     public func afterSuccess(_ rawData: RawData, of call: InterceptedCall, by manager: (any APIManaging)?) {}
-    /// Returns `true`: the failure lands.
+    /// Returns `true`, so the failure lands: the default implementation.
     public func beforeFailure(_ error: NetworkError, of call: InterceptedCall, by manager: (any APIManaging)?) -> Bool {
         true
     }
-    /// Does nothing.
+    /// Does nothing: the default implementation.
     public func afterFailure(_ error: NetworkError, of call: InterceptedCall, by manager: (any APIManaging)?) {}
 }
 
 extension Endpoint {
-    /// Lets interceptors change the parameters.
+    /// Passes the endpoint to interceptors, which may change the parameters.
     ///
     /// - Returns: `false` if an interceptor vetoed the call.
     @MainActor

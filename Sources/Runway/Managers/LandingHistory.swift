@@ -1,7 +1,7 @@
-/// A response or an error that a call brought to its manager.
+/// The response or error of one call that landed in its manager.
 final class Landing: Sendable {
     let flight: Flight
-    /// The parameters of the call; `nil` if it failed because no parameters were supplied.
+    /// The parameters of the call; `nil` if the call failed because no parameters were supplied.
     let endpoint: (any Endpoint)?
     let result: Result<RawData, NetworkError>
 
@@ -13,22 +13,19 @@ final class Landing: Sendable {
         (self.flight, self.endpoint, result) = (flight, endpoint, .failure(error))
     }
 
-    /// The record of the call so far, in which this landing is the outcome if the call has not ended yet.
+    /// The record of the call so far. If the call has not ended, the record shows this landing as its outcome.
     var record: FlightRecord {
         flight.record(flight.context.redaction, as: error.map { .failed($0) } ?? .succeeded)
     }
 
-    /// The response; `nil` if the call failed.
     var rawData: RawData? { if case .success(let rawData) = result { rawData } else { nil } }
-    /// The error; `nil` if the call succeeded.
     var error: NetworkError? { if case .failure(let error) = result { error } else { nil } }
 }
 
-/// The values that a manager shows of its calls.
+/// The landings that a manager currently shows.
 struct LastLanding {
-    /// The last landing with a response.
     var response: Landing?
-    /// The last landing, with a response or an error.
+    /// The last landing, whether a response or an error.
     var landed: Landing?
 
     mutating func add(_ landing: Landing) {
@@ -36,25 +33,25 @@ struct LastLanding {
         landed = landing
     }
 
-    /// Whether both show the same landings.
+    /// Returns whether both values show the same landings.
     func isSame(as other: LastLanding) -> Bool { response === other.response && landed === other.landed }
 
     fileprivate func shows(_ id: FlightID) -> Bool { response?.flight.id == id || landed?.flight.id == id }
 }
 
-/// The landings of a manager, including responses that it holds although its delegate has not been notified of them, in
-/// order.
+/// The landings of a manager in order, including held responses. The manager shows a held response, but its delegate
+/// has not been notified of it yet.
 ///
-/// If the delegate is never notified of a held response, the response is removed, and the manager shows the values that
-/// it would show without it.
+/// If a held response is removed before the delegate is notified, the manager shows the values that were shown before
+/// it.
 struct LandingHistory {
     private struct Entry {
         var landing: Landing
-        /// Whether the delegate has not been notified of it.
+        /// Whether the delegate has not been notified of the landing yet.
         var isHeld: Bool
     }
 
-    /// The values that the manager shows now.
+    /// The values that the manager currently shows.
     private(set) var last = LastLanding()
     /// The values that the manager showed before the first of `entries`.
     private var earlier = LastLanding()
@@ -67,21 +64,21 @@ struct LandingHistory {
         last.add(landing)
     }
 
-    /// Shows a landing of which the delegate is notified now. A held response of the same call is no longer held.
+    /// Shows a landing when the delegate is notified of it. If a response of the same call was held, it is no longer
+    /// held.
     mutating func add(_ landing: Landing) {
         removeHeld(landing.flight.id)
         if entries.isEmpty { earlier.add(landing) } else { entries.append(Entry(landing: landing, isHeld: false)) }
         last.add(landing)
     }
 
-    /// Removes the response of a call that is held, if there is one.
+    /// Removes the held response of a call, if any.
     mutating func removeHeldResponse(of id: FlightID) {
-        // Most calls hold nothing when they end, and a response that later landings hide changes nothing that is shown.
+        // Most calls hold no response when they end. A held response that later landings hide is not visible either.
         guard removeHeld(id), last.shows(id) else { return }
         last = entries.reduce(into: earlier) { $0.add($1.landing) }
     }
 
-    /// Shows nothing any more.
     mutating func clear() {
         self = LandingHistory()
     }

@@ -1,4 +1,4 @@
-/// The hooks that the result of one call passes: the endpoint's, which may veto it, and the interceptors'.
+/// The hooks for the result of one call: the endpoint's hooks, which may veto it, and the interceptors' hooks.
 @MainActor
 struct LandingHooks {
     /// The owner of the hook that vetoed a call or its result.
@@ -9,24 +9,25 @@ struct LandingHooks {
 
     let interceptors: [any Interceptor]
     let call: InterceptedCall
-    /// The manager that made the call; `nil` if none did.
+    /// The manager that made the call; `nil` if the call has no manager.
     let manager: (any APIManaging)?
 
     /// Calls the hooks before a result lands.
     ///
-    /// - Parameter isPending: Whether the result may still land. A hook may have ended the call, and then no further
-    ///   one is called. The default always returns `true`.
+    /// - Parameter isPending: Returns whether the result may still land. A hook may have ended the call; then no
+    ///   further hook is called. The default always returns `true`.
     func beforeLanding(_ result: Result<RawData, NetworkError>, while isPending: () -> Bool = { true }) {
         for interceptor in interceptors where isPending() {
             interceptor.beforeLanding(result, of: call, by: manager)
         }
     }
 
-    /// Calls the hooks that may veto a result, until one does; returns whose it was, and `nil` if the result may land.
+    /// Calls the hooks that may veto a result, until one vetoes it. Returns the owner of that hook, or `nil` if the
+    /// result may land.
     ///
     /// - Parameters:
-    ///   - endpoint: The endpoint whose hook is called first; `nil` if none is.
-    ///   - isPending: The same as in ``beforeLanding(_:while:)``.
+    ///   - endpoint: The endpoint whose hook is called first; `nil` to call no endpoint's hook.
+    ///   - isPending: See ``beforeLanding(_:while:)``.
     func vetoer(
         of result: Result<RawData, NetworkError>, _ endpoint: (any Endpoint)?, while isPending: () -> Bool = { true }
     ) -> Vetoer? {
@@ -44,7 +45,7 @@ struct LandingHooks {
 
     /// Calls the hooks after a result has landed.
     ///
-    /// - Parameter isPending: The same as in ``beforeLanding(_:while:)``.
+    /// - Parameter isPending: See ``beforeLanding(_:while:)``.
     func afterLanding(_ result: Result<RawData, NetworkError>, while isPending: () -> Bool = { true }) {
         for interceptor in interceptors where isPending() {
             switch result {
@@ -56,7 +57,7 @@ struct LandingHooks {
 }
 
 extension Flight {
-    /// Ends the call, whose result was vetoed, and returns the error that its caller gets.
+    /// Ends a call whose result was vetoed. Returns the error that the caller receives.
     func veto(_ result: Result<RawData, NetworkError>, by vetoer: LandingHooks.Vetoer) -> NetworkError {
         switch result {
         case .success: end(as: .vetoedSuccess, by: vetoer, "success", in: .landing)
@@ -64,7 +65,7 @@ extension Flight {
         }
     }
 
-    /// Ends the call as vetoed, and returns the error that its caller gets.
+    /// Ends a call as vetoed. Returns the error that the caller receives.
     func end(
         as decision: CallDecision, by vetoer: LandingHooks.Vetoer, _ what: String, in step: FlightStep
     ) -> NetworkError {

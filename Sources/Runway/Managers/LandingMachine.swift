@@ -1,10 +1,9 @@
-/// Decides which calls of a manager land, and what the manager shows of them. Pure: it starts no task, runs no hook and
-/// notifies no delegate; `APIManager` performs what its methods return.
+/// Decides which calls of a manager land, and what the manager shows of them. It is a pure state machine: it starts no
+/// task, runs no hook and notifies no delegate. `APIManager` performs the actions that its methods return.
 ///
-/// Each call starts by exactly one of ``startInFlight(_:as:holding:)``, ``startCompleted(_:)`` and ``refuse(_:)``, and
-/// ends by exactly one of ``land(_:)``, ``landUnchanged(_:)``, ``end(_:)`` and the start, or failed start, of a call
-/// that replaces it. A call that has ended does not land: later events of it, from a task that was not cancelled in
-/// time, have no effect.
+/// Each call starts with exactly one of ``startInFlight(_:as:holding:)``, ``startCompleted(_:)`` and ``refuse(_:)``.
+/// Each call ends with exactly one of ``land(_:)``, ``landUnchanged(_:)``, ``end(_:)``, or the start (even a failed
+/// one) of a call that replaces it. A call that has ended does not land: later events from its task have no effect.
 struct LandingMachine {
     /// The state of a call that has not ended.
     enum State {
@@ -12,47 +11,44 @@ struct LandingMachine {
         case refused
         /// The call completed before `load` returned. It lands in a later turn of the main actor.
         case completed
-        /// The response of the call has not been received.
+        /// The response of the call has not been received yet.
         case inFlight(Stale)
     }
 
     /// The state of the stale response that lands before the fresh one.
     enum Stale {
-        /// No stale response exists, or an interceptor vetoed it.
+        /// There is no stale response, or an interceptor vetoed it.
         case none
-        /// The manager shows it; its delegate has yet to be notified.
+        /// The manager shows the stale response, but its delegate has not been notified yet.
         case held(Landing)
-        /// The call landed.
+        /// The stale response has landed.
         case landed
     }
 
-    /// The treatment of a call's result by a manager.
+    /// The next step of a manager for the result of a call.
     enum Completion {
-        /// Discard the result, since the call has ended.
+        /// Discard the result, because the call has ended.
         case discard
-        /// Lands the stale response of the call first, and then asks again.
+        /// Land the stale response of the call first, then ask for the next step again.
         case landStale(Landing)
-        /// Passes the result to the interceptors and, unless the response was validated before, to the validator, and
-        /// lands it.
+        /// Pass the result to the interceptors, validate it unless `isValidated` is true, and land it.
         case receive(isValidated: Bool)
-        /// Lands the failure of a call that never started, for which ``Interceptor/beforeLanding(_:of:by:)`` is not
-        /// called.
+        /// Land the failure of a call that never started. ``Interceptor/beforeLanding(_:of:by:)`` is not called for it.
         case fail
     }
 
-    /// The treatment of a call that is made while others are in flight.
+    /// The treatment of a new call while others are in flight.
     enum Overlap: Equatable {
-        /// The call starts.
         case start
-        /// The call joins this identical call in flight, and lands together with it.
+        /// The new call joins this identical call in flight. Both land together.
         case join(FlightID)
-        /// The call is ignored because of this call in flight.
+        /// The new call is ignored because this call is in flight.
         case ignore(FlightID)
     }
 
     private struct Call {
         let flight: Flight
-        /// Calls may join this one if their identity matches; `nil` if none may join.
+        /// Later calls may join this one if their identities match; `nil` if no call may join.
         let identity: CallIdentity?
         var state: State
 
@@ -62,33 +58,33 @@ struct LandingMachine {
     let overlap: OverlapPolicy
     private var calls: [FlightID: Call] = [:]
     private var history = LandingHistory()
-    /// The number of calls in flight.
     private(set) var inFlightCount = 0
 
     init(overlap: OverlapPolicy) { self.overlap = overlap }
 
-    /// The values that the manager shows.
+    /// The values that the manager currently shows.
     var last: LastLanding { history.last }
-    /// The calls that have not ended, in order.
+    /// The calls that have not ended, in the order in which they were made.
     var pending: [FlightID] { calls.keys.sorted() }
 
-    // Inlined, as `requested(_:)` is, so that the manager reads one property in place of copying the machine.
+    // Inlined, like `requested(_:)`, so that the manager reads one property instead of copying the machine.
     @inline(__always) func isPending(_ id: FlightID) -> Bool { calls[id] != nil }
     func isInFlight(_ id: FlightID) -> Bool { calls[id]?.isInFlight ?? false }
-    /// Returns a call that has not ended; `nil` if it has.
+    /// Returns a call that has not ended; otherwise `nil`.
     func flight(_ id: FlightID) -> Flight? { calls[id]?.flight }
 
-    /// Returns the held stale response of a call; `nil` if there is none, or the call has ended.
+    /// Returns the held stale response of a call, or `nil` if there is none or the call has ended.
     func heldStale(of id: FlightID) -> Landing? {
         if case .inFlight(.held(let landing)) = calls[id]?.state { landing } else { nil }
     }
 }
 
-/// Starts.
+/// The starts of calls.
 extension LandingMachine {
     /// Decides the treatment of a new call.
     ///
-    /// - Parameter identity: Compared with the identities of the calls in flight; `nil` if the call joins none.
+    /// - Parameter identity: Compared with the identities of the calls in flight; `nil` if the call must not join
+    ///   another.
     @inline(__always) func requested(_ identity: CallIdentity? = nil) -> Overlap {
         inFlightCount > 0 ? requestedInFlight(identity) : .start
     }
@@ -110,9 +106,10 @@ extension LandingMachine {
     /// Records that a call is in flight.
     ///
     /// - Parameters:
-    ///   - identity: Later calls may join this one if their identity matches. The default, `nil`, lets none join.
-    ///   - stale: The stale response of the call, which the manager shows from now on.
-    /// - Returns: The calls that it replaces, which have ended.
+    ///   - identity: Later calls may join this one if their identities match. With the default, `nil`, no call may
+    ///     join.
+    ///   - stale: The stale response of the call. The manager shows it from now on.
+    /// - Returns: The calls that the new call replaced. They have ended.
     mutating func startInFlight(
         _ flight: Flight, as identity: CallIdentity? = nil, holding stale: Landing? = nil
     ) -> [Flight] {
@@ -123,10 +120,10 @@ extension LandingMachine {
         return replaced
     }
 
-    /// Records that a call completed before `load` returned. The manager shows its response from now on, if it
-    /// succeeded.
+    /// Records that a call completed before `load` returned. If it succeeded, the manager shows its response from now
+    /// on.
     ///
-    /// - Returns: The calls that it replaces, which have ended.
+    /// - Returns: The calls that the new call replaced. They have ended.
     mutating func startCompleted(_ landing: Landing) -> [Flight] {
         let replaced = replaceCalls()
         insert(landing.flight, .completed)
@@ -136,7 +133,8 @@ extension LandingMachine {
 
     /// Records that a call failed before it started.
     ///
-    /// - Returns: The calls that it replaces, which have ended: no older response is shown after its error.
+    /// - Returns: The calls that the new call replaced. They have ended, so that no older response is shown after the
+    ///   new call's error.
     mutating func refuse(_ flight: Flight) -> [Flight] {
         let replaced = replaceCalls()
         insert(flight, .refused)
@@ -177,16 +175,16 @@ extension LandingMachine {
         return true
     }
 
-    /// Removes the stale response, which an interceptor vetoed. The fresh one may still land.
+    /// Removes a stale response that an interceptor vetoed. The fresh response may still land.
     mutating func removeHeldStale(of id: FlightID) {
         precondition(heldStale(of: id) != nil, "a stale response that is vetoed is held")
         calls[id]?.state = .inFlight(.none)
         history.removeHeldResponse(of: id)
     }
 
-    /// Lands the stale response, which no interceptor vetoed.
+    /// Lands a stale response that no interceptor vetoed.
     ///
-    /// - Returns: Whether the delegate is notified of it; `false` if the call has ended or an interceptor vetoed the
+    /// - Returns: Whether the delegate must be notified; `false` if the call has ended or an interceptor vetoed the
     ///   response.
     mutating func landStale(of id: FlightID) -> Bool {
         guard let landing = heldStale(of: id) else { return false }
@@ -196,9 +194,9 @@ extension LandingMachine {
     }
 }
 
-/// Ends.
+/// The ends of calls.
 extension LandingMachine {
-    /// Decides the treatment of a call's result.
+    /// Returns the next step for the result of a call.
     func completed(_ id: FlightID) -> Completion {
         switch calls[id]?.state {
         case nil: .discard
@@ -209,11 +207,11 @@ extension LandingMachine {
         }
     }
 
-    /// Ends a call whose fresh response has the same content as its stale one, if the stale one landed and is still
-    /// shown.
+    /// Ends a call whose fresh response has the same content as its stale one, provided that the stale one landed and
+    /// is still shown.
     ///
-    /// - Returns: Whether the landing has ended the call. The manager then shows the fresh response, and the delegate
-    ///   is not notified.
+    /// - Returns: Whether the call has ended. If so, the manager shows the fresh response, and the delegate is not
+    ///   notified.
     mutating func landUnchanged(_ fresh: Landing) -> Bool {
         guard case .inFlight(.landed) = calls[fresh.flight.id]?.state, let stale = last.response,
             stale.flight.id == fresh.flight.id, stale.rawData?.bytes == fresh.rawData?.bytes
@@ -223,7 +221,7 @@ extension LandingMachine {
 
     /// Ends a call with its result.
     ///
-    /// - Returns: Whether the delegate is notified of it; `false` if the call has ended before.
+    /// - Returns: Whether the delegate must be notified; `false` if the call had already ended.
     mutating func land(_ landing: Landing) -> Bool {
         precondition(heldStale(of: landing.flight.id) == nil, "the stale response lands before the fresh one")
         guard remove(landing.flight.id) != nil else { return false }
@@ -231,16 +229,16 @@ extension LandingMachine {
         return true
     }
 
-    /// Ends a call without landing. If its response is held, the manager shows it no longer.
+    /// Ends a call without landing. If its response is held, the manager no longer shows it.
     ///
-    /// - Returns: The call; `nil` if it has ended before.
+    /// - Returns: The call, or `nil` if it had already ended.
     mutating func end(_ id: FlightID) -> Flight? {
         guard let flight = remove(id) else { return nil }
         history.removeHeldResponse(of: id)
         return flight
     }
 
-    /// Removes the shown values. Calls that have not ended may still land.
+    /// Removes the values that the manager shows. Calls that have not ended may still land.
     mutating func clear() {
         history.clear()
     }

@@ -1,14 +1,12 @@
-/// The tasks that wait for the landings of a manager's calls.
 @MainActor
 final class LandingWaiters {
     private typealias LandingContinuation = CheckedContinuation<Result<RawData, NetworkError>, Never>
 
     private var waiters: [FlightID: [UInt64: LandingContinuation]] = [:]
     private var count: UInt64 = 0
-    /// The number of waiting tasks.
     var waitingCount: Int { waiters.values.reduce(0) { $0 + $1.count } }
 
-    /// Waits for the end of a call that has not ended, or until the task is cancelled.
+    /// Waits until a call ends or the task is cancelled. The call must not have ended yet.
     func end(of flight: FlightID) async -> Result<RawData, NetworkError> {
         count += 1
         let number = count
@@ -19,21 +17,22 @@ final class LandingWaiters {
             }
         } onCancel: {
             Task { @MainActor [weak self] in
-                // The call may have landed before this turn of the main actor, and the task never waited if it was cancelled before.
+                // There may be no waiter: the call may have landed before this turn of the main actor, or the task was
+                // cancelled before it waited.
                 let waiter = self?.waiters[flight]?.removeValue(forKey: number)
                 waiter?.resume(returning: .failure(.cancelled(in: .landing)))
             }
         }
     }
 
-    /// A call landed.
+    /// Resumes the tasks that wait for a call. Called when the call lands.
     func landed(_ flight: FlightID, _ result: @autoclosure () -> Result<RawData, NetworkError>) {
         guard let waiting = waiters.removeValue(forKey: flight) else { return }
         let result = result()
         for waiter in waiting.values { waiter.resume(returning: result) }
     }
 
-    /// Notes that a call ended without landing.
+    /// Resumes the tasks that wait for a call. Called when the call ends without landing.
     func ended(_ flight: FlightID, as outcome: FlightOutcome) {
         if waiters[flight] == nil { return }
         var error = NetworkError.notLanded(flight, outcome.name)
@@ -46,7 +45,7 @@ final class LandingWaiters {
 }
 
 extension NetworkError {
-    /// The error of a wait for a call that did not land, or that landed before another one did.
+    /// The error that a waiting task receives if the call did not land, or if a later landing replaced it.
     static func notLanded(_ flight: FlightID, _ reason: String) -> NetworkError {
         NetworkError(.cancelled, in: .landing, "\(flight) did not land: \(reason).")
     }

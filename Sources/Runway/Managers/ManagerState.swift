@@ -1,24 +1,24 @@
 import Observation
 import Synchronization
 
-/// The state of a manager, which its machine decides and views observe.
+/// The observable state of a manager. Its machine decides each change.
 ///
-/// A manager is generic. Key paths into a generic class, which observation needs, are created at every use and take
-/// microseconds each; key paths into this class are constants.
+/// It is a separate class because observation needs key paths. A key path into a generic class, like a manager, is
+/// created at every use, which takes microseconds. Key paths into this class are constants.
 @MainActor @Observable
 final class ManagerState {
-    // The machine is pure: no method of it reaches this object again, and no run-time exclusivity check is needed.
+    // No method of the machine accesses this object, so no run-time exclusivity check is needed.
     @ObservationIgnored @exclusivity(unchecked) private(set) var machine: LandingMachine
-    /// The number of calls in flight.
     private(set) var inFlightCount = 0
-    /// The last landing: one value, since observers are notified of each change, and a landing is a single one.
+    /// The last landing. It is a single value because observers are notified of each change, and a landing is one
+    /// change.
     private(set) var last = LastLanding()
 
     init(overlap: OverlapPolicy) { machine = LandingMachine(overlap: overlap) }
 
-    /// Passes an event to the machine, and notifies observers of the changed values.
+    /// Passes an event to the state machine, and notifies observers of changed values.
     func update<Action>(_ event: (inout LandingMachine) -> Action) -> Action {
-        // Compared with the machine before the event: reading the observed properties costs as much as the event.
+        // The values of the machine are compared, because reading the observed properties costs as much as the event.
         let (former, formerCount) = (machine.last, machine.inFlightCount)
         let action = event(&machine)
         if machine.inFlightCount != formerCount { inFlightCount = machine.inFlightCount }
@@ -27,7 +27,7 @@ final class ManagerState {
     }
 }
 
-/// The tasks of a manager's calls in flight, which it cancels when it is released, on whatever thread.
+/// The tasks of a manager's calls in flight. They are cancelled when the manager is released, on any thread.
 final class FlightTasks: Sendable {
     /// Guards the tasks of calls that have not landed.
     private let tasks = Mutex<[FlightID: Task<Void, Never>]>([:])

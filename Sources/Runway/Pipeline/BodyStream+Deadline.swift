@@ -1,11 +1,13 @@
 extension BodyStream {
-    /// Returns this stream with a bound: it throws when the call's whole deadline passes, even while bytes arrive, when
-    /// the account of the call signs out, and when the app's time in the background ends. Returns the stream itself if
-    /// the call has neither a whole deadline nor an account, and its layer no ``BackgroundGrace``.
+    /// Returns a stream that can end early. It throws when the call's whole deadline passes, even while bytes arrive.
+    /// It also throws when the account of the call signs out, and when the app's background time ends.
+    ///
+    /// Returns the stream itself if nothing can end it early: the call has no whole deadline and no account, and its
+    /// layer has no ``BackgroundGrace``.
     func bounded(in flight: Flight) -> BodyStream {
         let wholeDeadline = flight.wholeDeadline
         if wholeDeadline == nil, flight.account == nil, flight.context.grace == nil { return self }
-        // No clock counts further than some centuries.
+        // The limit is 100 years, because clocks overflow after some centuries.
         let deadline = wholeDeadline ?? flight.startTime + .seconds(Int64(36_525) * 86_400)
         return BodyStream {
             let reading = BoundedReading(makeAsyncIterator(), in: flight, until: deadline)
@@ -14,15 +16,16 @@ extension BodyStream {
     }
 }
 
-/// Reads a stream until a deadline. If the deadline passes, the task that produces the pending part is cancelled and
-/// not waited for.
+/// Reads a stream until a deadline. When the deadline passes, the task that produces the pending part is cancelled, and
+/// its end is not awaited.
 ///
-/// Unchecked: one task at a time asks for parts, since the reader waits for each, and none asks after the deadline.
+/// Unchecked: only one task at a time uses it, because the reader waits for each part, and nobody reads after the
+/// deadline.
 private final class BoundedReading: @unchecked Sendable {
     private let parts: BodyStream.AsyncIterator
     private let flight: Flight
     private let deadline: Duration
-    /// The error that ended the reading before the stream ended. Only the reader touches it.
+    /// The error that ended the reading before the end of the stream. Only the reader accesses it.
     private var failure: (any Error)?
 
     init(_ parts: BodyStream.AsyncIterator, in flight: Flight, until deadline: Duration) {
@@ -35,7 +38,7 @@ private final class BoundedReading: @unchecked Sendable {
         if let failure { throw failure }
         let race = Race<Result<[UInt8]?, any Error>>()
         let timedOut = { @Sendable [flight] in flight.timeout("", in: .deadline, sending: .sent) }
-        // Whether a deadline has passed already must not depend on a race between the timer and the stream.
+        // The check comes first, so that a deadline in the past does not race with the stream.
         guard flight.clock.now < deadline, !flight.isEndedEarly else { return try end(.failure(timedOut())) }
         let token = flight.context.deadlines.schedule(at: deadline, of: flight) { race.finish(.failure(timedOut())) }
         defer { flight.context.deadlines.remove(token) }

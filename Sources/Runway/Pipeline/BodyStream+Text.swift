@@ -1,5 +1,5 @@
 extension BodyStream {
-    /// The largest line that ``lines`` allows: 1 MiB.
+    /// The default limit for one line: 1 MiB.
     private static let maximumLineByteCount = 1 << 20
 
     /// The body as lines of text, as they arrive: of a log, of JSON values on lines of their own, of server-sent
@@ -15,46 +15,45 @@ extension BodyStream {
 
     /// Returns the body as lines of text, as they arrive.
     ///
-    /// A line ends with LF or CRLF, which are not part of it; a CR without LF is part of the line. A line may be empty.
-    /// Bytes after the last end are a line, too. The bytes are read as UTF-8: malformed ones become U+FFFD, and a byte
-    /// order mark at the start of the body is omitted. The memory in use is at most one line and one part of the body.
+    /// A line ends with LF or CRLF, which are not included. A CR without LF is part of the line. Lines may be empty.
+    /// Bytes after the last line end form a line, too. The bytes are read as UTF-8: malformed ones become U+FFFD, and a
+    /// byte order mark at the start of the body is omitted. At most one line and one part of the body are in memory.
     ///
-    /// The sequence throws the errors of the body: if the reading task is cancelled, a body of
-    /// ``NetworkLayer/stream(_:options:)`` throws ``NetworkError/Kind/cancelled``. For a line that is too long it
-    /// throws ``NetworkError/Kind/invalidResponse``, and reads no further.
+    /// The sequence throws the errors of the body. If the reading task is cancelled, a body of
+    /// ``NetworkLayer/stream(_:options:)`` throws ``NetworkError/Kind/cancelled``. If a line is too long, the sequence
+    /// throws ``NetworkError/Kind/invalidResponse`` and stops reading.
     ///
-    /// - Parameter maximumByteCount: The most bytes of one line, without its end.
+    /// - Parameter maximumByteCount: The maximum size of one line in bytes, without its end.
     public func lines(upTo maximumByteCount: Int) -> some AsyncSequence<String, any Error> & Sendable {
         TextSequence(body: self, reader: LineReader(maximumByteCount: maximumByteCount))
     }
 
-    /// The body as text, part by part, as it arrives.
+    /// The body as text in parts, as they arrive.
     ///
-    /// The bytes are read by the rules of ``lines(upTo:)``. A character that two parts share is in the second text.
+    /// The rules of ``lines(upTo:)`` apply. A character that is split between two parts belongs to the second text.
     public var textParts: some AsyncSequence<String, any Error> & Sendable {
         TextSequence(body: self, reader: TextPartReader())
     }
 }
 
-/// Reads text in UTF-8 from the parts of a body. Pure: it waits for nothing.
+/// Reads UTF-8 text from the parts of a body. A pure state machine: it waits for nothing.
 protocol TextReader: Sendable {
-    /// Takes the next part, once ``next()`` has returned `nil`.
+    /// Supplies the next part of the body, after ``next()`` has returned `nil`.
     mutating func add(_ part: [UInt8])
-    /// Returns the next piece of text; `nil` if it needs more bytes.
+    /// Returns the next piece of text, or `nil` if more bytes are needed.
     ///
     /// - Throws: ``NetworkError/Kind/invalidResponse`` if the piece is larger than allowed.
     mutating func next() throws(NetworkError) -> String?
-    /// Returns the text of the remaining bytes at the end of the body; `nil` if none remain.
+    /// Returns the text of the remaining bytes at the end of the body, or `nil` if no bytes remain.
     mutating func end() throws(NetworkError) -> String?
 }
 
-/// The pieces of text that a reader finds in a body.
 private struct TextSequence<Reader: TextReader>: AsyncSequence, Sendable {
     let body: BodyStream
     let reader: Reader
 
     struct AsyncIterator: AsyncIteratorProtocol {
-        /// The parts of the body; `nil` after its end, and after an error.
+        /// The parts of the body; `nil` after the end and after an error.
         var parts: BodyStream.AsyncIterator?
         var reader: Reader
         private var isFirst = true
@@ -93,12 +92,11 @@ private struct TextSequence<Reader: TextReader>: AsyncSequence, Sendable {
     func makeAsyncIterator() -> AsyncIterator { AsyncIterator(parts: body.makeAsyncIterator(), reader: reader) }
 }
 
-/// Finds lines.
+/// Splits text into lines.
 struct LineReader: TextReader {
     let maximumByteCount: Int
-    /// The part that is being read.
     private var part: ArraySlice<UInt8> = []
-    /// The start of the line, from earlier parts.
+    /// The start of the current line, from earlier parts.
     private var line: [UInt8] = []
 
     init(maximumByteCount: Int) { self.maximumByteCount = maximumByteCount }
@@ -109,7 +107,7 @@ struct LineReader: TextReader {
         guard let end = part.firstIndex(of: UInt8(ascii: "\n")) else {
             line += part
             part = []
-            // The last byte may be the CR of an end.
+            // The last byte may be the CR of a line end.
             if line.count > maximumByteCount {
                 try check(line.last == UInt8(ascii: "\r") ? line.count - 1 : line.count)
             }
@@ -137,7 +135,7 @@ struct LineReader: TextReader {
     }
 }
 
-/// Divides text where the parts of the body end, except within a character.
+/// Splits text where the parts of the body end, but never within a character.
 struct TextPartReader: TextReader {
     private var bytes: [UInt8] = []
 
@@ -155,8 +153,7 @@ struct TextPartReader: TextReader {
         return bytes.isEmpty ? nil : String(decoding: bytes, as: UTF8.self)
     }
 
-    /// The number of bytes at the end that begin a character whose rest is still to arrive: at most three (RFC 3629
-    /// §3).
+    /// The number of bytes at the end of the part that begin an incomplete character: at most three (RFC 3629 §3).
     private var unfinishedByteCount: Int {
         for (index, byte) in bytes.reversed().prefix(3).enumerated() where byte & 0xC0 != 0x80 {
             let length = byte >= 0xF0 ? 4 : byte >= 0xE0 ? 3 : byte >= 0xC0 ? 2 : 1

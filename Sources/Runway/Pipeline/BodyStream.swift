@@ -7,33 +7,32 @@
 /// .stream(BodyStream(lines), byteCount: nil, isReplayable: false)
 /// ```
 public struct BodyStream: AsyncSequence, Sendable {
-    /// One part of the body; never empty.
+    /// One part of the body, which is never empty.
     public typealias Element = [UInt8]
 
-    /// Makes streams of parts of a file.
     struct FilePart: Sendable {
         let path: String
-        /// The time of the file's last change, in nanoseconds since 1970, and its number on its disk.
+        /// The time of the file's last modification, in nanoseconds since 1970, and its inode number.
         let modified: Int64
         let number: UInt64
         let stream: @Sendable (Range<Int>) -> BodyStream
     }
 
     private let makeIterator: @Sendable () -> AsyncIterator
-    /// Returns the body of an upload whose parts this stream counts; `nil` if it counts none.
+    /// Returns the body of an upload so that reading it does not count; `nil` if this stream does not count its parts.
     var original: (@Sendable () -> RequestBody)?
-    /// Returns the bytes of the file from a place on, to a place before which it ends; `nil` if it is not the body of a
-    /// file.
+    /// Returns a part of the file from one position to before another; `nil` if the body is not a file.
     var filePart: FilePart?
 
-    /// Creates a stream from a function. Each call returns a function that returns the next part, or `nil` at the end.
+    /// Creates a stream from a function. For each iteration the function is called once; it returns a function that
+    /// returns the next part, or `nil` at the end.
     ///
-    /// - Parameter iterate: Called once for every iteration; returns the function that returns its parts.
+    /// - Parameter iterate: Called once for every iteration. Returns the function that returns the parts.
     public init(_ iterate: @escaping @Sendable () -> (() async throws -> [UInt8]?)) {
         makeIterator = { AsyncIterator(nextPart: iterate()) }
     }
 
-    /// Streams the parts of any sequence.
+    /// Creates a stream from any sequence of parts.
     public init<Parts: AsyncSequence & Sendable>(_ parts: Parts) where Parts.Element == [UInt8] {
         self.init {
             var iterator = parts.makeAsyncIterator()
@@ -41,7 +40,7 @@ public struct BodyStream: AsyncSequence, Sendable {
         }
     }
 
-    /// Streams bytes that are in memory; they can be read any number of times.
+    /// Creates a stream of bytes in memory, which can be read any number of times.
     public init(_ bytes: [UInt8]) {
         self.init {
             var rest: [UInt8]? = bytes
@@ -52,12 +51,12 @@ public struct BodyStream: AsyncSequence, Sendable {
         }
     }
 
-    /// Starts an iteration.
+    /// Starts an iteration over the parts.
     public func makeAsyncIterator() -> AsyncIterator { makeIterator() }
 
     /// Reads the rest of the stream into memory.
     ///
-    /// - Parameter maximumByteCount: The most bytes that are read.
+    /// - Parameter maximumByteCount: The maximum number of bytes to read.
     /// - Throws: ``NetworkError/Kind/invalidResponse`` if there are more bytes, or the errors of the stream.
     public func collect(upTo maximumByteCount: Int) async throws -> [UInt8] {
         var bytes: [UInt8] = []
@@ -72,11 +71,11 @@ public struct BodyStream: AsyncSequence, Sendable {
         return bytes
     }
 
-    /// The iteration of a stream.
+    /// Iterates over the parts of a stream.
     public struct AsyncIterator: AsyncIteratorProtocol {
         fileprivate let nextPart: () async throws -> [UInt8]?
 
-        /// Returns the next part that is not empty; `nil` at the end.
+        /// Returns the next non-empty part, or `nil` at the end.
         public mutating func next() async throws -> [UInt8]? {
             while let part = try await nextPart() {
                 if !part.isEmpty { return part }
@@ -86,9 +85,8 @@ public struct BodyStream: AsyncSequence, Sendable {
     }
 }
 
-/// The body of a response is larger than its reader allows.
+/// Thrown if the body of a response exceeds the limit of its reader.
 package struct BodyTooLarge: Error {
-    /// The largest number of bytes that is allowed.
     package var limit: Int
 
     package init(limit: Int) { self.limit = limit }

@@ -13,82 +13,83 @@ import Synchronization
 public final class Flight: Sendable {
     /// The number of the call in its layer.
     public let id: FlightID
-    /// The type of the endpoint.
+    /// The endpoint type of the call.
     public let endpoint: any Endpoint.Type
     /// The options that override the endpoint's settings for this call.
     public let options: CallOptions
     /// The clocks of the layer.
     public var clock: LayerClock { context.clock }
-    /// The instant on the layer's clock at which the call was made.
+    /// The time on the layer's clock at which the call was made.
     public let startTime: Duration
-    /// The instant on the layer's clock by which the call must have ended.
+    /// The time on the layer's clock by which the call must end.
     ///
-    /// While other calls share the request of this one, it is the latest of theirs and its own that still wait.
+    /// If other calls share this call's request, it is the latest deadline of all calls that still wait for the
+    /// request.
     public var deadline: Duration {
         waitingFlights?.map(\.ownDeadline).max() ?? ownDeadline
     }
 
-    /// The instant by which this call must have ended, whichever calls share its request.
+    /// The time by which this call must end, regardless of calls that share its request.
     var ownDeadline: Duration {
         if isEndedEarly { return startTime }
         let own = startTime + .nanoseconds(lastByteTime.load(ordering: .relaxed)) + lifetime
         return wholeDeadline.map { min(own, $0) } ?? own
     }
 
-    /// The longest that the call may take; of a transfer, the longest that it may go without a byte.
+    /// The maximum duration of the call. For a transfer, the maximum time without a byte sent or received.
     let lifetime: Duration
-    /// The nanoseconds from the start to the last byte of a transfer that was sent or received; 0 for all other calls.
+    /// The time from the start to the last sent or received byte of a transfer, in nanoseconds; 0 for all other calls.
     let lastByteTime = Atomic<Int64>(0)
 
-    /// Whether a call that bypasses open circuits joined this one.
+    /// Whether a call that bypasses open circuits has joined this call.
     private let isJoinedByBypass = Atomic(false)
 
-    /// Whether the app's time in the background was over before the call ended.
+    /// Whether the app's background time expired before the call ended.
     let isOutOfGrace = Atomic(false)
 
     /// The service of the endpoint.
     public var service: any APIService.Type { configuration.service }
     /// The environment of the service when the call was made.
     public var environment: ServiceEnvironment { configuration.settings.environment }
-    /// The account that was signed in to the service then; `nil` if none was.
+    /// The account that was signed in when the call was made; `nil` if no account was signed in.
     public var account: String? { configuration.settings.account }
     /// The origin of the service when the call was made; `nil` if its base URL is invalid.
     package var serviceOrigin: Origin? { try? Origin(configuration.baseURL.get().head) }
-    /// The cache policy of the call.
+    /// The cache policy of the call. It is the policy in its options, or else its endpoint's policy.
     public var cachePolicy: CachePolicy { options.cache ?? endpoint.cache }
-    /// The retry policy of the call.
+    /// The retry policy of the call. It is the policy in its options, or else its endpoint's policy.
     public var retryPolicy: RetryPolicy { options.retry ?? endpoint.retry }
-    /// Whether the call carries the access token of the service.
+    /// Determines whether the call carries the service's access token. It is the policy in its options, or else its
+    /// endpoint's policy.
     public var authorization: AuthorizationPolicy { options.authorization ?? endpoint.authorization }
-    /// The service's policy for merging requests when the call was made; `nil` if it does not merge.
+    /// The service's policy for merging requests when the call was made; `nil` if requests are not merged.
     var mergePolicy: MergePolicy? { configuration.settings.merging }
-    /// The priority of the call. A call that renews an access token is urgent, since others in flight wait for it.
+    /// The priority of the call. A call that renews an access token is urgent, since other calls in flight wait for it.
     ///
-    /// While other calls share the request of this one, it is the highest of theirs that still wait and its own.
+    /// If other calls share this call's request, it is the highest priority of all calls that still wait for the
+    /// request.
     public var priority: CallPriority {
         let own = renewing.isEmpty ? options.priority ?? endpoint.priority : .urgent
         return waitingFlights?.reduce(own) { $1 === self ? $0 : max($0, $1.priority) } ?? own
     }
 
-    /// Values that the code which created the flight attached to it, such as the services whose access tokens it
-    /// renews. Most flights have none.
+    /// Values that the creator of the flight attached to it, such as the services whose access tokens it renews. Most
+    /// flights have none.
     let traits: StageValues
-    /// The parts of the layer that all its flights use.
     let context: FlightContext
-    /// Keeps the layer and its transports alive while the call, or a body that is read as a stream, is in flight.
+    /// Retains the layer and its transports while the call, or its streamed body, is in flight.
     let retainedLayer: any AnyObject & Sendable
-    /// The time at which the call got its concurrency slot, in nanoseconds after its start; ``noSlot`` while it has
-    /// none.
+    /// The time at which the call got its concurrency slot, in nanoseconds after its start; ``noSlot`` while it has no
+    /// slot.
     let slotTime = Atomic(Flight.noSlot)
-    /// The manager that made the call, if one did and it still exists.
+    /// The manager that made the call; `nil` if there is none or it was released.
     weak let manager: (any APIManaging)?
-    /// Guards the values that stages remember for the call. It is empty for most calls, and then allocates nothing.
+    /// Guards the values that stages remember for the call. For most calls there are none, and nothing is allocated.
     private let values = Mutex(StageValues())
-    /// The state that reading holds for the call.
+    /// The state of the reading stage for the call.
     let reading: FlightReading
-    /// The service's settings when the call was made.
     let configuration: ServiceConfiguration
-    /// The growing record of the call.
+    /// The record of the call, which grows while the call is in flight.
     let recorder: FlightRecorder
 
     init(
@@ -113,31 +114,33 @@ public final class Flight: Sendable {
         if !fields.isEmpty { recorder.addSecrets(fields, [], isBodySecret: false) }
     }
 
-    /// Runs `operation`, and calls `handler` if the deadline of the call passes before it has ended. For transports.
+    /// Runs `operation`, and calls `handler` if the deadline of the call passes before `operation` ends. For
+    /// transports.
     ///
     /// - Parameters:
     ///   - operation: The work that may take until the deadline.
-    ///   - handler: Called at most once, on any thread, and at once where the deadline has passed already. It must
+    ///   - handler: Called at most once, on any thread. Called at once if the deadline has already passed. It must
     ///     return soon, and make `operation` end.
-    /// - Throws: Only the errors of `operation`: the deadline itself throws nothing.
+    /// - Throws: Only the errors of `operation`. The deadline itself throws nothing.
     public func withDeadlineHandler<Value, Failure: Error>(
         _ operation: () async throws(Failure) -> Value, onDeadline handler: @escaping @Sendable () -> Void
     ) async throws(Failure) -> Value {
-        // Calls that share a request each observe their own deadline, and cancel the request when the last of them has passed.
+        // If calls share a request, each observes its own deadline. When the last deadline has passed, the request is
+        // cancelled.
         if isLeading { return try await operation() }
         let token = context.deadlines.schedule(at: ownDeadline, of: self, expire: handler)
         defer { context.deadlines.remove(token) }
         return try await operation()
     }
 
-    /// Restarts the time in which the call must end, since bytes of a transfer were sent or received.
+    /// Restarts the time in which the call must end, because bytes of a transfer were sent or received.
     func extendDeadline() {
         lastByteTime.store((clock.now - startTime).nanoseconds, ordering: .relaxed)
     }
 }
 
 extension Flight {
-    /// Returns the value that a stage remembers for the call under a key. If there is none yet, stores and returns
+    /// Returns the value that a stage remembers for the call under a key. If there is no value yet, stores and returns
     /// `value`.
     func remembered<Key: StageValueKey, Value: Sendable>(
         _ key: Key.Type, or value: Value
@@ -149,15 +152,14 @@ extension Flight {
         }
     }
 
-    /// Whether the request of the call is sent although a circuit is open: one of the calls that wait for it wants
-    /// that.
+    /// Whether the request bypasses open circuits: at least one of the calls that wait for it does.
     var bypassesCircuit: Bool {
         flightsSharingRequest.contains { $0.options.bypassesCircuit || $0.isJoinedByBypass.load(ordering: .relaxed) }
     }
 
-    /// Has the call sent although a circuit is open, since a call that wants that lands with this one.
+    /// Makes the call bypass open circuits, because a call that bypasses them has joined it.
     func bypassCircuits() { isJoinedByBypass.store(true, ordering: .relaxed) }
 
-    /// The flights that wait for the request of this one: itself, unless it left, and those that joined it.
+    /// The flights that wait for this call's request: the flights that joined it, and this flight unless it has left.
     var flightsSharingRequest: [Flight] { waitingFlights ?? [self] }
 }

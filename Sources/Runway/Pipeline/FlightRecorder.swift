@@ -3,12 +3,11 @@ import HTTPTypes
 import ServiceContextModule
 import Synchronization
 
-/// The growing record of one call: its parameters, the decisions of the stages, the attempts on the wire, and its
-/// outcome.
+/// Records one call while it is in flight: its parameters, the decisions of the stages, the attempts, and the outcome.
 ///
-/// Any thread may write to it. The ``FlightRecord`` is made when somebody reads it, with its secrets redacted.
+/// Any thread may write to it. The ``FlightRecord`` is created only when it is read, and then redacted.
 struct FlightRecorder: ~Copyable, Sendable {
-    /// One request that went to the transport; its URL becomes text when the record is made.
+    /// One request that was passed to the transport. Its URL becomes text only when the record is read.
     struct Attempt {
         var request: HTTPRequest
         var record: FlightRecord.Attempt
@@ -27,37 +26,35 @@ struct FlightRecorder: ~Copyable, Sendable {
         }
     }
 
-    // Not private: the compiler would make an invalid module of a private type in the storage of a noncopyable one.
+    // The type is not private, because the compiler produces an invalid module for a private type stored in a
+    // noncopyable one.
     struct State {
         var endpoint: (any Endpoint)?
         var sentParameters: Parameters?
-        /// The endpoint of a call that may be stored, as sent, and the things that the call changes.
+        /// The endpoint and the changed subjects of a call that may be stored. The endpoint is as sent.
         var queued: (endpoint: any Endpoint, subjects: [String])?
-        /// The common parameters that the service made for the call.
+        /// The common parameters that the service created for the call.
         var commonParameters: Parameters?
         var decisions: [FlightRecord.Decision] = []
         var attempts: [Attempt] = []
         var source: ResponseSource?
         var ending: (outcome: FlightOutcome, instant: Duration)?
-        /// Whether the record is not reported yet, although the call may have ended: its request is in flight for
-        /// others.
+        /// Whether the record is held back because the request may continue for other calls after this call has ended.
         var isHeld = false
         var secrets = FlightSecrets()
-        /// Whether the bodies hold the messages of other calls.
+        /// Whether the bodies contain the messages of other calls.
         var holdsMessages = false
     }
 
-    /// Whether a record is to be reported.
+    /// The time at which a record must be reported.
     enum Report { case now, later }
 
     private let context: FlightContext
     private let start: Duration
-    /// The trace in which the call was made.
     let traceContext = ServiceContext.current
     /// Guards the record so far.
     private let state = Mutex(State())
 
-    /// Starts the record of a call that starts at an instant of the clock.
     init(_ context: FlightContext, start: Duration) {
         self.context = context
         self.start = start
@@ -69,20 +66,19 @@ struct FlightRecorder: ~Copyable, Sendable {
 
 // Parameters and decisions.
 extension FlightRecorder {
-    /// Stores the endpoint as the caller passed it; its parameters are read when somebody reads the record.
+    /// Stores the endpoint as the caller passed it. Its parameters are read only when the record is read.
     func setEndpoint(_ endpoint: any Endpoint) { state.withLock { $0.endpoint = endpoint } }
 
     /// The endpoint as the caller passed it; `nil` if none was supplied.
     var endpoint: (any Endpoint)? { state.withLock { $0.endpoint } }
 
-    /// Stores the parameters that are sent in addition to the common ones of the service.
     func setSentParameters(_ parameters: Parameters) { state.withLock { $0.sentParameters = parameters } }
 
-    /// The parameters that are sent in addition to the common ones of the service.
+    /// The parameters that are sent, without the common parameters of the service.
     var sentParameters: Parameters { state.withLock { $0.sentParameters } ?? [:] }
 
-    /// The endpoint of a call that may be stored, as sent, and the things that the call changes
-    /// (``Endpoint/offlineSubjects``); `nil` for any other call.
+    /// The endpoint and the changed subjects (``Endpoint/offlineSubjects``) of a call that may be stored; otherwise
+    /// `nil`. The endpoint is as sent.
     var queued: (endpoint: any Endpoint, subjects: [String])? { state.withLock { $0.queued } }
 
     func setQueued(_ endpoint: any Endpoint) {
@@ -90,53 +86,53 @@ extension FlightRecorder {
         state.withLock { $0.queued = (endpoint, subjects) }
     }
 
-    /// The parameters that the service made for the call; `nil` if they were not needed yet.
+    /// The parameters that the service created for the call; `nil` if they have not been needed yet.
     var commonParameters: Parameters? { state.withLock { $0.commonParameters } }
 
     func setCommonParameters(_ parameters: Parameters) { state.withLock { $0.commonParameters = parameters } }
 
     func setSource(_ source: ResponseSource) { state.withLock { $0.source = source } }
 
-    /// Appends a decision that was made at an instant of the clock or, with `nil`, at that of the last decision.
+    /// Appends a decision with the time at which it was made. If `now` is `nil`, uses the time of the last decision.
     func note<D: StageDecision>(_ decision: D, in step: FlightStep, at now: Duration?) {
         state.withLock {
             let elapsed = now.map { $0 - start } ?? $0.decisions.last?.elapsed ?? clock.now - start
-            // A call that a stored response serves notes two: room for them is made once.
+            // A call that uses a stored response has two decisions. With this capacity the array is allocated once.
             if $0.decisions.isEmpty { $0.decisions.reserveCapacity(2) }
             $0.decisions.append(FlightRecord.Decision(elapsed: elapsed, step: step, decision: decision))
         }
     }
 
-    /// Whether the record has a decision that `predicate` accepts.
+    /// Returns whether the record contains a decision for which `predicate` returns `true`.
     func hasNoted(_ predicate: (any StageDecision) -> Bool) -> Bool {
         state.withLock { $0.decisions.contains { predicate($0.decision) } }
     }
 
-    /// Adds the secrets that authenticate the call. ``Redaction`` decides whether the record shows them, and nothing
-    /// else.
+    /// Adds the secrets that authenticate the call. Whether the record shows them depends only on ``Redaction``.
     func addSecrets(_ fields: Set<HTTPField.Name>, _ texts: [String], isBodySecret: Bool) {
         state.withLock { $0.secrets.add(fields, texts, isInBody: isBodySecret) }
     }
 
-    /// The fields and texts that authenticate the call, in addition to fields with telling names.
+    /// The fields and texts that authenticate the call, in addition to fields whose names indicate a secret.
     var authentication: CallAuthentication {
         let (secrets, holdsMessages) = state.withLock { ($0.secrets, $0.holdsMessages) }
         return CallAuthentication(fields: secrets.fields, isInBody: holdsMessages || secrets.isInBody)
     }
 
-    /// Marks the bodies of this flight as holding the messages of other calls. Called before anything is sent.
+    /// Records that the bodies of this flight contain the messages of other calls. Called before anything is sent.
     func setHoldsMessages() { state.withLock { $0.holdsMessages = true } }
 }
 
-// The attempts on the wire.
+// The attempts of the call.
 extension FlightRecorder {
-    /// The number of requests that went to the transport so far.
+    /// The number of requests that were passed to the transport.
     var attemptCount: Int { state.withLock { $0.attempts.count } }
 
-    /// Whether an attempt may have taken effect: it ended in anything but a refusal of the request (RFC 9110 §15.5).
+    /// Returns whether an attempt may have taken effect: it ended with anything except a refusal of the request (RFC
+    /// 9110 §15.5).
     ///
-    /// - Parameter includingLast: Whether the last attempt counts, too: `true` for a call that ends because it has no
-    ///   login or token. A response of 2xx to the last attempt is then one that the service read as a refusal.
+    /// - Parameter includingLast: Whether the last attempt counts, too. Pass `true` for a call that ends because it
+    ///   lacks a login or token. If its last response has a 2xx status, the service read the response as a refusal.
     func hasUnclearAttempt(includingLast: Bool) -> Bool {
         state.withLock { state in
             let isEarlierUnclear = state.attempts.dropLast().contains { $0.record.status?.kind != .clientError }
@@ -146,12 +142,12 @@ extension FlightRecorder {
         }
     }
 
-    /// Returns the version of HTTP of an attempt, counted from 0; `nil` if it is not known.
+    /// Returns the HTTP version of an attempt, or `nil` if it is unknown. Attempts are counted from 0.
     func httpVersion(ofAttempt index: Int) -> String? {
         state.withLock { $0.attempts.indices.contains(index) ? $0.attempts[index].record.httpVersion : nil }
     }
 
-    /// Starts the record of a request that goes to the transport at an instant of the clock, and returns its index.
+    /// Records that a request is passed to the transport. Returns the index of the attempt.
     func beginAttempt(_ request: Request, at now: Duration) -> Int {
         let elapsed = now - start
         let head = request.head.withoutDefaultPort
@@ -168,13 +164,13 @@ extension FlightRecorder {
         }
     }
 
-    /// Whether the record holds bodies. The caller must not hold the lock. A body with the messages of other calls has
-    /// header fields and bodies as text, in which no secret could be found.
+    /// Whether the record contains bodies. The caller must not hold the lock. Bodies with the messages of other calls
+    /// are not recorded, because secrets can't be found in them.
     private var recordsBodies: Bool {
         redaction.recordsBodies && (redaction.headerFields.isEmpty || !state.withLock(\.holdsMessages))
     }
 
-    /// Changes the record of an attempt; of the last one where `index` is `nil`.
+    /// Changes the record of an attempt, or of the last attempt if `index` is `nil`.
     func changeAttempt(_ index: Int?, _ change: (inout FlightRecord.Attempt) -> Void) {
         state.withLock { state in
             let index = index ?? state.attempts.count - 1
@@ -183,8 +179,8 @@ extension FlightRecorder {
         }
     }
 
-    /// Ends the record of an attempt with its response; a body that is streamed ends it later. An attempt that was
-    /// cancelled has ended.
+    /// Ends the record of an attempt with its response. If the body is streamed, the end of the stream ends the record
+    /// instead. Does nothing if the attempt was cancelled.
     func endAttempt(_ index: Int, with response: Response) {
         let (end, recordsBodies) = (clock.now - start, recordsBodies)
         changeAttempt(index) { attempt in
@@ -208,8 +204,8 @@ extension FlightRecorder {
         }
     }
 
-    /// Ends the record of an attempt, or of the last, whose body was read as a stream. After the end of the call it
-    /// changes nothing.
+    /// Ends the record of an attempt whose body was streamed. If `index` is `nil`, it is the last attempt. Does nothing
+    /// after the end of the call.
     func endStream(_ index: Int?, byteCount: Int, failing error: NetworkError?) {
         let end = clock.now - start
         state.withLock { state in
@@ -234,7 +230,7 @@ extension FlightRecorder {
         return redaction.redacted(secrets.masked(fields))
     }
 
-    /// Adds to an error which request it concerns, and redacts its text.
+    /// Adds to an error the request that it concerns, and redacts its text.
     func locate(_ error: NetworkError) -> NetworkError {
         var error = error
         let (attempt, secrets) = state.withLock { state in
@@ -251,13 +247,11 @@ extension FlightRecorder {
     }
 }
 
-// Ends the record with the call.
+// The end of the call's record.
 extension FlightRecorder {
-    /// Whether the call has ended.
     var hasEnded: Bool { state.withLock { $0.ending != nil } }
 
-    /// Ends the call. Returns when the record is to be reported, or `nil` if the call had ended already: only the first
-    /// ending counts.
+    /// Ends the call. Returns when the record must be reported, or `nil` if the call had already ended.
     func end(_ outcome: FlightOutcome) -> Report? {
         let instant = clock.now
         return state.withLock { state in
@@ -267,13 +261,13 @@ extension FlightRecorder {
         }
     }
 
-    /// Holds the record back although the call may end, since its request continues for others.
+    /// Holds the record back until ``release()``, because the request continues for other calls even if this call ends.
     func hold() {
-        // A call that has ended has reported its record already.
+        // If the call has ended, its record was already reported.
         state.withLock { $0.isHeld = $0.ending == nil }
     }
 
-    /// Holds the record back no longer. Returns whether it is to be reported now, since the call has ended meanwhile.
+    /// Allows the record to be reported. Returns whether it must be reported now, because the call has ended.
     func release() -> Bool {
         state.withLock { state in
             defer { state.isHeld = false }
@@ -281,14 +275,13 @@ extension FlightRecorder {
         }
     }
 
-    /// Whether the record has been reported.
     var isReported: Bool { state.withLock { $0.ending != nil && !$0.isHeld } }
 
-    /// Returns the record so far, redacted.
+    /// Returns the redacted record so far.
     ///
     /// - Parameters:
-    ///   - reading: The clocks, now.
-    ///   - outcome: The outcome of a call that has not ended yet.
+    ///   - reading: The current time on both clocks.
+    ///   - outcome: The outcome to use if the call has not ended.
     func record(
         of flight: Flight, _ redaction: Redaction, at reading: LayerClock.Reading, as outcome: FlightOutcome
     ) -> FlightRecord {
@@ -305,7 +298,7 @@ extension FlightRecorder {
             endpoint: flight.endpoint.name,
             date: reading.date.addingTimeInterval(-(reading.now - start).seconds), duration: end - start,
             parameters: parameters,
-            // Most calls send the parameters that were passed, whose names need not be judged twice.
+            // Most calls send exactly the passed parameters. These need not be redacted twice.
             sentParameters: sent.map { $0 == passed ? parameters : redaction.redacted($0) },
             decisions: state.decisions,
             attempts: state.attempts.map { $0.redacted(secrets, redaction) },

@@ -1,13 +1,13 @@
 package import HTTPTypes
 
 extension HTTPField {
-    /// The value as it was received. As text it would have U+FFFD in place of octets that are not UTF-8.
+    /// The value as received. The text form would contain U+FFFD in place of octets that are not UTF-8.
     package var octets: [UInt8] { withUnsafeBytesOfValue { Array($0) } }
 
-    /// The field for clients that accept values only as text; `nil` if nothing of its value is left.
+    /// The field in the form for clients that accept values only as text; `nil` if the whole value would be lost.
     ///
-    /// A `Cookie` field loses the cookies that are not UTF-8: a server gets a cookie unchanged or not at all (RFC
-    /// 6265bis §5.6).
+    /// Cookies that are not UTF-8 are removed from a `Cookie` field: a server must receive a cookie unchanged or not at
+    /// all (RFC 6265bis §5.6).
     package var asText: HTTPField? {
         guard name == .cookie, String(validating: octets, as: UTF8.self) == nil else { return self }
         let cookies = octets.split(separator: UInt8(ascii: ";")).compactMap { String(validating: $0, as: UTF8.self) }
@@ -18,20 +18,19 @@ extension HTTPField {
     }
 }
 
-/// The fields of a response whose client decoded their values as text. Octets that are not UTF-8 became U+FFFD.
+/// The fields of a response whose client decoded the values as text. Octets that are not UTF-8 became U+FFFD.
 ///
-/// Fields whose original octets are needed are left out if these are lost: a cookie would be sent back changed, and a
+/// Such a field is omitted if its original octets are needed. Otherwise a changed cookie would be sent back, or a
 /// redirect would lead to a target that the server did not name.
 package struct DecodedFields: Sendable {
     /// The fields whose values can be used.
     package private(set) var fields = HTTPFields()
-    /// The names of those that were left out.
+    /// The names of the omitted fields.
     package private(set) var lost: [HTTPField.Name] = []
 
-    /// Creates an empty list with capacity for some fields.
     package init(capacity: Int) { fields.reserveCapacity(capacity) }
 
-    /// Adds a field, or leaves it out.
+    /// Adds a field, or omits it if its octets are needed and lost.
     package mutating func append(_ name: HTTPField.Name, _ text: String) {
         let needsOctets = name == .setCookie || name == .location
         if needsOctets, text.unicodeScalars.contains("\u{FFFD}") {

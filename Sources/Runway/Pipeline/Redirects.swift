@@ -1,18 +1,18 @@
 import HTTPTypes
 
 extension RequestPipeline.Rest {
-    /// Follows redirects: as long as a response redirects, sends the request that follows it. The last response
-    /// replaces the first.
+    /// Follows redirects: while `response` is a redirect, sends the next request and replaces `response`.
     ///
-    /// - Throws: ``NetworkError/Kind/invalidResponse`` for a redirect that can't be read, or for more redirects than
-    ///   one call follows; the error of a request that followed a redirect, see ``NetworkError/afterRedirect(to:)``.
+    /// - Throws: ``NetworkError/Kind/invalidResponse`` if a redirect is malformed or there are too many; the error of a
+    ///   request that followed a redirect, see ``NetworkError/afterRedirect(to:)``.
     func follow(_ response: inout Response, to redirected: Request, in flight: Flight) async throws(NetworkError) {
         var request = redirected
         var hops: [RedirectHop] = []
         do throws(NetworkError) {
             while let following = try request.following(response, in: flight) {
                 var isBodyThere = true
-                // An unread stream occupies its connection, which the next hop may need, so that it is discarded now.
+                // An unread stream occupies its connection, which the next hop may need. So the stream is discarded
+                // now.
                 if case .stream = response.body {
                     response.body = .whole(RawData([], response: response.head))
                     isBodyThere = false
@@ -36,11 +36,11 @@ extension RequestPipeline.Rest {
 }
 
 extension Request {
-    /// Returns the request that follows a response to this one, for the record, too; `nil` if the response is no
-    /// redirect, may not be followed, or leads to a request that was sent already.
+    /// Returns the request that follows a redirect, and records the decision. Returns `nil` if the response is not a
+    /// redirect, must not be followed, or leads to a request that was already sent.
     ///
-    /// - Throws: ``NetworkError/Kind/invalidResponse`` for `Location` fields that differ, and for more redirects than
-    ///   one call follows.
+    /// - Throws: ``NetworkError/Kind/invalidResponse`` if there are several different `Location` fields, or too many
+    ///   redirects.
     fileprivate func following(_ response: Response, in flight: Flight) throws(NetworkError) -> Request? {
         guard response.verdict == .redirected, let location = try response.head.location(in: RedirectDecision.step)
         else {
@@ -66,8 +66,8 @@ extension Request {
         return following
     }
 
-    /// Whether `following` is this request, or one that was redirected to it, with the same cookies. The server would
-    /// redirect it again, or carry out the same change again.
+    /// Returns whether `following` equals this request, or an earlier request that was redirected to this one,
+    /// including the cookies. The server would only redirect it again, or execute the same change again.
     private func isRepeated(by following: Request, after response: Response, in flight: Flight) -> Bool {
         let earlier = response.hops.map { (request: $0.request, cookies: $0.response.sentCookies) }
         let same = (earlier + [(self, response.sentCookies)]).filter { $0.request.isSame(as: following) }
@@ -76,7 +76,7 @@ extension Request {
         return same.contains { $0.cookies == cookies }
     }
 
-    /// Whether another request has the same method, target, fields and body, apart from the preconditions of a cache.
+    /// Returns whether `following` has the same method, target, fields and body, apart from a cache's preconditions.
     private func isSame(as following: Request) -> Bool {
         var plain = self
         plain.removeCacheConditions()
@@ -85,10 +85,10 @@ extension Request {
             && plain.head.headerFields == following.head.headerFields && plain.body.isSame(as: following.body)
     }
 
-    /// Returns the request that follows a redirect; `nil` if it may not be followed.
+    /// Returns the request that follows a redirect, or `nil` if the redirect must not be followed.
     ///
-    /// - Parameter authentication: The fields and texts that authenticate the call, in addition to fields with telling
-    ///   names.
+    /// - Parameter authentication: The fields and texts that authenticate the call, in addition to fields whose names
+    ///   indicate a secret.
     func redirected(
         by status: HTTPResponse.Status, to location: URIReference,
         authentication: CallAuthentication = CallAuthentication()
@@ -118,15 +118,15 @@ extension Request {
 }
 
 extension HTTPResponse.Status {
-    /// Whether the status redirects to the target in `Location` (RFC 9110 §15.4).
+    /// Whether a response with this status redirects to its `Location` (RFC 9110 §15.4).
     var isRedirect: Bool { [301, 302, 303, 307, 308].contains(code) }
 }
 
 extension HTTPResponse {
-    /// Returns the target that the `Location` field refers to (RFC 9110 §10.2.2); `nil` if the field is absent. Equal
-    /// fields count as one.
+    /// Returns the target in the `Location` field (RFC 9110 §10.2.2), or `nil` if the field is absent. If there are
+    /// several equal fields, they count as one.
     ///
-    /// - Throws: ``NetworkError/Kind/invalidResponse`` if the fields differ. Joined with a comma, which a URI may
+    /// - Throws: ``NetworkError/Kind/invalidResponse`` if several fields differ. Joined by a comma, which a URI may
     ///   contain, they would form a target that the server did not name.
     func location(in step: FlightStep) throws(NetworkError) -> URIReference? {
         let fields = headerFields[fields: .location].map(\.octets)
@@ -146,6 +146,7 @@ extension HTTPFields {
 }
 
 extension HTTPField.Name {
-    /// Whether the field describes the request's content, which a GET does not have (RFC 9110 §15.4).
+    /// Whether the field describes the content of a request. If a redirect turns the request into a GET, such fields
+    /// must be removed (RFC 9110 §15.4).
     fileprivate var describesContent: Bool { canonicalName.hasPrefix("content-") || self == .transferEncoding }
 }

@@ -18,25 +18,25 @@ public import HTTPTypes
 /// }
 /// ```
 public struct Request: Sendable {
-    /// Method, scheme, authority, path with query, and header fields.
+    /// The method, scheme, authority, path with query, and header fields of the request.
     public var head: HTTPRequest { didSet { isAsAssembled = false } }
-    /// The body, which is sent after the head.
+    /// The body of the request. It is sent after the header fields.
     public var body: RequestBody { didSet { isAsAssembled = false } }
-    /// The way in which the caller receives the body of the response.
+    /// Determines how the caller receives the response body.
     public var delivery: ResponseDelivery
-    /// Whether the request is exactly the one that its endpoint describes: no stage has changed it since it was made.
+    /// Whether the request is unchanged since it was created from its endpoint.
     private(set) var isAsAssembled = false
-    /// The index of this attempt in the record of its call; `nil` until the request goes to the transport.
+    /// The index of this attempt in the call's record; `nil` until the request is passed to the transport.
     var attempt: Int?
-    /// Values that stages attached.
+    /// Values that stages have attached to the request.
     var values = StageValues()
 
-    /// Describes a request, for ``NetworkLayer/exchange(_:with:options:)`` or for a test of a stage.
+    /// Creates a request, for ``NetworkLayer/exchange(_:with:options:)`` or for a test of a stage.
     ///
     /// - Parameters:
-    ///   - head: Method, scheme, authority, path with query, and header fields.
-    ///   - body: The body, which is sent after the head. The default is empty.
-    ///   - delivery: The way in which the body of the response is delivered. The default is whole, of at most 16 MiB.
+    ///   - head: The method, scheme, authority, path with query, and header fields.
+    ///   - body: The body of the request. The default is empty.
+    ///   - delivery: Determines how the response body is delivered. The default is whole, with at most 16 MiB.
     public init(
         head: HTTPRequest, body: RequestBody = .none, delivery: ResponseDelivery = .whole(maximumByteCount: 16 << 20)
     ) {
@@ -45,41 +45,42 @@ public struct Request: Sendable {
         self.delivery = delivery
     }
 
-    /// Marks the request as made from its endpoint. Any change removes the mark.
+    /// Marks the request as created from its endpoint. Any later change removes the mark.
     mutating func markAssembled() { isAsAssembled = true }
 
-    /// The absolute URL, as text. The parts of the head that are missing are left out.
+    /// The absolute URL as text. Missing parts of the head, such as the scheme, are omitted.
     public var url: String { head.urlText }
 }
 
 extension HTTPRequest {
-    /// The absolute URL, as text. The parts that are missing are left out.
+    /// The absolute URL as text. Missing parts are omitted.
     var urlText: String { String(joining: [scheme ?? "", "://", authority ?? "", path ?? ""]) }
 }
 
-/// The way in which the body of a response reaches its reader.
+/// The way in which the body of a response is delivered to its reader.
 public enum ResponseDelivery: Sendable, Equatable {
-    /// All at once, when it is complete; a response with more bytes fails as ``NetworkError/Kind/invalidResponse``.
+    /// The body is delivered when it is complete. If it has more bytes than the maximum, the call fails as
+    /// ``NetworkError/Kind/invalidResponse``.
     case whole(maximumByteCount: Int)
-    /// Part by part, as it arrives.
+    /// The body is delivered in parts, as they arrive.
     case streamed
 }
 
 /// The body of a request.
 public enum RequestBody: Sendable {
-    /// No body.
+    /// The request has no body.
     case none
-    /// All of it, in memory.
+    /// The whole body is in memory.
     case bytes([UInt8])
     /// A body that is produced while it is sent.
     ///
     /// - Parameters:
-    ///   - byteCount: The exact length if it is known; otherwise the body is sent in chunks.
-    ///   - isReplayable: Whether the stream returns the same bytes again when it is iterated again. Only such a body
-    ///     can be sent a second time, after a redirect that keeps the method or for another attempt.
+    ///   - byteCount: The exact length. If it is `nil`, the length is unknown, and the body is sent in chunks.
+    ///   - isReplayable: Whether a second iteration of the stream returns the same bytes. Only such a body can be sent
+    ///     again, for a further attempt or after a redirect that preserves the method.
     case stream(BodyStream, byteCount: Int?, isReplayable: Bool)
 
-    /// The number of bytes, where it is known.
+    /// The length of the body in bytes; `nil` if it is unknown.
     public var byteCount: Int? {
         switch self {
         case .none: 0
@@ -88,8 +89,8 @@ public enum RequestBody: Sendable {
         }
     }
 
-    /// The body of an upload before its parts are counted, to be read without effect on progress and deadline; any
-    /// other body as it is.
+    /// The body in a form that does not count its parts. Reading the parts of an upload normally affects its progress
+    /// and deadline.
     package var uncounted: RequestBody {
         if case .stream(let stream, _, _) = self, let original = stream.original { original() } else { self }
     }

@@ -1,17 +1,17 @@
-/// The parts of a request's body. It verifies that they have the announced length together.
+/// Reads the parts of a request body, and verifies that they have the announced length.
 package struct RequestBodyParts {
     private var parts: BodyStream.AsyncIterator
     private var remainingByteCount: Int?
 
     /// Starts to read a body.
     ///
-    /// - Parameter byteCount: The length of the body; `nil` if it is not known.
+    /// - Parameter byteCount: The length of the body; `nil` if it is unknown.
     package init(_ stream: BodyStream, byteCount: Int?) {
         parts = stream.makeAsyncIterator()
         remainingByteCount = byteCount
     }
 
-    /// Returns the next part; `nil` at the end.
+    /// Returns the next part, or `nil` at the end.
     package mutating func next() async throws(RequestBodyFailure) -> [UInt8]? {
         guard let part = try await nextPart() else {
             if let remainingByteCount, remainingByteCount > 0 { throw .wrongLength }
@@ -20,7 +20,7 @@ package struct RequestBodyParts {
         guard let remaining = remainingByteCount.map({ $0 - part.count }) else { return part }
         remainingByteCount = remaining
         if remaining < 0 { throw .wrongLength }
-        // With the last part the server has a whole request and may act on it, so the end is verified before that part is
+        // The last part completes the request, and the server may act on it. So the end is verified before that part is
         // returned.
         if remaining == 0, try await nextPart() != nil { throw .wrongLength }
         return part
@@ -37,17 +37,15 @@ package struct RequestBodyParts {
 
 /// The reason why the body of a request could not be sent.
 package enum RequestBodyFailure: Error {
-    /// The body's stream threw an error.
     case unreadable(any Error)
-    /// The body does not have the announced length.
     case wrongLength
-    /// The body is larger than the limit for buffering it before it is sent.
+    /// The body exceeds the limit for bodies that must be buffered before they are sent.
     case tooLarge(limit: Int)
 
-    /// The kind and the message of the caller's error.
+    /// The kind and the detail for the call's `NetworkError`.
     package var meaning: (NetworkError.Kind, String) {
         switch self {
-        // The code that produces the body knows best why it failed.
+        // A `NetworkError` comes from the code that produces the body, which knows best why it failed.
         case .unreadable(let error as NetworkError): (error.kind, error.detail)
         case .unreadable(let error):
             (.invalidParameters, "The body of the request could not be read: \(error.redactedDescription).")
@@ -60,6 +58,6 @@ package enum RequestBodyFailure: Error {
         }
     }
 
-    /// The error of the stream, or otherwise this error.
+    /// The error that the body's stream threw; if none, this error.
     package var cause: any Error { if case .unreadable(let error) = self { error } else { self } }
 }

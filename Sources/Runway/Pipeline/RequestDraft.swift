@@ -1,4 +1,4 @@
-/// The request of a call, made when a stage or the caller needs it: a call with a cached response needs none.
+/// The request of a call, which is created only when it is needed. A call with a cached response needs none.
 public struct RequestDraft: Sendable {
     private enum Source: Sendable {
         case endpoint(any Endpoint, CallContent)
@@ -8,10 +8,10 @@ public struct RequestDraft: Sendable {
     private let source: Source
     private var made: Request?
 
-    /// The draft of a call whose response is wanted whole.
+    /// Creates the draft of a call whose response is delivered whole.
     init(_ content: CallContent, of endpoint: any Endpoint) { source = .endpoint(endpoint, content) }
 
-    /// The draft of a call that was made with a request.
+    /// Creates the draft of a call that was made with a request instead of an endpoint.
     init(_ request: Request) {
         source = .request(request)
         made = request
@@ -27,10 +27,10 @@ public struct RequestDraft: Sendable {
         if case .endpoint(_, let content) = source { content } else { nil }
     }
 
-    /// Returns the request as it enters the pipeline. It is made once, when it is asked for first.
+    /// Returns the request as it enters the pipeline. The first call of this function creates it.
     ///
-    /// - Throws: ``NetworkError/Kind/invalidParameters`` or ``NetworkError/Kind/invalidConfiguration`` if the endpoint
-    ///   describes none.
+    /// - Throws: ``NetworkError/Kind/invalidParameters`` or ``NetworkError/Kind/invalidConfiguration`` if no request
+    ///   can be created from the endpoint.
     public mutating func request(in flight: Flight) throws(NetworkError) -> Request {
         if let made { return made }
         guard case .endpoint(let endpoint, let content) = source else {
@@ -42,8 +42,8 @@ public struct RequestDraft: Sendable {
         return request
     }
 
-    /// Returns the cache key of the call; `nil` if its response is not stored by the client's rules. Makes the request
-    /// only if the endpoint does not determine the key.
+    /// Returns the cache key of the call, or `nil` if its response is not stored by the client's rules. Creates the
+    /// request only if the key depends on it.
     ///
     /// - Throws: The errors of ``request(in:)``.
     mutating func key(in flight: Flight) throws(NetworkError) -> CacheKey? {

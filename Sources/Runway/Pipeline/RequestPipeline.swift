@@ -9,28 +9,27 @@
 /// return NetworkLayer(transport: transport, pipeline: pipeline)
 /// ```
 public struct RequestPipeline: Sendable {
-    /// The stage at a place.
     private enum Entry: Sendable {
-        /// The stage of `DefaultStages.swift`.
+        /// A stage listed in `DefaultStages.swift`.
         case standard(MakeStage)
-        /// A stage of the app's own.
+        /// A stage that the app inserted.
         case custom(any RequestStage)
     }
 
-    /// The places, from the caller down. Some have no default stage.
+    /// The places of the pipeline, from the caller to the transport. Some have no default stage.
     public static let places: [FlightStep] = defaultStages.map(\.place)
 
-    /// The stages, from the caller down, each with the index of its place.
+    /// The stages, from the caller to the transport, each with the index of its place.
     private var entries: [(index: Int, entry: Entry)]
 
-    /// The default stages, in the order of `DefaultStages.swift`.
+    /// Creates a pipeline of the default stages, in the order of `DefaultStages.swift`.
     public init() {
         entries = Self.defaultStages.enumerated().compactMap { index, stage in
             stage.make.map { (index, .standard($0)) }
         }
     }
 
-    /// The names of the stages, from the caller down.
+    /// The steps of the stages, from the caller to the transport.
     public var steps: [FlightStep] {
         entries.map { index, entry in
             switch entry {
@@ -40,7 +39,7 @@ public struct RequestPipeline: Sendable {
         }
     }
 
-    /// Inserts a stage of the app's own above a place, and above the stages that were inserted there before.
+    /// Inserts a stage of the app before a place, and before stages that were already inserted there.
     ///
     /// - Precondition: `place` is one of ``places``.
     public mutating func insert(_ stage: any RequestStage, before place: FlightStep) {
@@ -49,7 +48,7 @@ public struct RequestPipeline: Sendable {
         entries.insert((place, .custom(stage)), at: position)
     }
 
-    /// Inserts a stage of the app's own below a place, and below the stages that were inserted there before.
+    /// Inserts a stage of the app after a place, and after stages that were already inserted there.
     ///
     /// - Precondition: `place` is one of ``places``.
     public mutating func insert(_ stage: any RequestStage, after place: FlightStep) {
@@ -58,8 +57,8 @@ public struct RequestPipeline: Sendable {
         entries.insert((place, .custom(stage)), at: position)
     }
 
-    /// Removes the stages at a place, such as ``FlightStep/redirecting`` for a proxy, whose client follows redirects
-    /// itself.
+    /// Removes the stages at a place. For example, a proxy removes ``FlightStep/redirecting`` if its client follows
+    /// redirects.
     ///
     /// - Precondition: `place` is one of ``places``.
     public mutating func remove(_ place: FlightStep) {
@@ -74,7 +73,7 @@ public struct RequestPipeline: Sendable {
         return index
     }
 
-    /// Creates the chain that the requests of a layer pass.
+    /// Creates the chain of stages that the requests of a layer pass.
     func chain(of parts: LayerParts) -> StageChain {
         StageChain(
             entries.map { _, entry in

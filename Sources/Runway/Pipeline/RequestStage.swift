@@ -26,48 +26,48 @@
 ///
 /// To replace the wire, write a ``Transport``. To act on the calls of one API only, write an ``Interceptor``.
 public protocol RequestStage: Sendable {
-    /// Names the stage in records and errors. A stage of the app's own has a ``FlightStep/customStage(_:)``.
+    /// Names the stage in records and errors. A stage of the app uses a ``FlightStep/customStage(_:)``.
     ///
-    /// Merging looks for the stage whose step is ``FlightStep/redirecting``: if there is one below, merging follows the
-    /// redirects of the responses that it takes from an envelope, by Runway's rules. If an app replaces the redirecting
-    /// stage by its own stage with another step, these redirects are not followed: the call fails with
-    /// ``NetworkError/Kind/refused``.
+    /// A merged response contains the responses to several requests. If one of them is a redirect, merging follows it
+    /// only if a later stage has the step ``FlightStep/redirecting``. If the app replaces that stage with one that has
+    /// another step, these redirects are not followed, and the call fails with ``NetworkError/Kind/refused``.
     var step: FlightStep { get }
 
-    /// Whether the stage waits for nothing but `next`. It is read once, when a layer is made. The default is `false`.
+    /// Whether the stage waits for nothing except `next`. The property is read once, when a layer is created. The
+    /// default is `false`.
     ///
-    /// If all stages and the transport promise to end in time, a call needs no task of its own to be limited by its
-    /// deadline. Nothing else depends on it: the layer abandons any other call at its deadline nevertheless.
+    /// If all stages and the transport promise to end in time, a call can run in its caller's task. Otherwise the layer
+    /// runs the call in a separate task and abandons it at the deadline.
     var endsInTime: Bool { get }
 
-    /// Returns whether the stage runs the lower stages in a task of its own for this request, and abandons that task at
-    /// the deadline of the flight and when the flight is cancelled. The default is `false`.
+    /// Returns whether the stage runs the lower stages in a separate task for this request, and abandons that task at
+    /// the flight's deadline and on its cancellation. The default is `false`.
     ///
-    /// If it does, the call needs no other task to be bounded by its deadline, whatever is below.
+    /// If it does, the layer need not run the call in a separate task to limit its time.
     func detaches(_ request: Request, in flight: Flight) -> Bool
 
-    /// Whether the stage has something to do for a request or its response. The default is `true`.
+    /// Returns whether the stage has anything to do for a request or its response. The default is `true`.
     ///
-    /// A stage that does not handle a request is skipped: ``respond(to:in:next:)`` of the next stage is called instead.
-    /// The pipeline asks whenever a request arrives at the stage, anew for every attempt and hop, and the
-    /// implementation must return immediately.
+    /// If it returns `false`, the stage is skipped, and ``respond(to:in:next:)`` of the next stage is called. The
+    /// pipeline asks whenever a request arrives at the stage, also for every attempt and hop. The implementation must
+    /// return immediately.
     ///
-    /// The pipeline does not ask before it calls ``respondImmediately(_:in:)``, since no request exists then: a stage
-    /// that returns `false` here and keeps the default of that function still returns ``ImmediateResponse/wait`` for
-    /// every call.
+    /// The pipeline does not ask before it calls ``respondImmediately(_:in:)``, since no request exists then. A stage
+    /// with the default of that function therefore returns ``ImmediateResponse/wait`` for every call.
     func handles(_ request: Request, in flight: Flight) -> Bool
 
-    /// Responds without waiting, if the stage can, before any task is created for the call.
+    /// Responds without waiting if the stage can, before any task is created for the call.
     ///
-    /// The pipeline asks its stages from the top until one responds or has to wait. The default is
-    /// ``ImmediateResponse/wait``: above ``FlightStep/reading``, a stage with the default makes responses in memory
-    /// land after `load` has returned, instead of before. The implementation must return immediately: it runs on the
-    /// caller's actor, often the main actor. A stage that passes sees in ``respond(to:in:next:)`` only the calls for
-    /// which no stage below it responded here.
+    /// The pipeline asks its stages from the top until one responds or has to wait. The implementation must return
+    /// immediately: it runs on the caller's actor, often the main actor. If a stage returns ``ImmediateResponse/pass``,
+    /// its ``respond(to:in:next:)`` is only called if no later stage responded here.
+    ///
+    /// The default is ``ImmediateResponse/wait``. A stage with this default above ``FlightStep/reading`` delays
+    /// responses in memory: they land after `load` has returned, instead of before.
     ///
     /// - Parameters:
-    ///   - draft: The request, which is made when a stage reads it.
-    ///   - flight: The call that it is part of.
+    ///   - draft: The request, which is created when a stage reads it.
+    ///   - flight: The call that the request belongs to.
     /// - Throws: A ``NetworkError`` that ends the call.
     func respondImmediately(_ draft: inout RequestDraft, in flight: Flight) throws(NetworkError) -> ImmediateResponse
 
@@ -75,7 +75,7 @@ public protocol RequestStage: Sendable {
     ///
     /// - Parameters:
     ///   - request: The request from the stage above.
-    ///   - flight: The call that it is part of.
+    ///   - flight: The call that the request belongs to.
     ///   - next: The rest of the pipeline.
     /// - Throws: A ``NetworkError`` that names this step, or the error of `next`.
     func respond(
@@ -83,29 +83,29 @@ public protocol RequestStage: Sendable {
     ) async throws(NetworkError) -> Response
 }
 
-/// The result of a stage that does not wait.
+/// The result of ``RequestStage/respondImmediately(_:in:)``.
 public enum ImmediateResponse: Sendable {
-    /// The response.
+    /// The stage responds with this response.
     case response(Response)
-    /// A stale response, which lands now while the request is sent. The fresh response lands after it, if it differs.
+    /// A stale response that lands now, while the request is sent. The fresh response lands later if it differs.
     case provisional(Response)
-    /// The stage has no response; the next stage is asked.
+    /// The stage has no response, so the next stage is asked.
     case pass
-    /// The stage has to handle the request in ``RequestStage/respond(to:in:next:)``; no stage below it is asked.
+    /// The stage must handle the request in ``RequestStage/respond(to:in:next:)``, so no later stage is asked.
     case wait
 }
 
 extension RequestStage {
-    /// The stage may wait for something other than the rest of the pipeline.
+    /// `false`, the default: the stage may wait for something other than the rest of the pipeline.
     public var endsInTime: Bool { false }
 
-    /// `false`: lower stages run in the call's task.
+    /// Returns `false`, the default: lower stages run in the call's task.
     public func detaches(_ request: Request, in flight: Flight) -> Bool { false }
 
-    /// Every request passes the stage.
+    /// Returns `true`, the default: every request passes the stage.
     public func handles(_ request: Request, in flight: Flight) -> Bool { true }
 
-    /// The stage has to handle the request in ``respond(to:in:next:)``.
+    /// Returns ``ImmediateResponse/wait``, the default: the stage must handle the request in ``respond(to:in:next:)``.
     public func respondImmediately(_ draft: inout RequestDraft, in flight: Flight) throws(NetworkError)
         -> ImmediateResponse
     {

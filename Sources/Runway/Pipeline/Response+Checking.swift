@@ -1,7 +1,8 @@
 package import HTTPTypes
 
 extension Response {
-    /// Checks the head that a transport returned, and records which fields the transport omitted.
+    /// Checks the status and header fields that a transport returned, and records the fields that the transport
+    /// omitted.
     ///
     /// - Throws: ``NetworkError/Kind/invalidResponse`` for a switch of protocols, since no request asks for one (RFC
     ///   9110 §15.2.2), and for a redirect whose `Location` was omitted.
@@ -24,18 +25,18 @@ extension Response {
 }
 
 extension Response {
-    /// Returns the body of a response to a request for a whole one.
+    /// Returns the body of a response to a request with whole delivery.
     ///
-    /// - Throws: ``NetworkError/Kind/invalidResponse`` if it is a stream.
+    /// - Throws: ``NetworkError/Kind/invalidResponse`` if the body is a stream.
     func wholeBody(in step: FlightStep) throws(NetworkError) -> RawData {
         if case .whole(let rawData) = body { return rawData }
         throw NetworkError(
             .invalidResponse, in: step, "The call expects a whole response, but the transport returned a stream.")
     }
 
-    /// Throws if the body still has a content coding, unless the endpoint's calls set `Accept-Encoding` themselves. A
-    /// part of a body (206) is no exception: transports send `Accept-Encoding: identity` with a `Range`, since a part
-    /// can't be decoded by itself.
+    /// Throws if the body still has a content coding. Does nothing for endpoints whose calls set `Accept-Encoding`
+    /// themselves. A partial body (206) is checked, too: transports send `Accept-Encoding: identity` with a `Range`,
+    /// since a part can't be decoded separately.
     ///
     /// Skips refused responses: the refusal is the call's error.
     ///
@@ -66,7 +67,7 @@ extension Response {
         throw error
     }
 
-    /// The content codings that the body still has; `nil` if it has none, or there is no body to decode.
+    /// The content codings that the body still has; `nil` if it has none or there is no body.
     private var remainingCoding: String? {
         if case .whole(let rawData) = body, rawData.bytes.isEmpty { return nil }
         return head.remainingCoding
@@ -74,19 +75,19 @@ extension Response {
 }
 
 extension HTTPResponse {
-    /// The content codings that a transport has not undone; `nil` if there are none, or no body.
+    /// The content codings that a transport has not removed; `nil` if there are none or there is no body.
     package var remainingCoding: String? {
         let codings = headerFields.contentCodings
-        // Most responses have none.
+        // Most responses have no content coding.
         if codings.isEmpty || [204, 304].contains(status.code) { return nil }
         return codings.joined(separator: ", ")
     }
 }
 
-/// Records the header fields of a response that the transport omitted: it represents values as text, and these are not
-/// UTF-8.
+/// Records the header fields that the transport omitted from a response, because it represents values as text and these
+/// values are not UTF-8.
 package struct OmittedFieldsDecision: StageDecision, Equatable {
-    /// The names, one for each field.
+    /// The names of the omitted fields. A name is repeated for each field line.
     package var names: [HTTPField.Name]
 
     package init(names: [HTTPField.Name]) { self.names = names }

@@ -8,33 +8,34 @@ public import HTTPTypes
 ///     body: .whole(RawData(Array(#"{"total": 2}"#.utf8))))
 /// ```
 public struct Response: Sendable {
-    /// Status and header fields.
+    /// The status and header fields of the response.
     public var head: HTTPResponse
-    /// The body, which follows the head.
+    /// The body of the response.
     public var body: ResponseBody
     /// The service's verdict on the response; `nil` until the judging stage has set it.
     ///
     /// A call whose response has no verdict fails as ``NetworkError/Kind/invalidConfiguration``, and no cache stores
-    /// the response. A custom stage that responds without calling the next stage sets the verdict itself.
+    /// the response. If a custom stage responds without calling the next stage, it must set the verdict itself.
     public var verdict: Verdict?
-    /// The source of the response.
+    /// The source of the response: the network or the cache. The default is ``ResponseSource/network``.
     public var source: ResponseSource = .network
-    /// Whether a transport undid a content coding, so that the body differs from the bytes that the origin sent.
+    /// Whether a transport removed a content coding, so that the body differs from the bytes that the origin sent.
     public var isDecoded = false
-    /// The names of the fields that the transport left out, because it receives values as text and these are not UTF-8.
+    /// The names of the fields that the transport omitted, because it receives values as text and these values are not
+    /// UTF-8.
     package var omittedFields: [HTTPField.Name] = []
-    /// The attempt that fetched it; `nil` if no transport returned the response.
+    /// The attempt that fetched the response; `nil` if the response did not come from a transport.
     var attempt: WireAttempt?
-    /// Values that stages attached.
+    /// Values that stages have attached to the response.
     var values = StageValues()
 
-    /// Creates a response that no service has judged yet, for a transport or a stub.
+    /// Creates a response without a verdict, for a transport or a stub.
     public init(head: HTTPResponse, body: ResponseBody) {
         self.head = head
         self.body = body
     }
 
-    /// A stored response, which its service judged fine.
+    /// Creates a response from a stored one, which its service has accepted before.
     init(stored rawData: RawData, from source: ResponseSource) {
         head = rawData.response
         body = .whole(rawData)
@@ -45,16 +46,16 @@ public struct Response: Sendable {
 
 /// The attempt that fetched a response.
 struct WireAttempt: Sendable {
-    /// The index of the request in the record of the call.
+    /// The index of the attempt in the record of the call.
     var index: Int
-    /// The sequence number of the request, which is greater than those of all earlier requests.
+    /// The sequence number of the request. It is greater than those of all earlier requests.
     var sequenceNumber: UInt64
-    /// The instant on the layer's clock at which the request was sent.
+    /// The time on the layer's clock at which the request was sent.
     var start: Duration
 }
 
 extension Response {
-    /// The error that a call with this response ends in; `nil` if the service judged it fine.
+    /// The error of a call with this response; `nil` if the service accepted the response.
     var refusal: NetworkError? {
         guard let verdict else {
             return NetworkError(
@@ -66,12 +67,12 @@ extension Response {
         error.followsProcessedRequest = followsProcessedRequest
         guard case .whole(let rawData) = body else { return error }
         switch verdict.value {
-        // The error that the envelope names says it already.
+        // The error in the envelope already describes the failure.
         case .fine, .failed: break
         case .malformed: error.detail = rawData.withStart(error.detail)
         default: if !rawData.bytes.isEmpty { error.detail = rawData.withStart(error.detail) }
         }
-        // A stage may have changed the head after the body was read.
+        // A stage may have changed the header fields after the body was read.
         error.rawData = rawData.response == head ? rawData : rawData.with(response: head)
         return error
     }
@@ -79,8 +80,8 @@ extension Response {
 
 /// The body of a response.
 public enum ResponseBody: Sendable {
-    /// All of it.
+    /// The whole body, in memory.
     case whole(RawData)
-    /// The body part by part, as it arrives. Errors while it is read are ``NetworkError`` values.
+    /// The body in parts, as they arrive. Errors while it is read are ``NetworkError`` values.
     case stream(BodyStream)
 }

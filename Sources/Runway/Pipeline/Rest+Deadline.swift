@@ -1,10 +1,10 @@
 extension RequestPipeline.Rest {
-    /// Sends a request off the caller's actor, and returns when the deadline of the flight has passed or the task is
-    /// cancelled, at the latest.
+    /// Sends a request off the caller's actor. Returns at the latest when the deadline of the flight passes or the task
+    /// is cancelled.
     ///
     /// - Throws: ``NetworkError/Kind/timedOut`` if the deadline passed and no stale response may be used instead.
     func sendWithinDeadline(_ request: Request, in flight: Flight) async throws(NetworkError) -> Response {
-        // Whether a deadline has passed already must not depend on a race between the timer and the wire.
+        // The deadline is checked here so that a deadline in the past does not race with the transport.
         guard flight.clock.now < flight.ownDeadline else { throw flight.missedDeadline }
         if endsInTime(request, in: flight) {
             do throws(NetworkError) {
@@ -18,17 +18,18 @@ extension RequestPipeline.Rest {
         }
     }
 
-    /// Sends without an actor: the stages below must not work on the caller's actor, which may be the main actor.
+    /// Sends without an actor, because the later stages must not run on the caller's actor, which may be the main
+    /// actor.
     @concurrent private func sendOffActor(
         _ request: Request, in flight: Flight
     ) async throws(NetworkError) -> Response {
         try await send(request, in: flight)
     }
 
-    /// Sends a request, and returns when the deadline of the flight has passed or the task is cancelled, at the latest.
+    /// Sends a request. Returns at the latest when the deadline of the flight passes or the task is cancelled.
     ///
-    /// Unless the lower stages end in time by themselves, they run in a task of their own, which is then cancelled and
-    /// not awaited.
+    /// Unless the lower stages promise to end in time, they run in a separate task. That task is cancelled at the
+    /// deadline, and its end is not awaited.
     ///
     /// - Parameter timedOut: Returns the outcome of a call whose deadline has passed.
     func sendDetached(
@@ -55,7 +56,6 @@ extension RequestPipeline.Rest {
 }
 
 extension Flight {
-    /// The error of a call whose deadline has passed.
     fileprivate var missedDeadline: NetworkError {
         timeout("There was no response within \(lifetime.text).", in: .deadline)
     }

@@ -1,16 +1,15 @@
-/// The facts that a repeated call takes over from the failed one.
+/// The facts about a failed call that are needed to repeat it.
 struct Resumption: Sendable, Hashable {
-    /// The call that failed.
     let flight: FlightID
-    /// The account that the call was made for; `nil` if none was signed in.
+    /// The account that the call was made for; `nil` if no account was signed in.
     let account: String?
     let environment: ServiceEnvironment
-    /// Whether the call may only continue an upload, since the sent part may have taken effect.
+    /// Whether the repetition may only continue an upload, because the part that was sent may have taken effect.
     let mustContinue: Bool
 }
 
 extension NetworkError {
-    /// The error of a call that may only continue an upload, and can't.
+    /// The error of a call that may only continue an upload but is not able to.
     static var notContinued: NetworkError {
         NetworkError(
             .storage, in: .preparing,
@@ -20,9 +19,9 @@ extension NetworkError {
 }
 
 extension Flight {
-    /// Records the call that this one resumes, if it resumes one.
+    /// Records which call this one resumes, if any.
     ///
-    /// - Throws: ``NetworkError/Kind/loginCancelled`` if the resumed call was made for another account, or in another
+    /// - Throws: ``NetworkError/Kind/loginCancelled`` if the resumed call was made for another account or in another
     ///   environment.
     func checkResumption() throws(NetworkError) {
         guard let resumption = options.resumption else { return }

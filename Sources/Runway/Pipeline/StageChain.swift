@@ -1,13 +1,13 @@
-/// The stages that every request of a layer passes, from the caller down: created for the layer from its
+/// The stages that every request of a layer passes, from the caller to the transport. It is created from the layer's
 /// ``RequestPipeline``.
 struct StageChain: Sendable {
-    /// The uppermost stage; `nil` if there is none.
+    /// The first stage; `nil` if the pipeline is empty.
     let first: StageLink?
 
-    /// Links stages, which are listed from the caller down.
+    /// Links stages that are listed from the caller to the transport.
     init(_ stages: [any RequestStage]) { first = stages.reversed().reduce(nil) { StageLink($1, above: $0) } }
 
-    /// Returns the response that a stage has without waiting; `nil` if the request has to be sent.
+    /// Returns a response that a stage has without waiting, or `nil` if the request must be sent.
     func respondImmediately(_ draft: inout RequestDraft, in flight: Flight) throws(NetworkError) -> Response? {
         var link = first
         while let current = link {
@@ -15,7 +15,7 @@ struct StageChain: Sendable {
             do throws(NetworkError) {
                 found = try current.stage.respondImmediately(&draft, in: flight)
             } catch {
-                // A call whose request can't be made reports that, and not that no response is stored for it.
+                // If the request can't be created, its error is more useful than the error that no response is stored.
                 _ = try draft.request(in: flight)
                 throw error
             }
@@ -37,13 +37,13 @@ struct StageChain: Sendable {
     }
 }
 
-/// One stage of a chain, and the stages below it. All calls share it, so that the lower stages are passed on as one
+/// One stage of a chain, linked to the next. All calls share the links, so the rest of the chain is passed on as one
 /// reference.
 final class StageLink: Sendable {
     let stage: any RequestStage
-    /// The stage below; `nil` if the transport is below.
+    /// The next stage; `nil` if the transport comes next.
     let next: StageLink?
-    /// Whether this stage and all below it end in time, whatever the request.
+    /// Whether this and all later stages end in time, whatever the request.
     let endsInTime: Bool
 
     init(_ stage: any RequestStage, above next: StageLink?) {
@@ -53,7 +53,6 @@ final class StageLink: Sendable {
     }
 }
 
-/// The transport at the end of a chain.
 final class TransportLink: Sendable {
     let transport: any Transport
 
@@ -61,13 +60,13 @@ final class TransportLink: Sendable {
 }
 
 extension RequestPipeline {
-    /// The part of the pipeline below a stage.
+    /// The rest of the pipeline after a stage, including the transport.
     public struct Rest: Sendable {
-        /// The uppermost stage; `nil` if the transport is next.
+        /// The next stage; `nil` if the transport comes next.
         let first: StageLink?
         let end: TransportLink
 
-        /// Whether everything below ends by itself when the deadline passes or the task is cancelled.
+        /// Returns whether the rest of the pipeline ends by itself when the deadline passes or the task is cancelled.
         func endsInTime(_ request: Request, in flight: Flight) -> Bool {
             let doesTransport = end.transport.endsInTime(request)
             if doesTransport, first?.endsInTime ?? true { return true }
@@ -80,15 +79,15 @@ extension RequestPipeline {
             return doesTransport
         }
 
-        /// Returns the part below the stage of a step; `nil` if no stage here is that.
+        /// Returns the pipeline after the stage of a step, or `nil` if the rest contains no such stage.
         func below(_ step: FlightStep) -> Rest? {
             var link = first
             while let current = link, current.stage.step != step { link = current.next }
             return link.map { Rest(first: $0.next, end: end) }
         }
 
-        /// Sends a request through the stages below and returns the response. Stages that do not handle the request are
-        /// skipped.
+        /// Sends a request through the remaining stages and returns the response. Stages that do not handle the request
+        /// are skipped.
         ///
         /// - Throws: The error of the stage or transport that failed.
         public func send(_ request: Request, in flight: Flight) async throws(NetworkError) -> Response {
@@ -105,7 +104,7 @@ extension RequestPipeline {
 
         /// Passes the request to the transport and records the attempt.
         private func sendToTransport(_ request: Request, in flight: Flight) async throws(NetworkError) -> Response {
-            // A request that was cancelled before it was sent never reaches the transport.
+            // A request that was cancelled before it was sent must not reach the transport.
             if Task.isCancelled { throw .cancelled(in: .transporting) }
             if flight.isEndedEarly { throw flight.earlyEnd(in: .transporting, sending: .notSent) }
             let start = flight.clock.now
@@ -122,7 +121,7 @@ extension RequestPipeline {
                 try response.checkHead(in: flight)
                 return response
             } catch {
-                // A failure that an early end caused is no evidence about the host, and is not retried.
+                // If the call was ended early, its failure says nothing about the host and must not be retried.
                 let error =
                     flight.isEndedEarly ? flight.earlyEnd(in: .transporting, sending: error.sending) : error
                 flight.recorder.endAttempt(index, failing: error.detail)

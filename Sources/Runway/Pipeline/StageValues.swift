@@ -1,14 +1,14 @@
-/// Values that stages attach to a request, a response or a flight, each under a key of its own.
+/// Values that stages attach to a request, a response or a flight, each under its own key.
 ///
-/// A stage declares its key, and a property of ``Request``, ``Response`` or ``Flight`` for it, in its own folder.
+/// A stage declares the key in its own folder, together with a property of ``Request``, ``Response`` or ``Flight``.
 struct StageValues: Sendable {
-    /// One value in an array finds its key sooner than in a dictionary, and messages carry no more than three.
+    /// An array is used because messages have at most three values. A search in it is faster than in a dictionary.
     private var values: [(key: ObjectIdentifier, value: any Sendable)] = []
 
-    /// The value under a key; the default of the key if no stage attached one.
+    /// The value under a key, or the key's default if no stage has attached one.
     subscript<Key: StageValueKey>(key: Key.Type) -> Key.Value {
         get {
-            // Most messages carry none.
+            // Most messages have no attached values.
             if values.isEmpty { return Key.defaultValue }
             guard let found = values.first(where: { $0.key == ObjectIdentifier(key) }) else { return Key.defaultValue }
             guard let value = found.value as? Key.Value else { preconditionFailure("a key has values of its own type") }
@@ -21,10 +21,9 @@ struct StageValues: Sendable {
     }
 }
 
-/// Identifies a value that a stage attaches to a request, a response or a flight.
+/// The key of a value that a stage attaches to a request, a response or a flight.
 protocol StageValueKey {
-    /// The type of value that the stage attaches.
     associatedtype Value: Sendable
-    /// The value if the stage attached none.
+    /// The value if no stage has attached one.
     static var defaultValue: Value { get }
 }

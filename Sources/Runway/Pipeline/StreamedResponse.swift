@@ -9,14 +9,14 @@ import Synchronization
 /// for try await part in film.body { play(part) }
 /// ```
 public struct StreamedResponse: Sendable {
-    /// Status and header fields.
+    /// The status and header fields of the response.
     public let response: HTTPResponse
-    /// The body; it can be read only once. Its errors are ``NetworkError`` values.
+    /// The body, which can be read only once. Its errors are ``NetworkError`` values.
     public let body: BodyStream
-    /// The call, for code that adds findings in the body to the call's record.
+    /// The call, for code that adds decisions about the body to the call's record.
     package let flight: Flight
-    /// The time in which the token of the request should be renewed, until it expires, on the layer's clock; `nil` if
-    /// no token was sent, if its expiry is not known, and for all responses that do not stay open.
+    /// The time span on the layer's clock in which the request's token should be renewed. It ends when the token
+    /// expires. `nil` if no token was sent, if the expiry is unknown, or if the response does not stay open.
     package let tokenRenewalWindow: Range<Duration>?
 
     init(response: HTTPResponse, body: BodyStream, flight: Flight, tokenRenewalWindow: Range<Duration>?) {
@@ -24,9 +24,9 @@ public struct StreamedResponse: Sendable {
         self.tokenRenewalWindow = tokenRenewalWindow
     }
 
-    /// Ends the call with an error of its reader, which discards the body unread.
+    /// Ends the call with an error of the body's reader, and discards the body unread.
     ///
-    /// - Returns: The error with the request that it concerns.
+    /// - Returns: The error completed with the request that it concerns.
     package func discard(failing error: NetworkError) -> NetworkError {
         flight.recorder.endStream(nil, byteCount: 0, failing: error)
         return flight.finish(failing: error)
@@ -34,12 +34,12 @@ public struct StreamedResponse: Sendable {
 }
 
 extension BodyStream {
-    /// Returns this stream, which ends the record of its call when it ends, fails, or is discarded.
+    /// Returns a stream that ends the record of its call when it ends, fails, or is discarded.
     ///
     /// - Parameters:
     ///   - flight: The call.
-    ///   - index: The index of the attempt that the body belongs to; `nil` for the last.
-    ///   - refusal: The error of the call whose response body is read nevertheless; `nil` if the service accepted the
+    ///   - index: The index of the attempt that the body belongs to; `nil` for the last attempt.
+    ///   - refusal: The error of a refused call whose response body is still read; `nil` if the service accepted the
     ///     response.
     func recorded(in flight: Flight, at index: Int?, refusal: NetworkError? = nil) -> BodyStream {
         let recorder = StreamRecorder(flight: flight, index: index, refusal: refusal)
@@ -58,14 +58,13 @@ extension BodyStream {
     }
 }
 
-/// Counts the bytes that are read of a streamed body, and ends the record of its call.
+/// Counts the bytes that are read from a streamed body, and ends the call's record when the stream ends.
 private final class StreamRecorder: Sendable {
     private let flight: Flight
     private let index: Int?
     private let refusal: NetworkError?
-    /// The number of bytes that were read.
     private let byteCount = Atomic(0)
-    /// Whether the record of the attempt is closed, which happens once.
+    /// Whether the record of the attempt is closed.
     private let isClosed = Atomic(false)
 
     init(flight: Flight, index: Int?, refusal: NetworkError?) {
@@ -75,7 +74,8 @@ private final class StreamRecorder: Sendable {
     }
 
     deinit {
-        // A reader that stops before the end has cancelled the stream. After an end or a failure this changes nothing.
+        // A reader that stops early has cancelled the stream. If the stream has already ended or failed, this has no
+        // effect.
         finish(.cancelled)
     }
 

@@ -19,34 +19,36 @@
 /// }
 /// ```
 public protocol Transport: Sendable {
-    /// Whether the transport ends the request at once when the deadline of its flight passes, see
-    /// ``Flight/withDeadlineHandler(_:onDeadline:)``, and when its task is cancelled. The default is `false`: the layer
-    /// enforces the deadline, in a task that it can abandon.
+    /// Returns whether the transport ends the request at once when the flight's deadline passes or the task is
+    /// cancelled; see ``Flight/withDeadlineHandler(_:onDeadline:)``. The default is `false`: the layer then runs the
+    /// request in a task that it abandons at the deadline.
     func endsInTime(_ request: Request) -> Bool
 
-    /// Sends a request and waits for its response: for all of it, or for its head if the body is wanted as a stream.
+    /// Sends a request and waits for its response. If the body is delivered as a stream, waits only for the status and
+    /// header fields.
     ///
     /// - Parameters:
-    ///   - request: The request to send; its head has a scheme and an authority.
-    ///   - flight: The call that the request is part of, to which the transport reports wire facts.
+    ///   - request: The request to send. Its head has a scheme and an authority.
+    ///   - flight: The call that the request belongs to. The transport reports its measurements to the flight.
     func send(_ request: Request, in flight: Flight) async throws(NetworkError) -> Response
 
-    /// Prepares for requests to a URL that are about to arrive, for example by connecting. Returns immediately; a
-    /// failure shows when a request arrives. Does nothing by default.
+    /// Prepares for requests to a URL that are about to be sent, for example by connecting. Returns immediately. If it
+    /// fails, only a later request reports the failure. The default does nothing.
     ///
     /// - Parameter url: An absolute URL, such as a service's base URL.
     func warmUp(_ url: String)
 
-    /// Called when the device has joined another network, or has a network again: existing connections may be broken.
-    /// It must return immediately, and may be called more than once for a change. The default does nothing.
+    /// Called when the device has joined another network or has a network again. Existing connections may be broken.
+    /// The implementation must return immediately, and may be called more than once for one change. The default does
+    /// nothing.
     func networkDidChange(to status: NetworkStatus)
 }
 
 extension Transport {
-    /// The layer enforces the deadline.
+    /// Returns `false`, the default: the layer enforces the deadline.
     public func endsInTime(_ request: Request) -> Bool { false }
-    /// Does nothing.
+    /// Does nothing: the default implementation.
     public func warmUp(_ url: String) {}
-    /// Does nothing.
+    /// Does nothing: the default implementation.
     public func networkDidChange(to status: NetworkStatus) {}
 }

@@ -13,7 +13,6 @@ public import HTTPTypes
 /// }
 /// ```
 public struct Verdict: Sendable, Hashable, CustomStringConvertible {
-    /// The verdict, for switches of this package.
     package enum Code: Sendable, Hashable {
         case fine, redirected, tokenRefused, loginNeeded, refused
         case overloaded(retryAfter: Duration?)
@@ -25,42 +24,47 @@ public struct Verdict: Sendable, Hashable, CustomStringConvertible {
 
     private init(_ value: Code) { self.value = value }
 
-    /// The call succeeded.
+    /// The service accepted the request.
     public static let fine = Verdict(.fine)
     /// The response redirects to another target.
     public static let redirected = Verdict(.redirected)
-    /// The access token is missing, expired or unknown; a new one may help.
+    /// The access token is missing, expired or unknown. A new token may help.
     public static let tokenRefused = Verdict(.tokenRefused)
-    /// The user has to log in.
+    /// The user must log in before the call can succeed.
     public static let loginNeeded = Verdict(.loginNeeded)
-    /// The server refused the request by its status.
+    /// The server refused the request with an error status.
     public static let refused = Verdict(.refused)
-    /// The server asks for fewer requests, and may name a time to wait.
+    /// The server asks for fewer requests. `retryAfter` is the wait that it asks for; `nil` if it states none.
     public static func overloaded(retryAfter: Duration?) -> Verdict { Verdict(.overloaded(retryAfter: retryAfter)) }
-    /// The envelope names an error that the service defines.
+    /// The envelope contains an error that the service defines.
     ///
     /// - Parameters:
     ///   - error: The error.
-    ///   - isAbsorbed: Whether the error does not concern business code: no delegate is notified, and the record states
-    ///     it.
+    ///   - isAbsorbed: Whether business code need not handle the error. If so, no delegate is notified, and the record
+    ///     shows it.
     public static func failed(_ error: ServiceError, isAbsorbed: Bool) -> Verdict {
         Verdict(.failed(error, isAbsorbed: isAbsorbed))
     }
-    /// The response does not have the shape of the service's envelope, for this reason.
+    /// The response does not match the structure of the service's envelope. The parameter states the reason.
     public static func malformed(_ reason: String) -> Verdict { Verdict(.malformed(reason)) }
 
     /// Whether the server asks for fewer requests.
     public var isOverloaded: Bool { if case .overloaded = value { true } else { false } }
-    /// The time that an overloaded server asks to wait; `nil` if it names none.
+    /// The wait that an overloaded server asks for; `nil` if it states none.
     public var retryAfter: Duration? { if case .overloaded(let wait) = value { wait } else { nil } }
-    /// The error that the envelope names; `nil` if it names none.
+    /// The error in the envelope; `nil` if the envelope contains none.
     public var serviceError: ServiceError? { if case .failed(let error, _) = value { error } else { nil } }
 
     /// Creates the verdict that follows from the status (RFC 9110 §15).
     ///
-    /// 2xx and 304 are fine, 3xx redirected, 401 refuses the token, 429 and 503 are overloaded with the seconds of
-    /// `Retry-After`, everything else is refused. A `Retry-After` with a date is not part of the verdict, which has no
-    /// clock: the stages that act on it read the field themselves.
+    /// - 2xx and 304 are fine.
+    /// - Other 3xx are redirected.
+    /// - 401 refuses the token.
+    /// - 429 and 503 are overloaded, with the seconds of `Retry-After`.
+    /// - All others are refused.
+    ///
+    /// A `Retry-After` with a date is ignored, because a verdict has no clock. Stages that act on it read the field
+    /// themselves.
     public init(status: HTTPResponse.Status, headerFields: HTTPFields) {
         switch status.code {
         case 200..<300, 304: self = .fine
@@ -86,14 +90,14 @@ public struct Verdict: Sendable, Hashable, CustomStringConvertible {
         }
     }
 
-    /// Returns a wait of whole seconds; `nil` if no clock can count it.
+    /// Returns a wait of whole seconds, or `nil` if it is too long for a clock.
     private static func wait(seconds: Int64) -> Duration? {
         (0...Int64(Int32.max)).contains(seconds) ? .seconds(seconds) : nil
     }
 
-    /// Returns the error of a call with this verdict; `nil` if it succeeded.
+    /// Returns the error of a call with this verdict, or `nil` if the call succeeded.
     func error(for response: HTTPResponse) -> NetworkError? {
-        // Almost every call succeeds: no text is made for those.
+        // Almost every call succeeds. For these no text has to be created.
         if case .fine = value { return nil }
         let status = response.status
         let received =
@@ -121,8 +125,8 @@ public struct Verdict: Sendable, Hashable, CustomStringConvertible {
         }
     }
 
-    /// Returns the description of an overload by its status (RFC 9110 §15.6.4, RFC 6585 §4). The status is no evidence
-    /// if the service itself reports the overload.
+    /// Returns the description of an overload by its status (RFC 9110 §15.6.4, RFC 6585 §4). The status is not used if
+    /// the service itself reports the overload.
     private static func overload(_ status: HTTPResponse.Status) -> String {
         switch status.code {
         case 429: "too many requests"
@@ -139,8 +143,8 @@ public struct Verdict: Sendable, Hashable, CustomStringConvertible {
 extension Request {
     /// Returns the service's verdict on a response to this request.
     ///
-    /// A 304 to a condition that a cache set has no envelope to read. The stored response that it confirms was judged
-    /// when it was received. A handshake that opened a WebSocket has no envelope either.
+    /// Two responses have no envelope to read. One is a 304 to a condition that a cache added; the stored response was
+    /// judged when it was received. The other is the handshake of a WebSocket.
     func verdict(of response: Response, by service: any APIService.Type) -> Verdict {
         if response.webSocket != nil { return .fine }
         let rawData: RawData? = if case .whole(let rawData) = response.body { rawData } else { nil }
@@ -153,18 +157,15 @@ extension Request {
 }
 
 extension Response {
-    /// Sets the verdict, for the record, too.
+    /// Sets the verdict and records it.
     mutating func judge(as verdict: Verdict, in flight: Flight) {
         self.verdict = verdict
         flight.note(JudgingDecision(status: head.status.code, verdict: verdict))
     }
 }
 
-/// The verdict of the service, for the record.
 package struct JudgingDecision: StageDecision, Equatable {
-    /// The status of the response.
     package var status: Int
-    /// The service's verdict.
     package var verdict: Verdict
 
     package static var step: FlightStep { .judging }

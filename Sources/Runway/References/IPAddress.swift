@@ -1,24 +1,21 @@
 import Foundation
 
-/// The address of a machine: IPv4 or IPv6, without a port and without a zone.
+/// An IPv4 or IPv6 address, without a port and without a zone.
 public struct IPAddress: Hashable, Sendable, CustomStringConvertible {
     /// The protocol version of an address.
     package enum Family: String, Sendable, Hashable {
-        /// IPv4, 32 bits.
         case v4
-        /// IPv6, 128 bits.
         case v6
     }
 
-    /// The protocol version of the address.
     package let family: Family
     private let high: UInt64
     private let low: UInt64
 
-    /// Reads an address in its usual form, such as `203.0.113.7` or `2001:db8::7`; `nil` for any other text, including
-    /// brackets, zones, octal numbers and names.
+    /// Parses an address such as `203.0.113.7` or `2001:db8::7`. Returns `nil` for any other text, including brackets,
+    /// zones, octal numbers and names.
     public init?(_ text: String) {
-        // A text with a zero byte would end there for the system's reader.
+        // The system's parser would stop at a zero byte and ignore the rest.
         guard text.utf8.count <= 45, !text.utf8.contains(0) else { return nil }
         var v4 = in_addr()
         var v6 = in6_addr()
@@ -53,7 +50,7 @@ public struct IPAddress: Hashable, Sendable, CustomStringConvertible {
                 .suffix(family == .v4 ? 4 : 16))
     }
 
-    /// The address in the form of RFC 5952, such as `2001:db8::7`.
+    /// The address in the canonical form of RFC 5952, such as `2001:db8::7`.
     public var description: String {
         var text = [CChar](repeating: 0, count: 64)
         let kind = family == .v4 ? AF_INET : AF_INET6
@@ -68,11 +65,11 @@ public struct IPAddress: Hashable, Sendable, CustomStringConvertible {
         return high == 0 && (low == 1 || (low >> 32 == 0xFFFF && low >> 24 & 0xFF == 127))
     }
 
-    /// Whether the address can belong to a server on the internet: not to the device itself, a neighbour or a group.
+    /// Whether the address can belong to a server on the internet, not to the device itself, a neighbour or a group.
     ///
     /// Loopback, private (RFC 1918, RFC 4193), shared (RFC 6598), link-local, multicast, unspecified and reserved
-    /// addresses are not public, nor are IPv6 addresses that embed such an IPv4 address. Addresses for documentation
-    /// are harmless, and count as public.
+    /// addresses are not public. Nor are IPv6 addresses that embed such an IPv4 address. Addresses for documentation
+    /// count as public, because they are harmless.
     public var isPublic: Bool {
         switch family {
         case .v4:
@@ -85,13 +82,13 @@ public struct IPAddress: Hashable, Sendable, CustomStringConvertible {
         }
     }
 
-    /// The IPv4 address that is mapped into this IPv6 address (RFC 4291 §2.5.5.2), or else this address. Both lead to
-    /// the same machine.
+    /// The IPv4 address that is mapped into this IPv6 address (RFC 4291 §2.5.5.2); otherwise this address itself. Both
+    /// lead to the same machine.
     package var unmapped: IPAddress {
         high == 0 && low >> 32 == 0xFFFF ? IPAddress(v4: UInt32(truncatingIfNeeded: low)) : self
     }
 
-    /// The IPv4 address that an IPv6 address carries: mapped, translated (RFC 6052) or of 6to4 (RFC 3056).
+    /// The IPv4 address that this IPv6 address embeds: mapped, translated (RFC 6052), or a 6to4 address (RFC 3056).
     private var carried: IPAddress? {
         if unmapped != self { return unmapped }
         if high == 0x0064_FF9B_0000_0000, low >> 32 == 0 { return IPAddress(v4: UInt32(truncatingIfNeeded: low)) }
@@ -99,8 +96,8 @@ public struct IPAddress: Hashable, Sendable, CustomStringConvertible {
         return nil
     }
 
-    /// The IPv4 blocks that are not on the internet (RFC 6890), by their first bits and the number of these bits. The
-    /// last is the address at which virtual machines of Azure reach their host.
+    /// The IPv4 blocks that are not on the internet (RFC 6890), as prefix and prefix length. The last one is the
+    /// address at which virtual machines on Azure reach their host.
     private static var specialV4: [(bits: UInt32, length: UInt64)] {
         [
             (0x0000_0000, 8), (0x0A00_0000, 8), (0x6440_0000, 10), (0x7F00_0000, 8), (0xA9FE_0000, 16),

@@ -1,18 +1,16 @@
-/// Percent-encoding by RFC 3986 §2.1.
 package enum PercentEncoding {
     /// The unreserved characters of RFC 3986 §2.3: letters, digits and `-._~`.
     static let unreserved = Allowed("-._~")
-    /// The characters allowed in the literal parts of a path: `pchar`, `/`, and the percent signs of escapes.
+    /// The characters that are allowed in the literal parts of a path: `pchar`, `/`, and the percent signs of escapes.
     static let path = Allowed("-._~!$&'()*+,;=:@/%")
-    /// The characters of a path that need no escape, and are part of no delimiter, escape or dot segment.
+    /// The path characters that need no escape and belong to no delimiter, escape or dot segment.
     static let plainPath = Allowed("-_~/")
-    /// The characters allowed in a path or a query without an escape (RFC 3986 §3.3, §3.4).
+    /// The characters that are allowed unescaped in a path or a query (RFC 3986 §3.3, §3.4).
     static let target = Allowed("-._~!$&'()*+,;=:@/?")
-    /// The allowed characters, the percent sign, and those that URL parsers of browsers do not escape in a path or a
-    /// query.
+    /// The allowed characters, the percent sign, and characters that browsers do not escape in a path or a query.
     static let received = Allowed("-._~!$&'()*+,;=:@/?%[]{}|^`\\")
 
-    /// A set of ASCII bytes: letters, digits and the ones named.
+    /// A set of ASCII characters: letters, digits and the characters that are passed.
     struct Allowed: Sendable {
         private var low: UInt64 = 0
         private var high: UInt64 = 0
@@ -42,8 +40,8 @@ package enum PercentEncoding {
 }
 
 extension PercentEncoding {
-    /// Returns the octets of a path and query with `%XX` for octets that are not allowed there, and for a percent sign
-    /// that begins no escape. Existing escapes are unchanged (RFC 3986 §2.4).
+    /// Returns a path and query with invalid octets percent-encoded, and also percent signs that begin no escape.
+    /// Existing escapes are unchanged (RFC 3986 §2.4).
     static func target(_ octets: ArraySlice<UInt8>) -> String {
         let digits = Array("0123456789ABCDEF".utf8)
         var escaped: [UInt8] = []
@@ -58,7 +56,7 @@ extension PercentEncoding {
         return String(decoding: escaped, as: UTF8.self)
     }
 
-    /// Octets with their escapes undone; a percent sign that begins none stays.
+    /// Decodes escapes. A percent sign that begins no escape is unchanged.
     package static func decoded(_ octets: ArraySlice<UInt8>) -> [UInt8] {
         var decoded: [UInt8] = []
         var index = octets.startIndex
@@ -70,7 +68,7 @@ extension PercentEncoding {
         return decoded
     }
 
-    /// Returns the octet that the escape at an index encodes (RFC 3986 §2.1); `nil` if no escape begins there.
+    /// Returns the octet that the escape at an index encodes (RFC 3986 §2.1), or `nil` if no escape begins there.
     static func octet(at index: Int, in octets: ArraySlice<UInt8>) -> UInt8? {
         guard octets[index] == UInt8(ascii: "%"), octets.endIndex - index > 2,
             let high = hexValue(octets[index + 1]), let low = hexValue(octets[index + 2])
@@ -89,9 +87,9 @@ extension PercentEncoding {
 }
 
 extension String {
-    /// This text, with every byte outside `allowed` as `%XX` in upper case (RFC 3986 §2.1).
+    /// Returns the text with every byte outside `allowed` percent-encoded in upper case (RFC 3986 §2.1).
     func percentEncoded(allowing allowed: PercentEncoding.Allowed) -> String {
-        // Most texts need no change, and are not copied.
+        // Most texts need no change and are returned without a copy.
         if consists(of: allowed) { return self }
         var encoded = ""
         encoded.appendPercentEncoded(self, allowing: allowed)
@@ -102,7 +100,7 @@ extension String {
         utf8.withContiguousStorageIfAvailable { $0.allSatisfy(allowed.contains) } ?? utf8.allSatisfy(allowed.contains)
     }
 
-    /// Joins texts. They are copied once.
+    /// Joins texts, and copies each only once.
     init(joining parts: [String]) {
         self.init(unsafeUninitializedCapacity: parts.reduce(0) { $0 + $1.utf8.count }) { buffer in
             var count = 0
@@ -117,7 +115,7 @@ extension String {
         }
     }
 
-    /// Adds `text`, with every byte outside `allowed` as `%XX` in upper case (RFC 3986 §2.1).
+    /// Appends `text` with every byte outside `allowed` percent-encoded in upper case (RFC 3986 §2.1).
     mutating func appendPercentEncoded(_ text: String, allowing allowed: PercentEncoding.Allowed) {
         if text.consists(of: allowed) {
             append(text)

@@ -1,19 +1,18 @@
 import Foundation
 
-/// The host and the port of an `http` or `https` URI (RFC 9110 §4.2), in the form in which requests name them.
+/// The host and the port of an `http` or `https` URI (RFC 9110 §4.2), in the form that requests use.
 package struct URIAuthority: Sendable, Equatable {
-    /// The reason why an authority can't be called.
+    /// The reason why an authority does not identify a server.
     package enum Problem: Error, CustomStringConvertible {
-        /// The authority has a user's name or password (RFC 9110 §4.2.4).
+        /// The authority contains user information (RFC 9110 §4.2.4).
         case userInfo
-        /// The host is absent, or neither a name nor an IP address.
+        /// The host is missing, or is neither a name nor an IP address.
         case host
-        /// The host has characters beyond ASCII and no form in ASCII (RFC 5891 §4, UTS 46).
+        /// The host contains non-ASCII characters and can't be converted to ASCII (RFC 5891 §4, UTS 46).
         case internationalHost
-        /// The port is not a number from 1 to 65535.
         case port
 
-        /// The problem, without any part of the authority, which may contain a secret.
+        /// The problem as text. It contains no part of the authority, which may contain a secret.
         package var description: String {
             switch self {
             case .userInfo: "it has a user's name or password before its host"
@@ -25,23 +24,23 @@ package struct URIAuthority: Sendable, Equatable {
         }
     }
 
-    /// A name in ASCII, an IPv4 address, or an IPv6 address in brackets. An A-label stays as it is; a U-label becomes
-    /// its A-label.
+    /// An ASCII name, an IPv4 address, or an IPv6 address in brackets. A U-label is converted to its A-label; an
+    /// A-label is unchanged.
     package let host: String
-    /// The port; `nil` if none is named.
+    /// The port; `nil` if the authority has no port.
     package let port: Int?
 
     /// The host without the brackets of an IPv6 address.
     package var bareHost: String { host.hasPrefix("[") ? String(host.dropFirst().dropLast()) : host }
 
-    /// Host and port, as in a `Host` field (RFC 9110 §7.2).
+    /// The host and port, as in a `Host` field (RFC 9110 §7.2).
     package var text: String { port.map { "\(host):\($0)" } ?? host }
 
-    /// Reads the authority of a URI.
+    /// Parses the authority of a URI.
     package init(_ octets: some Collection<UInt8>) throws(Problem) {
         let octets = Array(octets)[...]
         guard !octets.contains(UInt8(ascii: "@")) else { throw .userInfo }
-        // A colon between brackets is part of an address.
+        // Colons between brackets belong to an IPv6 address.
         let last = octets.first == UInt8(ascii: "[") ? octets.firstIndex(of: UInt8(ascii: "]")) : nil
         let end = octets[(last ?? 0)...].firstIndex(of: UInt8(ascii: ":")) ?? octets.endIndex
         host = try Self.host(octets[..<end])
@@ -56,8 +55,8 @@ package struct URIAuthority: Sendable, Equatable {
         return port
     }
 
-    /// RFC 3986 §3.2.2, without hosts that no transport can dial: names with other characters than letters, digits and
-    /// `-._~`, and addresses of a future version of IP.
+    /// Parses a host by RFC 3986 §3.2.2. Hosts that no transport can dial are refused: names with characters other than
+    /// letters, digits and `-._~`, and addresses of future IP versions.
     private static func host(_ octets: ArraySlice<UInt8>) throws(Problem) -> String {
         if octets.first == UInt8(ascii: "[") {
             let text = String(decoding: octets, as: UTF8.self)
@@ -66,17 +65,17 @@ package struct URIAuthority: Sendable, Equatable {
             }
             return text
         }
-        // An escaped name is UTF-8 (RFC 3986 §3.2.2).
+        // A percent-encoded name is UTF-8 (RFC 3986 §3.2.2).
         guard let name = String(validating: PercentEncoding.decoded(octets), as: UTF8.self),
             name.utf8.contains(where: { $0 != UInt8(ascii: ".") }),
             name.utf8.allSatisfy({ $0 >= 0x80 || PercentEncoding.unreserved.contains($0) })
         else { throw .host }
         if name.utf8.allSatisfy({ $0 < 0x80 }) {
-            // A name in ASCII needs no escapes: one with escapes imitates another.
+            // An ASCII name needs no escapes. A name with escapes may imitate another name.
             guard name.utf8.count == octets.count else { throw .host }
             return name
         }
-        // Only such a name is converted: Foundation would also turn A-labels into U-labels.
+        // Only non-ASCII names are converted, because Foundation would also turn A-labels into U-labels.
         guard let ascii = URLComponents(string: "http://\(name)")?.encodedHost,
             !ascii.isEmpty, ascii.utf8.allSatisfy(PercentEncoding.unreserved.contains)
         else { throw .internationalHost }

@@ -2,21 +2,20 @@ import HTTPTypes
 
 /// A URI reference, split into its five components (RFC 3986 §3, §4.1).
 ///
-/// The components are the octets as received: they are not decoded, escaped or repaired, so that a signed text stays
-/// unchanged (§2.4). ``HTTPTarget`` is the part that can be requested.
+/// The components are the octets as received. They are not decoded, escaped or repaired, so that a signed text stays
+/// unchanged (§2.4). Use ``HTTPTarget`` for the parts that a request contains.
 package struct URIReference: Sendable {
-    /// The scheme, without its colon; `nil` for a relative reference.
+    /// The scheme without its colon; `nil` for a relative reference.
     package private(set) var scheme: ArraySlice<UInt8>?
-    /// The text between two slashes and the path; `nil` if it is absent.
+    /// The text between `//` and the path; `nil` if absent.
     package private(set) var authority: ArraySlice<UInt8>?
-    /// The path, which may be empty.
     package private(set) var path: ArraySlice<UInt8>
-    /// The query, without its question mark; `nil` if it is absent.
+    /// The query without its question mark; `nil` if absent.
     package private(set) var query: ArraySlice<UInt8>?
-    /// The fragment, without its number sign; `nil` if it is absent.
+    /// The fragment without its number sign; `nil` if absent.
     package private(set) var fragment: ArraySlice<UInt8>?
 
-    /// Splits a reference. Any octets are one (RFC 3986 appendix B).
+    /// Splits a reference. Any sequence of octets is valid (RFC 3986 appendix B).
     package init(_ octets: some Sequence<UInt8>) {
         var rest = Array(octets)[...]
         if let sign = rest.firstIndex(of: UInt8(ascii: "#")) {
@@ -39,7 +38,7 @@ package struct URIReference: Sendable {
         path = rest
     }
 
-    /// The target of a request, as the base of references in its response.
+    /// Creates the base URI for references in a response from the target of its request.
     init(_ head: HTTPRequest) {
         let target = Array((head.path ?? "").utf8)[...]
         path = target.prefix { $0 != UInt8(ascii: "?") }
@@ -48,8 +47,8 @@ package struct URIReference: Sendable {
         authority = Array((head.authority ?? "").utf8)[...]
     }
 
-    /// Returns the target of this reference, in a document whose URI is `base` (RFC 3986 §5.2.2). Strict: a reference
-    /// with a scheme is never relative.
+    /// Resolves this reference against the URI of a document (RFC 3986 §5.2.2). Strict: a reference with a scheme is
+    /// never relative.
     func resolved(against base: URIReference) -> URIReference {
         var target = self
         if scheme == nil {
@@ -68,15 +67,15 @@ package struct URIReference: Sendable {
         return target
     }
 
-    /// Returns a relative path below the directory of this path (RFC 3986 §5.2.3).
+    /// Returns a relative path, appended to the directory of this path (RFC 3986 §5.2.3).
     private func merged(with relative: ArraySlice<UInt8>) -> ArraySlice<UInt8> {
         if authority != nil, path.isEmpty { return [UInt8(ascii: "/")] + relative }
         guard let slash = path.lastIndex(of: UInt8(ascii: "/")) else { return relative }
         return path[...slash] + relative
     }
 
-    /// Removes dot segments by the algorithm of RFC 3986 §5.2.4. Escaped dots are not removed: no `%XX` of a reference
-    /// is changed.
+    /// Removes dot segments with the algorithm of RFC 3986 §5.2.4. Escaped dots are not removed, because escapes must
+    /// not change.
     private static func withoutDotSegments(_ path: ArraySlice<UInt8>) -> ArraySlice<UInt8> {
         var input = path
         var output: [UInt8] = []
@@ -105,7 +104,7 @@ package struct URIReference: Sendable {
         return output[...]
     }
 
-    /// Returns whether octets are a scheme (RFC 3986 §3.1).
+    /// Returns whether the octets form a valid scheme (RFC 3986 §3.1).
     private static func isScheme(_ octets: ArraySlice<UInt8>) -> Bool {
         guard let first = octets.first, scheme.contains(first), !"+-.0123456789".utf8.contains(first) else {
             return false

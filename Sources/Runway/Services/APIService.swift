@@ -15,78 +15,84 @@ public import HTTPTypes
 /// }
 /// ```
 public protocol APIService: ServiceDeclarations, Sendable {
-    /// The name of the service, as records, metrics and errors show it. The default is the name of the type.
+    /// The name of the service in records, metrics and errors. The default is the name of the type.
     static var name: String { get }
 
     /// The base URL of each environment: scheme, host, an optional port and an optional path.
     ///
-    /// A URL that can't be read is reported by the calls that need it, as ``NetworkError/Kind/invalidConfiguration``.
+    /// If a URL is malformed, the calls that need it fail as ``NetworkError/Kind/invalidConfiguration``.
     static var environments: [ServiceEnvironment: String] { get }
 
-    /// The environment that a layer starts with. The default is ``ServiceEnvironment/release``.
+    /// The environment in which a layer starts. The default is ``ServiceEnvironment/release``.
     static var initialEnvironment: ServiceEnvironment { get }
 
-    /// Parameters of every call, encoded like the endpoint's own, which win if names are equal. The default is empty.
+    /// Parameters of every call. They are encoded like the endpoint's own parameters, which win if names are equal. The
+    /// default is empty.
     static var commonParameters: Parameters { get }
 
-    /// Returns further parameters of one call, such as the time or the user's position. The default returns none.
+    /// Returns further parameters for one call, such as the time or the user's position. The default returns none.
     ///
-    /// Called once for each call, on the caller's actor, however many attempts and redirects the call has. It must
-    /// return soon. If names are equal, the endpoint's parameters win over these, and these over ``commonParameters``.
+    /// Called once for each call on the caller's actor, regardless of attempts and redirects. It must return soon. If
+    /// names are equal, the endpoint's parameters win over these, and these win over ``commonParameters``.
     static func makeCommonParameters() -> Parameters
 
-    /// The names of common parameters that say nothing about the response, such as the time of the call. The default is
+    /// The names of common parameters that do not affect the response, such as the time of the call. The default is
     /// empty.
     ///
-    /// Cache keys omit them, so that a call finds the response to an earlier one, and so does the comparison of calls
-    /// under ``OverlapPolicy/joinOrReplace``. They are nevertheless part of a key that is derived from the request: for
-    /// parameters in a multipart form or beside a raw body, in a style that writes dots, below a stage that changed the
-    /// request, and under ``CachePolicy/http(onDisk:)``, whose key is the URL (RFC 9111 §2). Reads in flight share a
-    /// request only if their URLs are equal.
+    /// Cache keys omit them, so that a call finds the response to an earlier one. ``OverlapPolicy/joinOrReplace``
+    /// ignores them when it compares calls. Reads in flight still share a request only if their URLs are equal.
+    ///
+    /// Keys that are derived from the request include them nevertheless:
+    ///
+    /// - for parameters in a multipart form, or combined with a raw body,
+    /// - for parameters in a style that writes dots,
+    /// - if a stage has changed the request,
+    /// - under ``CachePolicy/http(onDisk:)``, whose key is the URL (RFC 9111 §2).
     static var unkeyedParameters: Set<String> { get }
 
-    /// Header fields of every call; the endpoint's win if names are equal. The default is empty.
+    /// Header fields of every call. The endpoint's fields win if names are equal. The default is empty.
     static var commonHeaders: [String: String] { get }
 
-    /// The names of further request fields that identify the sender of a request, such as `X-Member`, in any case. The
-    /// default is empty.
+    /// The names of further request fields that identify the sender of a request, such as `X-Member`. Case does not
+    /// matter. The default is empty.
     ///
-    /// Responses to requests in which they differ are stored apart from each other, records do not show them, and no
-    /// redirect to another origin carries them. All that holds without being named of `Authorization`, `Cookie`, the
-    /// fields that ``credentials`` set, and names that say a secret (``Redaction``), such as `X-API-Key`. Any other
-    /// field costs no cached response: under ``CachePolicy/http(onDisk:)`` the `Vary` of a response names the fields
+    /// If such fields differ, responses are stored separately. Records do not show the fields, and no redirect to
+    /// another origin carries them. The same always applies to `Authorization`, `Cookie`, the fields that
+    /// ``credentials`` set, and names that indicate a secret (``Redaction``), such as `X-API-Key`.
+    ///
+    /// Other fields need not be listed: under ``CachePolicy/http(onDisk:)`` the `Vary` of a response names the fields
     /// that it depends on (RFC 9111 §4.1).
     static var authenticatingFields: Set<String> { get }
 
-    /// The longest that a call may take from `load` to its landing, if its endpoint names no deadline. The default is
-    /// 60 s.
+    /// The maximum time from `load` to the landing of a call, if its endpoint sets no deadline. The default is 60 s.
     static var deadline: Duration { get }
 
-    /// The policy that merges concurrent requests into one, if the server has a route for that. The default, `nil`,
+    /// The policy for merging concurrent requests into one, if the server has a route for it. The default, `nil`,
     /// merges none.
     static var merging: MergePolicy? { get }
-    /// The policy that compresses bodies of requests, if the server accepts that. The default, `nil`, compresses none.
+    /// The policy for compressing request bodies, if the server accepts them. The default, `nil`, compresses none.
     static var compression: CompressionPolicy? { get }
-    /// Whether requests may go to any host without TLS, even by redirects; anyone on the path can then read and change
-    /// them. The default is `false`: only to this machine itself, `localhost` and hosts below it (RFC 6761 §6.3),
-    /// 127.0.0.0/8 and ::1. Other requests fail as ``NetworkError/Kind/invalidConfiguration`` before they are sent.
+    /// Whether requests may go to any host without TLS, including redirects. Anyone on the network path can then read
+    /// and change them. The default is `false`: plain HTTP is allowed only to this machine, that is `localhost` and
+    /// hosts below it (RFC 6761 §6.3), 127.0.0.0/8 and ::1. Other requests fail as
+    /// ``NetworkError/Kind/invalidConfiguration`` before they are sent.
     static var allowsPlainHTTP: Bool { get }
-    /// Whether requests to a host that has sent `Strict-Transport-Security` over TLS use TLS from then on, while the
-    /// layer lives (RFC 6797). It matters only if ``allowsPlainHTTP`` is `true`. The default is `false`.
+    /// Whether the layer respects `Strict-Transport-Security` (RFC 6797). If a host has sent this field over TLS, all
+    /// later requests to the host use TLS while the layer exists. It has an effect only if ``allowsPlainHTTP`` is
+    /// `true`. The default is `false`.
     static var remembersStrictTransport: Bool { get }
-    /// Whether cookies are stored and sent. The default is ``CookiePolicy/off``.
+    /// Determines whether cookies are stored and sent. The default is ``CookiePolicy/off``.
     static var cookies: CookiePolicy { get }
-    /// Whether slow reads get a second attempt, if their endpoint has no policy of its own. The default is
+    /// Determines whether slow reads get a second attempt, if their endpoint has no policy. The default is
     /// ``HedgingPolicy/off``.
     static var hedging: HedgingPolicy { get }
-    /// The rules by which calls carry an access token and renew it. The default, `nil`, is a service without access
-    /// tokens.
+    /// The rules for carrying and renewing access tokens. The default is `nil`: the service uses no access tokens.
     static var credentials: (any Credentials)? { get }
-    /// Whether calls carry an access token, if their endpoint has no policy of its own. The default is
+    /// Determines whether calls carry an access token, if their endpoint has no policy. The default is
     /// ``AuthorizationPolicy/required`` if the service has ``credentials``, and otherwise ``AuthorizationPolicy/none``.
     static var authorization: AuthorizationPolicy { get }
 
-    /// Returns the transport of this service in one layer. The default, `nil`, is the layer's own transport.
+    /// Returns the transport of this service for one layer. The default returns `nil`: the layer's transport is used.
     static func makeTransport() -> (any Transport)?
 
     /// Judges a response by its status and envelope.
@@ -110,51 +116,51 @@ public protocol APIService: ServiceDeclarations, Sendable {
 }
 
 extension APIService {
-    /// The name of the type.
+    /// The name of the type, the default.
     public static var name: String { String(describing: Self.self) }
 
-    /// The release environment.
+    /// The release environment, the default.
     public static var initialEnvironment: ServiceEnvironment { .release }
 
-    /// No common parameters.
+    /// Empty, the default: there are no common parameters.
     public static var commonParameters: Parameters { [:] }
 
-    /// No further parameters.
+    /// Returns no further parameters: the default implementation.
     public static func makeCommonParameters() -> Parameters { [:] }
 
-    /// All parameters are part of cache keys.
+    /// Empty, the default: all parameters are part of cache keys.
     public static var unkeyedParameters: Set<String> { [] }
 
-    /// No common header fields.
+    /// Empty, the default: there are no common header fields.
     public static var commonHeaders: [String: String] { [:] }
 
-    /// No further fields.
+    /// Empty, the default: no further fields identify the sender.
     public static var authenticatingFields: Set<String> { [] }
 
-    /// 60 seconds.
+    /// 60 seconds, the default.
     public static var deadline: Duration { .seconds(60) }
 
-    /// `nil`: no requests are merged.
+    /// `nil`, the default: no requests are merged.
     public static var merging: MergePolicy? { nil }
-    /// `nil`: no bodies are compressed.
+    /// `nil`, the default: no bodies are compressed.
     public static var compression: CompressionPolicy? { nil }
-    /// `false`: plain HTTP is allowed only to this machine itself.
+    /// `false`, the default: plain HTTP is allowed only to this machine.
     public static var allowsPlainHTTP: Bool { false }
-    /// No host is stored.
+    /// `false`, the default: no host is remembered.
     public static var remembersStrictTransport: Bool { false }
-    /// No cookies.
+    /// ``CookiePolicy/off``, the default: cookies are neither stored nor sent.
     public static var cookies: CookiePolicy { .off }
-    /// ``HedgingPolicy/off``: no reads are hedged.
+    /// ``HedgingPolicy/off``, the default: no reads are hedged.
     public static var hedging: HedgingPolicy { .off }
-    /// No access tokens.
+    /// `nil`, the default: the service uses no access tokens.
     public static var credentials: (any Credentials)? { nil }
-    /// Required, if the service has credentials.
+    /// The default: required if the service has credentials, otherwise none.
     public static var authorization: AuthorizationPolicy { credentials == nil ? .none : .required }
 
-    /// Returns the layer's own transport.
+    /// Returns `nil`, the default: the layer's transport is used.
     public static func makeTransport() -> (any Transport)? { nil }
 
-    /// Returns the verdict on the status.
+    /// Returns the verdict that follows from the status: the default implementation.
     public static func judge(_ head: HTTPResponse, rawData: RawData?) -> Verdict {
         Verdict(status: head.status, headerFields: head.headerFields)
     }

@@ -11,25 +11,25 @@ public import struct Foundation.Date
 /// try await network.signIn(token, to: Listings.self)
 /// ```
 public struct AccessToken: Sendable, Codable {
-    /// The token as it is sent.
+    /// The secret text of the token, as it is sent.
     public var value: String
-    /// The owner of the token: a name that the app chooses and that is the same at every sign-in, such as the number of
-    /// the user.
+    /// The account that the token belongs to. The app chooses the name, for example a user number. It must be the same
+    /// at every sign-in.
     public var account: String
-    /// The date at which the token expires; `nil` if the service names none.
+    /// The date at which the token expires; `nil` if the service states none.
     ///
-    /// For a lifetime in seconds: `network.clock.date.addingTimeInterval(lifetime)`.
+    /// For a lifetime in seconds, use `network.clock.date.addingTimeInterval(lifetime)`.
     public var expiry: Date?
-    /// The token with which a new token is requested, if the service issues one.
+    /// The token for requesting a new access token; `nil` if the service issues none.
     public var refreshToken: String?
 
     /// Creates a token as received from a sign-in or a renewal.
     ///
     /// - Parameters:
-    ///   - value: The token as it is sent.
+    ///   - value: The secret text of the token, as it is sent.
     ///   - account: The account that the token belongs to.
-    ///   - expiry: The date at which the token expires; `nil` if the service names none.
-    ///   - refreshToken: The token with which a new token is requested.
+    ///   - expiry: The date at which the token expires; `nil` if the service states none.
+    ///   - refreshToken: The token for requesting a new access token; `nil` if the service issues none.
     public init(_ value: String, account: String, expiry: Date? = nil, refreshToken: String? = nil) {
         self.value = value
         self.account = account
@@ -39,7 +39,7 @@ public struct AccessToken: Sendable, Codable {
 }
 
 extension AccessToken: Equatable {
-    /// Whether two tokens are equal. The time of the comparison does not depend on where secrets differ.
+    /// Returns whether two tokens are equal. The time of the comparison does not depend on where the secrets differ.
     public static func == (lhs: AccessToken, rhs: AccessToken) -> Bool {
         let areValuesEqual = lhs.value.isEqualInConstantTime(to: rhs.value)
         let areRefreshTokensEqual = (lhs.refreshToken ?? "").isEqualInConstantTime(to: rhs.refreshToken ?? "")
@@ -49,18 +49,18 @@ extension AccessToken: Equatable {
 }
 
 extension AccessToken: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
-    /// The owner of the token, without its secrets.
+    /// A text that names the account and contains none of the token's secrets.
     public var description: String { "AccessToken of \(account), \(Redaction.placeholder)" }
 
-    /// The owner of the token, without its secrets.
+    /// A text that names the account and contains none of the token's secrets.
     public var debugDescription: String { description }
 
-    /// The owner and the expiry of the token, without its secrets.
+    /// A mirror with the account and the expiry, without the token's secrets.
     public var customMirror: Mirror { Mirror(self, children: ["account": account, "expiry": expiry as Any]) }
 }
 
 extension String {
-    /// Whether two texts are equal. The time of the comparison depends only on their lengths.
+    /// Returns whether two texts are equal. The time of the comparison depends only on their lengths.
     fileprivate func isEqualInConstantTime(to other: String) -> Bool {
         let (own, others) = (Array(utf8), Array(other.utf8))
         var difference: UInt8 = own.count == others.count ? 0 : 1

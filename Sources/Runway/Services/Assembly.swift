@@ -2,7 +2,7 @@ import HTTPTypes
 import RunwayJSON
 
 extension ServiceSettings {
-    /// Builds the request that an endpoint describes.
+    /// Creates the request of an endpoint.
     ///
     /// - Throws: ``NetworkError/Kind/invalidParameters``.
     func assemble<E: Endpoint>(
@@ -37,7 +37,7 @@ extension ServiceSettings {
                     flight.context.randomness.bits())
                 if let problem = form.problem { throw UnsendableForm(problem: problem) }
                 body = form.body
-                // With another media type the server could not separate the parts.
+                // The media type contains the boundary, without which the server could not separate the parts.
                 fields[.contentType] = form.contentType
             }
             let target = baseURL.target(content.path, query)
@@ -53,7 +53,7 @@ extension ServiceSettings {
 }
 
 extension BaseURL {
-    /// Returns the request's target: path and query in the form in which they are sent.
+    /// Returns the request's target: the path and query as they are sent.
     fileprivate func target(_ path: EndpointPath, _ query: String) -> String {
         query.isEmpty
             ? String(joining: [pathPrefix, "/", path.percentEncoded])
@@ -62,7 +62,7 @@ extension BaseURL {
 }
 
 extension HTTPFields {
-    /// Replaces fields, in the order of their names.
+    /// Replaces fields in the order of their names.
     ///
     /// - Throws: The errors of ``set(_:_:)``.
     mutating func set(_ headers: [String: String]) throws(NetworkError) {
@@ -72,8 +72,8 @@ extension HTTPFields {
 
     /// Replaces a field.
     ///
-    /// - Throws: ``NetworkError/Kind/invalidParameters`` for a name or value that RFC 9110 §5 does not allow. The value
-    ///   is not in the error, since it may be a secret.
+    /// - Throws: ``NetworkError/Kind/invalidParameters`` if RFC 9110 §5 does not allow the name or value. The error
+    ///   does not contain the value, which may be secret.
     fileprivate mutating func set(_ name: String, _ value: String) throws(NetworkError) {
         guard let fieldName = HTTPField.Name(name) else {
             throw NetworkError(.invalidParameters, in: .assembling, "\"\(name)\" is not the name of a header field.")
@@ -83,7 +83,7 @@ extension HTTPFields {
                 .invalidParameters, in: .assembling,
                 "The value of the header field \"\(name)\" has a character that is not allowed in it.")
         }
-        // Assigned by its name, `Cookie` would be taken apart into fields of one cookie each, which HTTP/1.1 does not allow.
+        // Assigning `Cookie` by its name would split it into one field for each cookie, which HTTP/1.1 does not allow.
         self[fieldName] = nil
         append(HTTPField(name: fieldName, value: value))
     }

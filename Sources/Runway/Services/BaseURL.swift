@@ -1,16 +1,16 @@
 import HTTPTypes
 
-/// Scheme, authority and path prefix of a service, taken apart once.
+/// The parsed base URL of a service: scheme, authority and path prefix.
 struct BaseURL: Sendable, Equatable {
     let scheme: String
     let authority: String
-    /// Empty, or begins with a slash and does not end in one.
+    /// Either empty, or a path that begins with a slash and does not end in one.
     let pathPrefix: String
-    /// The common part of the heads of all requests below it. Its texts are validated once, here.
+    /// The head that all requests of the service start from. It is validated once, here.
     let head: HTTPRequest
 
-    /// Parses `https://host[:port][/path]`; `nil` for anything else, also with user info, query or fragment, with a
-    /// path with `..` segments, or with characters that no URI can have. The host may be an internationalised name.
+    /// Parses `https://host[:port][/path]`. Returns `nil` for anything else: user info, a query or fragment, `..`
+    /// segments, or characters that no URI can contain. The host may be an internationalised name.
     init?(_ text: String) {
         let uri = URIReference(text.utf8)
         guard let target = try? HTTPTarget(uri), uri.query == nil, uri.fragment == nil,

@@ -21,20 +21,20 @@ import HTTPTypes
 /// Anyone who reads such a request has the password: use it only over TLS, which the layer enforces unless
 /// ``APIService/allowsPlainHTTP`` is `true`.
 public struct BasicCredentials: Credentials {
-    /// Authenticates calls by the user name and the password of the token that signs in.
+    /// Creates credentials that send the user name and the password in the account's token.
     public init() {}
 
-    /// Sets the header field `Authorization: Basic …`.
+    /// Sets the header field `Authorization: Basic …` of the request.
     public func authorize(_ request: inout Request, with token: AccessToken) {
         request.head.headerFields[.authorization] = "Basic \(token.value)"
     }
 
-    /// Throws ``NetworkError/Kind/needsLogin``: only the user knows another password.
+    /// Throws ``NetworkError/Kind/needsLogin``, because only the user can supply another password.
     public func refresh(_ token: AccessToken, on network: NetworkLayer) async throws -> AccessToken {
         throw NetworkError(.needsLogin, in: .authorizing, "The user name and the password were refused.")
     }
 
-    /// Returns the token, and the user name and the password in it.
+    /// Returns the secrets to redact: the token, and the user name and password in it.
     public func secrets(of token: AccessToken) -> [String] {
         guard let bytes = Data(base64Encoded: token.value), let text = String(validating: bytes, as: UTF8.self) else {
             return [token.value]
@@ -44,18 +44,18 @@ public struct BasicCredentials: Credentials {
 }
 
 extension AccessToken {
-    /// The token of an account that signs in with a user name and a password; see ``BasicCredentials``.
+    /// Creates the token of an account that signs in with a user name and a password; see ``BasicCredentials``.
     ///
-    /// They are sent in UTF-8 and normalised to NFC (RFC 7617 §2.1), even if the server names another charset. For a
-    /// server that requires another charset, write ``Credentials`` of your own.
+    /// Both are sent in UTF-8 and normalised to NFC (RFC 7617 §2.1), even if the server names another charset. For a
+    /// server that requires another charset, write your own ``Credentials``.
     ///
     /// - Parameters:
     ///   - user: The user name, which may be empty.
     ///   - password: The password, which may be empty.
-    ///   - account: The account that the token belongs to. It is not secret: if the user name is secret, like the key
-    ///     of an API, pass another text.
-    /// - Throws: ``NetworkError/Kind/invalidParameters`` if the user name has a colon, or either has a control
-    ///   character (RFC 7617 §2).
+    ///   - account: The account that the token belongs to. It is not treated as secret. If the user name is secret,
+    ///     like an API key, pass another text.
+    /// - Throws: ``NetworkError/Kind/invalidParameters`` if the user name contains a colon, or if either contains a
+    ///   control character (RFC 7617 §2).
     public static func basic(
         user: String, password: String, account: String
     ) throws(NetworkError) -> AccessToken {

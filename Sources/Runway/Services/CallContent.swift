@@ -1,18 +1,18 @@
-/// The content of one call, read once from its endpoint: it distinguishes the call's request from other requests of the
-/// same API. It is an object, since it is passed from hand to hand and has five collections to retain.
+/// The content of one call, read once from its endpoint. It is a class because it is passed on often, and a struct
+/// would have to retain five collections each time.
 final class CallContent: Sendable {
-    /// The path below the service's base URL.
+    /// The path relative to the service's base URL.
     let path: EndpointPath
-    /// The parameters, without those common to the service.
+    /// The parameters of the endpoint, without the common parameters of the service.
     let parameters: Parameters
-    /// The parameters that the service made for this call.
+    /// The common parameters that the service created for this call.
     let common: Parameters
-    /// The common parameters that identify the response.
+    /// The common parameters that are part of the cache key.
     let keyedCommon: Parameters
-    /// The header fields of the endpoint and the options, without those common to the service.
+    /// The header fields of the endpoint and the options, without the common header fields of the service.
     let headers: [String: String]
 
-    /// Reads the content of a call from its endpoint, its options and its service.
+    /// Reads the content of a call from its endpoint, options and service.
     ///
     /// - Throws: ``NetworkError/Kind/invalidParameters`` if its parameters can't be encoded.
     init(of endpoint: some Endpoint, in flight: Flight) throws(NetworkError) {
@@ -26,8 +26,8 @@ final class CallContent: Sendable {
 }
 
 extension [String: String] {
-    /// Returns these header fields with those of a call instead of fields of the same names, compared without regard to
-    /// case.
+    /// Returns these header fields, in which the fields of a call replace those with the same names. Case does not
+    /// matter.
     fileprivate func replacing(_ fields: [String: String]) -> [String: String] {
         let replaced = Set(fields.keys.map { $0.lowercased() })
         return filter { !replaced.contains($0.key.lowercased()) }.merging(fields) { $1 }
@@ -35,7 +35,7 @@ extension [String: String] {
 }
 
 extension Flight {
-    /// The parameters that the service made for this call, when they were asked for first.
+    /// The parameters that the service creates for this call. They are created at the first access.
     fileprivate var commonParameters: Parameters {
         if let made = recorder.commonParameters { return made }
         let made = configuration.settings.makeCommonParameters()
@@ -45,7 +45,7 @@ extension Flight {
 }
 
 extension Parameters {
-    /// Returns these parameters without those with certain names.
+    /// Returns the parameters whose names are not in `names`.
     func leavingOut(_ names: Set<String>) -> Parameters {
         names.isEmpty || isEmpty ? self : Parameters(entries.filter { !names.contains($0.name) })
     }

@@ -6,16 +6,17 @@ import struct Foundation.UUID
 /// rentals.load(RentalList(city: "上海"), options: CallOptions(cacheUse: .refresh))
 /// ```
 public struct CallOptions: Sendable, Hashable {
-    /// No setting is overridden.
+    /// Options that override no setting of the endpoint.
     public static let standard = CallOptions()
 
-    /// The cache policy of this call. The default, `nil`, is its endpoint's.
+    /// The cache policy of this call. The default, `nil`, is its endpoint's policy.
     public var cache: CachePolicy?
-    /// The use of stored responses by the call. The default, ``CacheUse/standard``, follows the call's policy.
+    /// Determines how the call uses stored responses. The default, ``CacheUse/standard``, follows the call's cache
+    /// policy.
     public var cacheUse: CacheUse
-    /// The retry policy of this call. The default, `nil`, is its endpoint's.
+    /// The retry policy of this call. The default, `nil`, is its endpoint's policy.
     public var retry: RetryPolicy?
-    /// The priority of this call. The default, `nil`, is its endpoint's.
+    /// The priority of this call. The default, `nil`, is its endpoint's priority.
     public var priority: CallPriority?
     /// Whether this call carries the access token of the service. The default, `nil`, is its endpoint's policy.
     ///
@@ -30,46 +31,50 @@ public struct CallOptions: Sendable, Hashable {
     /// Its response is stored separately from responses to calls with the token.
     /// ``NetworkLayer/exchange(_:with:options:)`` never adds a token.
     public var authorization: AuthorizationPolicy?
-    /// Whether the call waits for a network, until its deadline, if the device has none. The default is `false`: it
-    /// fails at once.
+    /// Whether the call waits for a network, until its deadline, if the device has none. The default is `false`: the
+    /// call fails at once.
     public var waitsForNetwork: Bool
-    /// The longest time for the whole call, from its start to the last byte of its body. The default, `nil`, is no such
-    /// bound.
+    /// The maximum time for the whole call, from its start to the last byte of its body. The default, `nil`, sets no
+    /// such limit.
     ///
-    /// The call ends at this limit or at its own deadline, whichever comes first. The deadline covers less: only the
-    /// head of a streamed response, and only the time between two bytes of a download or an upload.
+    /// The call ends at this limit or at its own deadline, whichever comes first. The deadline covers less: for a
+    /// streamed response it ends when the header fields arrive, and for a download or an upload it covers only the time
+    /// between two bytes.
     public var wholeDeadline: Duration?
-    /// The deadline of this call, instead of its endpoint's or service's. The default, `nil`, uses theirs.
+    /// The deadline of this call. The default, `nil`, is its endpoint's or service's deadline.
     ///
-    /// Like theirs it limits the time to the landing or, for a streamed response, to its head, and the time without a
-    /// byte of a download or an upload. It is counted from `load`; more than a year counts as a year.
+    /// The deadline limits the time to the landing. For a streamed response it limits the time to the header fields,
+    /// and for a download or an upload the time between two bytes. It is counted from `load`. More than a year counts
+    /// as a year.
     public var deadline: Duration?
-    /// Header fields of this call, which replace those of its endpoint and service with the same name. The default is
+    /// Header fields of this call. They replace fields of its endpoint and service with the same name. The default is
     /// empty.
     ///
-    /// Records redact them by their names like any other header field (``Redaction``), and those that may authenticate
-    /// do not follow a redirect to another origin. They are part of the identity of a call, and of a response that is
-    /// stored for a time to live; under ``CachePolicy/http(onDisk:)`` only those count that authenticate
-    /// (``APIService/authenticatingFields``) or that the `Vary` of a response names. Fields that a stage sets, such as
-    /// the token of ``Credentials``, replace them.
+    /// Records redact them by their names like all header fields (``Redaction``). Fields that may authenticate do not
+    /// follow a redirect to another origin. Fields that a stage sets, such as the token of ``Credentials``, replace
+    /// them.
+    ///
+    /// They are part of the identity of a call, and of a response that is stored for a time to live. Under
+    /// ``CachePolicy/http(onDisk:)``, only authenticating fields (``APIService/authenticatingFields``) and fields named
+    /// by the response's `Vary` count.
     public var headers: [String: String]
-    /// Whether the call is sent although the circuit of its host or endpoint is open: for a call that the user
-    /// requested, such as a pull to refresh. The default is `false`. The guard against endless loops counts it like any
-    /// other call (``AdmissionLimits``). If it joins a call in flight, that call is sent despite the circuit, too.
+    /// Whether the call is sent even if the circuit of its host or endpoint is open. Use it for calls that the user
+    /// requested, such as a pull to refresh. The default is `false`. The guard against endless loops still counts the
+    /// call (``AdmissionLimits``). If it joins a call in flight, that call also bypasses the circuit.
     public var bypassesCircuit: Bool
 
-    /// Whether the streamed body stays open for as long as the app wants, so that it releases its concurrency slot, and
-    /// the system's time in the background, when the head of the response has arrived.
+    /// Whether the streamed body stays open for as long as the app wants. Such a call releases its concurrency slot and
+    /// its background time when the header fields of the response arrive.
     package var isLongLived = false
-    /// The call that this one resumes; `nil` if it resumes none.
+    /// The failed call that this one resumes; `nil` if it resumes none.
     var resumption: Resumption?
-    /// The stored change that the call sends; `nil` for every other call.
+    /// The stored change that the call sends; `nil` for all other calls.
     var replayedChange: UUID?
-    /// Whether no stale response lands before the fresh one. For code that makes calls through a manager and can use
+    /// Whether no stale response may land before the fresh one. For code that makes calls through a manager and can use
     /// only one landing.
     var landsOnce = false
 
-    /// These options, at low priority unless one is set: for requests that no caller waits for.
+    /// These options for requests that no caller waits for. The priority is low unless it is set.
     var forBackgroundFlight: CallOptions {
         var options = self
         options.priority = priority ?? .low
@@ -79,18 +84,18 @@ public struct CallOptions: Sendable, Hashable {
     /// Creates settings of one call that override those of its endpoint.
     ///
     /// - Parameters:
-    ///   - cache: The cache policy of this call. The default, `nil`, is its endpoint's.
-    ///   - cacheUse: The use of stored responses by the call. The default follows its policy.
-    ///   - retry: The retry policy of this call. The default, `nil`, is its endpoint's.
-    ///   - priority: The priority of this call. The default, `nil`, is its endpoint's.
-    ///   - authorization: Whether this call carries the access token of the service. The default, `nil`, is its
+    ///   - cache: The cache policy of this call. The default, `nil`, is its endpoint's policy.
+    ///   - cacheUse: Determines how the call uses stored responses. The default follows the cache policy.
+    ///   - retry: The retry policy of this call. The default, `nil`, is its endpoint's policy.
+    ///   - priority: The priority of this call. The default, `nil`, is its endpoint's priority.
+    ///   - authorization: Determines whether this call carries the service's access token. The default, `nil`, is its
     ///     endpoint's policy.
     ///   - waitsForNetwork: Whether the call waits for a network if the device has none. The default is `false`.
-    ///   - wholeDeadline: The longest time for the whole call, including streamed bodies. The default, `nil`, is no
-    ///     such bound.
-    ///   - deadline: The deadline of this call. The default, `nil`, is its endpoint's or its service's.
+    ///   - wholeDeadline: The maximum time for the whole call, including streamed bodies. The default, `nil`, sets no
+    ///     such limit.
+    ///   - deadline: The deadline of this call. The default, `nil`, is its endpoint's or its service's deadline.
     ///   - headers: Header fields of this call, which replace those of its endpoint and service. The default is empty.
-    ///   - bypassesCircuit: Whether the call is sent although the circuit of its host or endpoint is open. The default
+    ///   - bypassesCircuit: Whether the call is sent even if the circuit of its host or endpoint is open. The default
     ///     is `false`.
     public init(
         cache: CachePolicy? = nil, cacheUse: CacheUse = .standard, retry: RetryPolicy? = nil,

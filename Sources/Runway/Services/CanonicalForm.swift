@@ -1,10 +1,11 @@
 import Foundation
 import HTTPTypes
 
-/// Bytes that are equal if and only if the added values are equal, in every launch of the app.
+/// Bytes that represent the added values. They are equal exactly if the values are equal. They are the same in every
+/// launch of the app.
 ///
-/// Texts are compared by their UTF-8 bytes, since these are sent: Swift treats the two encodings of "é" as equal. Names
-/// are compared in any order, values of one name in their order.
+/// Texts are compared by their UTF-8 bytes, because these are sent; Swift treats the two encodings of "é" as equal. The
+/// order of names does not matter. The order of values with the same name does.
 struct CanonicalForm {
     private(set) var bytes: [UInt8] = []
 
@@ -20,10 +21,9 @@ struct CanonicalForm {
         bytes.append(contentsOf: part)
     }
 
-    /// Adds the parameters in the order of their names.
+    /// Adds parameters, sorted by name.
     mutating func add(_ parameters: Parameters) { add(parameters, depth: 0) }
 
-    /// Adds how names and values are written.
     mutating func add(_ style: QueryStyle) {
         let arrays: UInt8 =
             switch style.arrays {
@@ -39,7 +39,6 @@ struct CanonicalForm {
         add(style.dates)
     }
 
-    /// Adds how dates are written.
     mutating func add(_ dates: DateStyle) {
         let code: UInt8 =
             switch dates {
@@ -50,12 +49,13 @@ struct CanonicalForm {
         bytes.append(code)
     }
 
-    /// Adds header fields by their names as passed: if two names differ only in case, the order decides which is sent.
+    /// Adds header fields by their names as passed. Case matters here: if two names differ only in case, their order
+    /// decides which field is sent.
     mutating func add(_ headers: [String: String]) {
         add(headers.map { (name: $0.key, value: $0.value) })
     }
 
-    /// Adds the header fields of a message by their names without regard to case.
+    /// Adds the header fields of a message. The case of their names does not matter.
     mutating func add(_ fields: HTTPFields) {
         add(fields.map { (name: $0.name.canonicalName, value: $0.value) })
     }
@@ -82,14 +82,15 @@ struct CanonicalForm {
         let entries = parameters.entries
         add(count: entries.count)
         if entries.count > 16 {
-            // Swift's sort is stable, which keeps the order of those that share a name.
+            // Swift's sort is stable, so entries with equal names stay in order.
             for entry in entries.sorted(by: { $0.name < $1.name }) {
                 add(entry.name)
                 add(entry.value, depth: depth)
             }
             return
         }
-        // Calls have few parameters, and every cache hit runs this: their indices are sorted in place.
+        // Every cache hit runs this code, and calls have few parameters. Sorting their indices in place allocates
+        // nothing.
         withUnsafeTemporaryAllocation(of: Int.self, capacity: entries.count) { places in
             for index in entries.indices {
                 var place = index
@@ -106,8 +107,8 @@ struct CanonicalForm {
         }
     }
 
-    /// Adds a value after its kind. No request is built from values nested deeper than
-    /// ``UnencodableParameter/maximumDepth``.
+    /// Adds the kind of a value, followed by the value. Requests with values nested deeper than
+    /// ``UnencodableParameter/maximumDepth`` can't be built.
     private mutating func add(_ value: ParameterValue, depth: Int) {
         guard depth <= UnencodableParameter.maximumDepth else { return }
         switch value {

@@ -1,40 +1,40 @@
 public import HTTPTypes
 
-// Swift takes a property that has the name of a setting and another type for one that has nothing to do with the protocol, and the default
-// of the setting holds without a word. Here the types with which settings are declared are associated types, which the compiler takes from the
-// properties themselves, and a requirement is met only if they are the right ones.
+// If an endpoint declares a setting with the wrong type, Swift takes the property for an unrelated one, and the default
+// silently applies. The protocols in this file prevent that: they repeat the settings with associated types, which the
+// compiler infers from the declared properties. A declaration is accepted only if these types are the expected ones.
 
-/// Makes the compiler refuse an endpoint that declares a setting with another type than ``Endpoint``, such as `static
-/// let method = "POST"`, or `static let deadline = Duration.seconds(5)` instead of `Duration?`. The error names both
-/// types.
+/// Makes the compiler refuse an endpoint that declares a setting with another type than ``Endpoint`` requires. Examples
+/// are `static let method = "POST"`, and `static let deadline = Duration.seconds(5)` instead of `Duration?`. The
+/// compiler's error names both types.
 ///
-/// Every ``Endpoint`` conforms, without a declaration of its own.
+/// Every ``Endpoint`` conforms automatically.
 public protocol EndpointDeclarations {
-    /// The type with which ``Endpoint/method`` is declared.
+    /// The type of the endpoint's ``Endpoint/method``.
     associatedtype DeclaredMethod = HTTPRequest.Method
-    /// The type with which ``Endpoint/encoding`` is declared.
+    /// The type of the endpoint's ``Endpoint/encoding``.
     associatedtype DeclaredEncoding = ParameterEncoding
-    /// The type with which ``Endpoint/deadline`` is declared.
+    /// The type of the endpoint's ``Endpoint/deadline``.
     associatedtype DeclaredDeadline = Duration?
-    /// The type with which ``Endpoint/cache`` is declared.
+    /// The type of the endpoint's ``Endpoint/cache``.
     associatedtype DeclaredCache = CachePolicy
-    /// The type with which ``Endpoint/retry`` is declared.
+    /// The type of the endpoint's ``Endpoint/retry``.
     associatedtype DeclaredRetry = RetryPolicy
-    /// The type with which ``Endpoint/authorization`` is declared.
+    /// The type of the endpoint's ``Endpoint/authorization``.
     associatedtype DeclaredAuthorization = AuthorizationPolicy
-    /// ``Endpoint/method``.
+    /// Repeats ``Endpoint/method`` so that the compiler checks its type.
     static var method: DeclaredMethod { get }
-    /// ``Endpoint/encoding``.
+    /// Repeats ``Endpoint/encoding`` so that the compiler checks its type.
     static var encoding: DeclaredEncoding { get }
-    /// ``Endpoint/deadline``.
+    /// Repeats ``Endpoint/deadline`` so that the compiler checks its type.
     static var deadline: DeclaredDeadline { get }
-    /// ``Endpoint/cache``.
+    /// Repeats ``Endpoint/cache`` so that the compiler checks its type.
     static var cache: DeclaredCache { get }
-    /// ``Endpoint/retry``.
+    /// Repeats ``Endpoint/retry`` so that the compiler checks its type.
     static var retry: DeclaredRetry { get }
-    /// ``Endpoint/authorization``.
+    /// Repeats ``Endpoint/authorization`` so that the compiler checks its type.
     static var authorization: DeclaredAuthorization { get }
-    /// Exists only if each setting is declared with its type of ``Endpoint``.
+    /// Available only if each setting is declared with the type that ``Endpoint`` requires.
     static var eachSettingHasItsType: Void { get }
 }
 
@@ -47,60 +47,60 @@ where
     DeclaredRetry == RetryPolicy,
     DeclaredAuthorization == AuthorizationPolicy
 {
-    /// An empty value.
+    /// An empty value, which exists only if all types are as expected.
     public static var eachSettingHasItsType: Void { () }
 }
 
-/// Makes the compiler refuse a service that declares a setting with another type than ``APIService``, such as `static
-/// let credentials = Login()` instead of `(any Credentials)?`. The error names both types.
+/// Makes the compiler refuse a service that declares a setting with another type than ``APIService`` requires, such as
+/// `static let credentials = Login()` instead of `(any Credentials)?`. The compiler's error names both types.
 ///
-/// Every ``APIService`` conforms, without a declaration of its own.
+/// Every ``APIService`` conforms automatically.
 public protocol ServiceDeclarations {
-    /// The type with which ``APIService/initialEnvironment`` is declared.
+    /// The type of the service's ``APIService/initialEnvironment``.
     associatedtype DeclaredInitialEnvironment = ServiceEnvironment
-    /// The type with which ``APIService/commonParameters`` is declared.
+    /// The type of the service's ``APIService/commonParameters``.
     associatedtype DeclaredCommonParameters = Parameters
-    /// The type with which ``APIService/commonHeaders`` is declared.
+    /// The type of the service's ``APIService/commonHeaders``.
     associatedtype DeclaredCommonHeaders = [String: String]
-    /// The type with which ``APIService/deadline`` is declared.
+    /// The type of the service's ``APIService/deadline``.
     associatedtype DeclaredDeadline = Duration
-    /// The type with which ``APIService/merging`` is declared.
+    /// The type of the service's ``APIService/merging``.
     associatedtype DeclaredMerging = MergePolicy?
-    /// The type with which ``APIService/compression`` is declared.
+    /// The type of the service's ``APIService/compression``.
     associatedtype DeclaredCompression = CompressionPolicy?
-    /// The type with which ``APIService/allowsPlainHTTP`` is declared.
+    /// The type of the service's ``APIService/allowsPlainHTTP``.
     associatedtype DeclaredAllowsPlainHTTP = Bool
-    /// The type with which ``APIService/cookies`` is declared.
+    /// The type of the service's ``APIService/cookies``.
     associatedtype DeclaredCookies = CookiePolicy
-    /// The type with which ``APIService/hedging`` is declared.
+    /// The type of the service's ``APIService/hedging``.
     associatedtype DeclaredHedging = HedgingPolicy
-    /// The type with which ``APIService/credentials`` is declared.
+    /// The type of the service's ``APIService/credentials``.
     associatedtype DeclaredCredentials = (any Credentials)?
-    /// The type with which ``APIService/authorization`` is declared.
+    /// The type of the service's ``APIService/authorization``.
     associatedtype DeclaredAuthorization = AuthorizationPolicy
-    /// ``APIService/initialEnvironment``.
+    /// Repeats ``APIService/initialEnvironment`` so that the compiler checks its type.
     static var initialEnvironment: DeclaredInitialEnvironment { get }
-    /// ``APIService/commonParameters``.
+    /// Repeats ``APIService/commonParameters`` so that the compiler checks its type.
     static var commonParameters: DeclaredCommonParameters { get }
-    /// ``APIService/commonHeaders``.
+    /// Repeats ``APIService/commonHeaders`` so that the compiler checks its type.
     static var commonHeaders: DeclaredCommonHeaders { get }
-    /// ``APIService/deadline``.
+    /// Repeats ``APIService/deadline`` so that the compiler checks its type.
     static var deadline: DeclaredDeadline { get }
-    /// ``APIService/merging``.
+    /// Repeats ``APIService/merging`` so that the compiler checks its type.
     static var merging: DeclaredMerging { get }
-    /// ``APIService/compression``.
+    /// Repeats ``APIService/compression`` so that the compiler checks its type.
     static var compression: DeclaredCompression { get }
-    /// ``APIService/allowsPlainHTTP``.
+    /// Repeats ``APIService/allowsPlainHTTP`` so that the compiler checks its type.
     static var allowsPlainHTTP: DeclaredAllowsPlainHTTP { get }
-    /// ``APIService/cookies``.
+    /// Repeats ``APIService/cookies`` so that the compiler checks its type.
     static var cookies: DeclaredCookies { get }
-    /// ``APIService/hedging``.
+    /// Repeats ``APIService/hedging`` so that the compiler checks its type.
     static var hedging: DeclaredHedging { get }
-    /// ``APIService/credentials``.
+    /// Repeats ``APIService/credentials`` so that the compiler checks its type.
     static var credentials: DeclaredCredentials { get }
-    /// ``APIService/authorization``.
+    /// Repeats ``APIService/authorization`` so that the compiler checks its type.
     static var authorization: DeclaredAuthorization { get }
-    /// Exists only if each setting is declared with its type of ``APIService``.
+    /// Available only if each setting is declared with the type that ``APIService`` requires.
     static var eachSettingHasItsType: Void { get }
 }
 
@@ -118,6 +118,6 @@ where
     DeclaredCredentials == (any Credentials)?,
     DeclaredAuthorization == AuthorizationPolicy
 {
-    /// An empty value.
+    /// An empty value, which exists only if all types are as expected.
     public static var eachSettingHasItsType: Void { () }
 }

@@ -1,9 +1,9 @@
 extension Endpoint {
-    /// Completes the parameters, and checks them by the endpoint's own rules and then by the rules of `validator`.
+    /// Completes the parameters, and checks them with the endpoint's rules and then with `validator`.
     ///
     /// - Parameters:
-    ///   - change: Lets interceptors change the completed parameters. Returns `false` if one vetoed the call, which is
-    ///     then not checked.
+    ///   - change: Lets interceptors change the completed parameters. Returns `false` if an interceptor vetoed the
+    ///     call, which is then not checked.
     ///   - validator: Throws if the parameters are invalid.
     /// - Returns: `false` if the call was vetoed.
     mutating func prepare(
@@ -21,7 +21,7 @@ extension Endpoint {
         return true
     }
 
-    /// Returns whether the endpoint lets the result of its call land.
+    /// Returns whether the endpoint allows the result of its call to land.
     func allows(_ result: Result<RawData, NetworkError>) -> Bool {
         switch result {
         case .success(let rawData): beforeSuccess(rawData)

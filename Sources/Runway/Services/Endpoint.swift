@@ -16,7 +16,7 @@ public import HTTPTypes
 /// Stored properties become parameters by the synthesised `Encodable` conformance: `CodingKeys` rename them, `nil`
 /// omits them, ``Unencoded`` marks those that belong to the path or the body instead.
 public protocol Endpoint: EndpointDeclarations, Encodable, Sendable {
-    /// The service that the API belongs to.
+    /// The service that the endpoint belongs to.
     associatedtype Service: APIService
 
     /// The service that the API belongs to. The default is ``Service``; a protocol can name the service once for all
@@ -26,185 +26,187 @@ public protocol Endpoint: EndpointDeclarations, Encodable, Sendable {
     /// protocol ListingsEndpoint: Endpoint where Service == Listings {}
     /// ```
     static var service: Service.Type { get }
-    /// The name of the API, as records, metrics and errors show it. The default is the name of the type.
+    /// The name of the endpoint in records, metrics and errors. The default is the name of the type.
     static var name: String { get }
     /// The HTTP method. The default is GET.
     static var method: HTTPRequest.Method { get }
-    /// The part of the request in which the parameters are encoded. The default is the query for GET, HEAD and DELETE,
-    /// and JSON for other methods.
+    /// The part of the request that contains the parameters. The default is the query for GET, HEAD and DELETE, and
+    /// JSON for other methods.
     static var encoding: ParameterEncoding { get }
-    /// The policy for a second call of one manager while the first is in flight. The default is
+    /// The policy for a second call of a manager while its first is in flight. The default is
     /// ``OverlapPolicy/joinOrReplace``.
     static var overlap: OverlapPolicy { get }
-    /// The longest time from `load` to the landing of a call. The default, `nil`, is the service's.
+    /// The maximum time from `load` to the landing of a call. The default, `nil`, is the service's deadline.
     static var deadline: Duration? { get }
-    /// Whether responses are cached, where, and for how long. The default is ``CachePolicy/off``.
+    /// Determines whether responses are cached, where, and for how long. The default is ``CachePolicy/off``.
     static var cache: CachePolicy { get }
-    /// The kind of response, which selects a budget of the cache. The default is ``CacheKind/standard``, the common
-    /// budget of all endpoints without a kind of their own.
+    /// The kind of response, which selects a budget of the cache. The default is ``CacheKind/standard``, the shared
+    /// budget of all endpoints without their own kind.
     static var cacheKind: CacheKind { get }
-    /// The failures that cause a further attempt, and the backoff before it. The default is ``RetryPolicy/standard``.
+    /// Determines which failures cause a further attempt, and the backoff before it. The default is
+    /// ``RetryPolicy/standard``.
     static var retry: RetryPolicy { get }
-    /// Whether a slow read gets a second attempt beside the first. The default is the service's.
+    /// Determines whether a slow read gets a second, parallel attempt. The default is the service's policy.
     static var hedging: HedgingPolicy { get }
-    /// Whether every call has an `Idempotency-Key`, the same for all its attempts, by which the server recognises a
-    /// request that it has seen. A POST or PATCH with a key may be sent again. The default is `false`, since the server
-    /// has to support keys.
+    /// Whether every call has an `Idempotency-Key`, equal in all its attempts. The server uses it to recognise a
+    /// request that it has already seen, so a POST or PATCH with a key may be sent again. The default is `false`,
+    /// because the server must support keys.
     static var sendsIdempotencyKey: Bool { get }
-    /// Whether calls are stored and sent later if there is no network or the server is down. The default is
+    /// Determines whether calls are stored and sent later if there is no network or the server is down. The default is
     /// ``OfflinePolicy/off``.
     static var offline: OfflinePolicy { get }
     /// Whether identical reads that are in flight at the same time share one request. The default is `true`.
     ///
-    /// Only reads by GET, HEAD and QUERY are shared, and by POST if its responses are cached by time or until evicted.
-    /// Their URL, header fields, body, account and cache directives must be equal, and their responses must not be
-    /// streamed.
+    /// Reads with GET, HEAD and QUERY are shared. POST is shared if its responses are cached by time or until evicted.
+    /// URL, header fields, body, account and cache directives must be equal, and the responses must not be streamed.
     static var coalesces: Bool { get }
-    /// Whether requests may be merged with others into one, if the service merges; see ``MergePolicy``. The default is
-    /// `true`. Requests with streamed bodies or responses are never merged.
+    /// Whether requests may be merged with others into one, if the service merges requests; see ``MergePolicy``. The
+    /// default is `true`. Requests with streamed bodies or responses are never merged.
     static var isMergeable: Bool { get }
-    /// The priority of calls when there are more calls than concurrency slots. The default is ``CallPriority/normal``.
+    /// The priority of calls that wait for a concurrency slot. The default is ``CallPriority/normal``.
     static var priority: CallPriority { get }
-    /// Whether calls carry the access token of the service. The default is the service's.
+    /// Determines whether calls carry the access token of the service. The default is the service's policy.
     static var authorization: AuthorizationPolicy { get }
-    /// Whether an interrupted upload of a file continues at the server's offset. The default is
+    /// Determines whether an interrupted upload of a file continues at the server's offset. The default is
     /// ``UploadResumption/off``.
     static var uploadResumption: UploadResumption { get }
-    /// The largest response, in bytes, that is collected in memory. The default is 16 MiB.
+    /// The maximum size of a response that is collected in memory, in bytes. The default is 16 MiB.
     static var maximumResponseByteCount: Int { get }
 
-    /// The path below the service's base URL.
+    /// The path relative to the service's base URL.
     var path: EndpointPath { get }
     /// The parameters of this call. The default is the stored properties.
     ///
-    /// - Throws: Any error; the call fails as ``NetworkError/Kind/invalidParameters``.
+    /// - Throws: Any error. The call then fails as ``NetworkError/Kind/invalidParameters``.
     var parameters: Parameters { get throws }
-    /// Header fields of this call; an illegal name or value fails it as ``NetworkError/Kind/invalidParameters``.
-    /// The default is empty.
+    /// Header fields of this call. An invalid name or value makes the call fail as
+    /// ``NetworkError/Kind/invalidParameters``. The default is empty.
     var headers: [String: String] { get }
-    /// The body of this call, for the encoding ``ParameterEncoding/raw(contentType:)``. The default is empty.
+    /// The body of this call, used with the encoding ``ParameterEncoding/raw(contentType:)``. The default is empty.
     ///
     /// - Throws: Any error, for example because a file does not exist.
     var content: RequestBody { get throws }
-    /// The parts of the form in addition to the parameters, for the encoding ``ParameterEncoding/multipart(_:)``. The
-    /// default is empty.
+    /// The parts of the form in addition to the parameters, used with the encoding ``ParameterEncoding/multipart(_:)``.
+    /// The default is empty.
     ///
     /// - Throws: Any error, for example because a file does not exist.
     var parts: [FormPart] { get throws }
-    /// The stored responses that this call makes outdated, if it changes data. The default is empty.
+    /// The stored responses that this call invalidates, if it changes data. The default is empty.
     ///
-    /// Used for calls of methods that are not safe (RFC 9110 §9.2.1), such as POST, PUT, PATCH and DELETE. When the
-    /// response has arrived, and before it lands, the named responses are removed from memory and disk, under any
-    /// policy. Responses to reads that started before then are not stored, and no later read shares their requests. A
-    /// failed call removes nothing, unless it may have taken effect: its response was lost, was invalid or had a status
-    /// of 500 or more, or it was cancelled after it was sent.
+    /// Used for calls with an unsafe method (RFC 9110 §9.2.1), such as POST, PUT, PATCH and DELETE. When the response
+    /// has arrived, and before it lands, these stored responses are removed from memory and disk, under any cache
+    /// policy. Responses to reads that started earlier are not stored, and no later read shares their requests.
+    ///
+    /// A failed call removes nothing unless it may have taken effect: its response was lost, was invalid or had a
+    /// status of 500 or more, or the call was cancelled after it was sent.
     var invalidates: [CacheInvalidation] { get }
 
-    /// Names of the things that the call changes, for a call that is stored while there is no network. The default is
-    /// empty.
+    /// The names of the objects that the call changes, for a call that is stored while there is no network. The default
+    /// is empty.
     ///
-    /// Calls with a common name are sent one after the other. If the server refuses one for ever, the later ones are
-    /// held: the comment on a note is not sent before the note exists. Names are compared among the calls of one
-    /// service and account.
+    /// Calls with a common name are sent one after the other. If the server permanently refuses one, the later ones are
+    /// held. For example, a comment on a note is not sent before the note exists. Names are compared among the calls of
+    /// one service and account.
     var offlineSubjects: [String] { get }
 
-    /// Completes the parameters before interceptors see them. The default changes nothing.
+    /// Completes the parameters before interceptors receive them. The default changes nothing.
     ///
-    /// - Throws: Any error; the call fails as ``NetworkError/Kind/invalidParameters``.
+    /// - Throws: Any error. The call then fails as ``NetworkError/Kind/invalidParameters``.
     mutating func complete() throws
-    /// Checks the parameters, after interceptors changed them. The default accepts all.
+    /// Checks the parameters after interceptors have changed them. The default accepts all parameters.
     ///
-    /// - Throws: The problem with the parameters; the call fails as ``NetworkError/Kind/invalidParameters`` and no
-    ///   request is sent. See ``NetworkError/detail`` for the part of the error that records show.
+    /// - Throws: The problem with the parameters. The call then fails as ``NetworkError/Kind/invalidParameters`` and no
+    ///   request is sent. ``NetworkError/detail`` describes which part of the error records show.
     func validate() throws
-    /// Validates a response that the service accepted. The default accepts every response. Called off the main actor.
+    /// Validates a response that the service has accepted. The default accepts every response. Called off the main
+    /// actor.
     ///
-    /// - Throws: The problem with the response; the call fails as ``NetworkError/Kind/invalidResponse``. See
-    ///   ``NetworkError/detail`` for the part of the error that records show.
+    /// - Throws: The problem with the response. The call then fails as ``NetworkError/Kind/invalidResponse``. For the
+    ///   part of the problem that appears in records, see ``NetworkError/detail``.
     func validate(response: RawData) throws
-    /// Called before a success of this call lands, and before the interceptors'
-    /// ``Interceptor/beforeSuccess(_:of:by:)``. The default lets it land.
+    /// Called before a success of this call lands, and before ``Interceptor/beforeSuccess(_:of:by:)`` of the
+    /// interceptors. The default allows the landing.
     ///
-    /// Use it for effects that belong to this API, for every caller; an ``Interceptor`` is for effects of the app or of
-    /// a screen. Called once for each landing: on the main actor for a call of a manager, for other calls off any actor
-    /// or where the call was made. A prefetch does not land.
+    /// Use it for effects that belong to this endpoint, whoever calls it. Use an ``Interceptor`` for effects of the app
+    /// or of a screen. Called once for each landing. For a call of a manager it is called on the main actor; for other
+    /// calls off any actor, or where the call was made. A prefetch does not land.
     ///
     /// - Returns: Whether the success may land. If `false`, the call ends as ``FlightOutcome/vetoed``: a manager's
     ///   delegate is not notified, and ``NetworkLayer/call(_:options:)`` throws ``NetworkError/Kind/cancelled``.
     func beforeSuccess(_ rawData: RawData) -> Bool
-    /// Called before a failure of this call lands, and before the interceptors'
-    /// ``Interceptor/beforeFailure(_:of:by:)``. By default the failure lands. Not called for a call that was cancelled,
-    /// replaced or vetoed, nor for an error that the service absorbs.
+    /// Called before a failure of this call lands, and before ``Interceptor/beforeFailure(_:of:by:)`` of the
+    /// interceptors. The default allows the landing. Not called if the call was cancelled, replaced or vetoed, or if
+    /// the error does not concern business code (``FlightOutcome/Kind/absorbed``).
     ///
     /// - Returns: Whether the failure may land; see ``beforeSuccess(_:)``.
     func beforeFailure(_ error: NetworkError) -> Bool
 }
 
 extension Endpoint {
-    /// The service of the type.
+    /// The service that the endpoint type belongs to.
     public static var service: Service.Type { Service.self }
-    /// The name of the type.
+    /// The name of the type, the default.
     ///
-    /// Taken from the runtime without a detour through reflection, which takes longer than a hit in memory.
+    /// The name is read directly from the runtime, because reflection takes longer than a cache hit in memory.
     public static var name: String { _typeName(Self.self, qualified: false) }
-    /// GET.
+    /// GET, the default.
     public static var method: HTTPRequest.Method { .get }
-    /// The query for GET, HEAD and DELETE, JSON for other methods.
+    /// The default: the query for GET, HEAD and DELETE, and JSON for other methods.
     public static var encoding: ParameterEncoding {
         let method = method
         return method == .get || method == .head || method == .delete ? .query() : .json()
     }
-    /// ``OverlapPolicy/joinOrReplace``.
+    /// ``OverlapPolicy/joinOrReplace``, the default.
     public static var overlap: OverlapPolicy { .joinOrReplace }
-    /// The service's deadline.
+    /// `nil`, the default: the service's deadline applies.
     public static var deadline: Duration? { nil }
-    /// ``CachePolicy/off``: no responses are cached.
+    /// ``CachePolicy/off``, the default: no responses are cached.
     public static var cache: CachePolicy { .off }
-    /// ``CacheKind/standard``.
+    /// ``CacheKind/standard``, the default.
     public static var cacheKind: CacheKind { .standard }
-    /// ``RetryPolicy/standard``.
+    /// ``RetryPolicy/standard``, the default.
     public static var retry: RetryPolicy { .standard }
-    /// The service's policy.
+    /// The service's policy, the default.
     public static var hedging: HedgingPolicy { Service.hedging }
-    /// `false`: calls have no key.
+    /// `false`, the default: calls have no key.
     public static var sendsIdempotencyKey: Bool { false }
-    /// Calls fail while there is no network.
+    /// ``OfflinePolicy/off``, the default: calls fail while there is no network.
     public static var offline: OfflinePolicy { .off }
-    /// Identical reads share one request.
+    /// `true`, the default: identical reads share one request.
     public static var coalesces: Bool { true }
-    /// `true`: requests may be merged.
+    /// `true`, the default: requests may be merged.
     public static var isMergeable: Bool { true }
-    /// ``CallPriority/normal``.
+    /// ``CallPriority/normal``, the default.
     public static var priority: CallPriority { .normal }
-    /// The service's policy.
+    /// The service's policy, the default.
     public static var authorization: AuthorizationPolicy { Service.authorization }
-    /// An interrupted upload starts over.
+    /// ``UploadResumption/off``, the default: an interrupted upload starts over.
     public static var uploadResumption: UploadResumption { .off }
-    /// 16 MiB.
+    /// 16 MiB, the default.
     public static var maximumResponseByteCount: Int { 16 << 20 }
 
-    /// The stored properties.
+    /// The stored properties as parameters, the default.
     public var parameters: Parameters { get throws { try Parameters(of: self) } }
-    /// No header fields.
+    /// Empty, the default: the call has no header fields of its own.
     public var headers: [String: String] { [:] }
-    /// An empty body.
+    /// Empty, the default: the call has no body.
     public var content: RequestBody { .none }
-    /// No parts.
+    /// Empty, the default: the form has no further parts.
     public var parts: [FormPart] { [] }
-    /// No responses.
+    /// Empty, the default: the call invalidates no responses.
     public var invalidates: [CacheInvalidation] { [] }
 
-    /// No names.
+    /// Empty, the default: the call names no objects.
     public var offlineSubjects: [String] { [] }
 
-    /// Changes nothing.
+    /// Changes nothing: the default implementation.
     public func complete() {}
-    /// Accepts all parameters.
+    /// Accepts all parameters: the default implementation.
     public func validate() {}
-    /// Accepts all responses.
+    /// Accepts all responses: the default implementation.
     public func validate(response: RawData) {}
-    /// Returns `true`: the success lands.
+    /// Returns `true`, so the success lands: the default implementation.
     public func beforeSuccess(_ rawData: RawData) -> Bool { true }
-    /// Returns `true`: the failure lands.
+    /// Returns `true`, so the failure lands: the default implementation.
     public func beforeFailure(_ error: NetworkError) -> Bool { true }
 }

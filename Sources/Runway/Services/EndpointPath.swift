@@ -12,15 +12,15 @@
 /// would address another resource, and if a literal part has `?` or `#`, which would start a query or a fragment. The
 /// query consists of the endpoint's parameters.
 public struct EndpointPath: Sendable, Equatable, ExpressibleByStringInterpolation {
-    /// The path as it is sent, without a leading slash.
+    /// The percent-encoded path as it is sent, without a leading slash.
     public let percentEncoded: String
-    /// The reason why the path can't be used; `nil` if it can.
+    /// The reason why the path is invalid; `nil` if it is valid.
     let problem: String?
 
-    /// Takes literal text as the path.
+    /// Creates a path from literal text.
     public init(stringLiteral value: String) {
         if value.utf8.first != UInt8(ascii: "/"), value.consists(of: PercentEncoding.plainPath) {
-            // Most paths have only characters that are neither escaped nor judged.
+            // Most paths contain only characters that need neither an escape nor a check.
             self.init(plain: value)
         } else {
             self.init(
@@ -33,13 +33,13 @@ public struct EndpointPath: Sendable, Equatable, ExpressibleByStringInterpolatio
         problem = nil
     }
 
-    /// Takes literal text as the path, with its interpolated values escaped.
+    /// Creates a path from literal text with interpolated values, which are escaped.
     public init(stringInterpolation: StringInterpolation) {
         self.init(
             stringInterpolation.text, hasEmptyValue: stringInterpolation.hasEmptyValue, end: stringInterpolation.end)
     }
 
-    /// - Parameter end: The delimiter in a literal part that would end the path.
+    /// - Parameter end: A delimiter in a literal part that would end the path; `nil` if there is none.
     private init(_ text: String, hasEmptyValue: Bool, end: Character?) {
         let path = text.utf8.first == UInt8(ascii: "/") ? String(text.drop { $0 == "/" }) : text
         percentEncoded = path
@@ -57,24 +57,24 @@ public struct EndpointPath: Sendable, Equatable, ExpressibleByStringInterpolatio
             }
     }
 
-    /// Collects the parts of a path.
+    /// Collects the literal and interpolated parts of a path.
     public struct StringInterpolation: StringInterpolationProtocol {
         fileprivate var text = ""
         fileprivate var hasEmptyValue = false
         fileprivate var end: Character?
 
-        /// Starts an empty path.
+        /// Creates an empty path.
         public init(literalCapacity: Int, interpolationCount: Int) {
             text.reserveCapacity(literalCapacity + 16 * interpolationCount)
         }
 
-        /// Adds text that may hold several segments.
+        /// Appends literal text, which may contain several segments.
         public mutating func appendLiteral(_ literal: String) {
             end = end ?? literal.firstDelimiter
             text.appendPercentEncoded(literal, allowing: PercentEncoding.path)
         }
 
-        /// Adds a value as part of one segment.
+        /// Appends an escaped value within one segment.
         public mutating func appendInterpolation(_ value: some LosslessStringConvertible) {
             let description = String(value)
             if description.isEmpty { hasEmptyValue = true }
@@ -84,13 +84,13 @@ public struct EndpointPath: Sendable, Equatable, ExpressibleByStringInterpolatio
 }
 
 extension String {
-    /// The first character that ends a path (RFC 3986 §3.3); `nil` if the text has no such character.
+    /// The first character that would end a path (RFC 3986 §3.3); `nil` if the text has no such character.
     fileprivate var firstDelimiter: Character? {
         utf8.first { $0 == UInt8(ascii: "?") || $0 == UInt8(ascii: "#") }.map { Character(Unicode.Scalar($0)) }
     }
 
-    /// Whether a segment of this path refers to its own directory or the one above. Few paths contain the characters of
-    /// such a segment, and only those are split.
+    /// Whether a segment of this path is a dot segment. Few paths contain dots or escaped dots, and only those are
+    /// split.
     fileprivate var hasDotSegment: Bool {
         (utf8.withContiguousStorageIfAvailable { $0.contains(where: Self.mayBeInDotSegment) } ?? true)
             && split(separator: "/").contains(where: \.isDotSegment)
@@ -102,8 +102,7 @@ extension String {
 }
 
 extension Substring {
-    /// Whether a segment of a path refers to this directory or the one above (RFC 3986 §5.2.4), its dots encoded or
-    /// not.
+    /// Whether a segment of a path is `.` or `..` (RFC 3986 §5.2.4), with plain or escaped dots.
     var isDotSegment: Bool {
         guard utf8.count <= 6, let first = utf8.first, first == UInt8(ascii: ".") || first == UInt8(ascii: "%") else {
             return false

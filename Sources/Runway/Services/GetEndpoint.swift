@@ -10,27 +10,26 @@
 /// that open a circuit count by path, without the query; records, metrics and reports name all of these calls of a
 /// service alike. An API that an app depends on has a type of its own.
 public struct GetEndpoint<Service: APIService>: Endpoint, EndpointOfManyPaths {
-    /// The service whose path it is.
+    /// The service that the path belongs to.
     public static var service: Service.Type { Service.self }
-    /// `GET` and the name of the service.
+    /// The name in records: `GET` and the name of the service.
     public static var name: String { "GET \(Service.name)" }
 
     /// The path below the service's base URL.
     @Unencoded public var path: EndpointPath
-    /// The query.
+    /// The parameters in the query.
     @Unencoded public var parameters: Parameters
 }
 
-/// An endpoint type that stands for any number of APIs, which differ in their paths: circuits count each path
-/// separately.
+/// An endpoint type for many paths. Circuits count each path as a separate endpoint.
 protocol EndpointOfManyPaths: Endpoint {}
 
 extension APIService {
-    /// Returns the GET of a path below the service's base URL.
+    /// Returns an endpoint for a GET of a path relative to the service's base URL.
     ///
     /// - Parameters:
-    ///   - path: The path, in whose literal interpolated values are escaped.
-    ///   - parameters: The query. The default is empty.
+    ///   - path: The path. Interpolated values in its literal are escaped.
+    ///   - parameters: The parameters in the query. The default is empty.
     public static func get(_ path: EndpointPath, _ parameters: Parameters = [:]) -> GetEndpoint<Self> {
         GetEndpoint(path: path, parameters: parameters)
     }

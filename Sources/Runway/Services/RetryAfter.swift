@@ -2,17 +2,15 @@ import HTTPTypes
 
 import struct Foundation.Date
 
-/// The time at which a server allows the next request (RFC 9110 §10.2.3).
+/// The time at which a server allows the next request, from `Retry-After` (RFC 9110 §10.2.3).
 enum RetryAfter: Equatable {
-    /// The next request is allowed after this time.
     case wait(Duration)
-    /// The next request is allowed at this date.
     case date(HTTPDate)
 
-    /// The longest wait that is represented: longer waits are 68 years.
+    /// The maximum wait, 68 years. Longer waits are reduced to it.
     private static let longestWait = Duration.seconds(Int64(Int32.max))
 
-    /// Reads a field's value: digits, or an HTTP date; `nil` for anything else.
+    /// Parses a field's value, digits or an HTTP date. Returns `nil` for anything else.
     init?(_ text: String, now: HTTPDate) {
         if !text.isEmpty, text.utf8.allSatisfy({ (0x30...0x39).contains($0) }) {
             self = .wait(Int64(text).map { min(.seconds($0), Self.longestWait) } ?? Self.longestWait)
@@ -33,11 +31,11 @@ enum RetryAfter: Equatable {
 }
 
 extension HTTPFields {
-    /// Returns the wait that the server requests; `nil` if it requests none, or the field is invalid.
+    /// Returns the wait that the server requests, or `nil` if the field is absent or invalid.
     ///
-    /// A date that has passed is no wait. A date is compared with the server's own `Date`, if there is one, so that a
-    /// device with a wrong clock waits as long as any other. Of several fields, which RFC 9110 does not allow, the
-    /// longest wait counts.
+    /// A date in the past means no wait. A date is compared with the server's own `Date`, if present, so that a device
+    /// with a wrong clock waits just as long. If there are several fields, which RFC 9110 does not allow, the longest
+    /// wait counts.
     ///
     /// - Parameter now: The device's date.
     func retryAfter(now date: Date) -> Duration? {
@@ -53,7 +51,8 @@ extension HTTPFields {
 }
 
 extension Response {
-    /// Returns the wait that the server, or the service in its envelope, requests; `nil` if neither requests one.
+    /// Returns the wait that the server requests, in the header field or in the service's envelope. Returns `nil` if it
+    /// requests none.
     func retryAfter(now: Date) -> Duration? {
         if let wait = verdict?.retryAfter { return max(.zero, wait) }
         return head.headerFields.retryAfter(now: now)

@@ -1,10 +1,9 @@
 import Synchronization
 
-/// Reports sign-ins, sign-outs and changes of settings to parts that the layer does not know, such as an action log.
+/// Notifies parts that the layer does not know, such as an action log, of sign-ins, sign-outs and changes of settings.
 final class ServiceChanges: Sendable {
     private struct State {
         var readers: [UInt64: AsyncStream<Void>.Continuation] = [:]
-        /// Numbers the readers.
         var count: UInt64 = 0
     }
 
@@ -15,8 +14,8 @@ final class ServiceChanges: Sendable {
         for reader in state.withLock({ Array($0.readers.values) }) { reader.finish() }
     }
 
-    /// Returns a sequence with an element for one or more changes since the last element. It ends when the layer is
-    /// released or the reading task is cancelled.
+    /// Returns a sequence with an element for each change. Changes in quick succession may share one element. The
+    /// sequence ends when the layer is released or the reading task is cancelled.
     func changes() -> AsyncStream<Void> {
         let (changes, reader) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
         let number = state.withLock { state in

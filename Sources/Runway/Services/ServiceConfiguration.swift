@@ -1,24 +1,23 @@
 import HTTPTypes
 
-/// A service as a layer uses it for a while: its settings, and the base URL read from them once.
+/// An unchangeable copy of a service's settings, with the base URL parsed from them.
 ///
-/// Every call uses the configuration at the time when it is made: a later change does not affect calls in flight.
+/// Every call uses the configuration of the time at which it is made. A later change does not affect calls in flight.
 final class ServiceConfiguration: Sendable {
     let service: any APIService.Type
     let settings: ServiceSettings
-    /// The session of ``ServiceSettings/account``.
     let session: AccountSession
-    /// The reason why the account that was signed in when the app ended is not known, until an account signs in or out;
-    /// otherwise `nil`.
+    /// The reason why the last signed-in account could not be restored after a launch; otherwise `nil`. It is also
+    /// `nil` after an account has signed in or out.
     let accountProblem: NetworkError?
     let baseURL: Result<BaseURL, NetworkError>
-    /// The service's own transport; `nil` if it uses the layer's.
+    /// The service's own transport; `nil` if the layer's transport is used.
     let transport: TransportLink?
-    /// The fields that authenticate its requests: those that the service declares, and those that its credentials set.
+    /// The fields that authenticate the service's requests. The service declares them, or its credentials set them.
     let authenticatingFields: Set<HTTPField.Name>
-    /// Distinguishes calls with this configuration from those with others, before their requests are made.
+    /// Distinguishes calls under this configuration from calls under other ones, before their requests are created.
     let callIdentity: ServiceIdentity
-    /// Distinguishes requests with this configuration, once they are made, from those with others.
+    /// Distinguishes requests under this configuration from requests under other ones, after they are created.
     let requestIdentity: ServiceIdentity
 
     init(
@@ -31,7 +30,7 @@ final class ServiceConfiguration: Sendable {
         self.session = session
         baseURL = Result { () throws(NetworkError) in try settings.baseURL(of: service) }
         transport = settings.transport.map(TransportLink.init)
-        // A name that no field can have is of no request.
+        // An invalid name is ignored, because no request can contain such a field.
         let declared = Set(settings.authenticatingFields.compactMap { HTTPField.Name($0) })
         authenticatingFields = declared.union(service.credentials?.fields ?? [])
         callIdentity = ServiceIdentity(settings, of: service, at: try? baseURL.get())

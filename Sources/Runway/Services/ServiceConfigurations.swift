@@ -2,17 +2,17 @@ import Synchronization
 
 /// The configurations of a layer's services, and the sessions of their accounts.
 ///
-/// The account of a service and the end of its last session change together, under one lock.
+/// One lock guards both, so that the account of a service changes at the same time as its last session ends.
 final class ServiceConfigurations: Sendable {
     private struct Entry {
         var configuration: ServiceConfiguration
-        /// The session of calls that are made while no account is signed in.
+        /// The session for calls that are made while no account is signed in.
         var anonymous: AccountSession
-        /// The sessions that are not over, by account. They are weak: calls, configurations and tokens in memory hold
-        /// them, which limits their number.
+        /// The sessions that have not ended, by account. The references are weak. Calls, configurations and tokens in
+        /// memory retain the sessions, which limits their number.
         var sessions: [String: WeakSession] = [:]
 
-        /// Returns the session of an account that has not ended, or a new one.
+        /// Returns the account's session that has not ended, or creates one.
         mutating func session(of account: String?) -> AccountSession {
             guard let account else { return anonymous }
             if let session = sessions[account]?.session { return session }
@@ -28,24 +28,24 @@ final class ServiceConfigurations: Sendable {
     }
 
     private let accounts: SignedInAccounts
-    /// Guards the settings of the services and the accounts that are signed in to them.
+    /// Guards the settings of the services, and their signed-in accounts.
     private let entries = Mutex<[ObjectIdentifier: Entry]>([:])
 
     init(_ accounts: SignedInAccounts) { self.accounts = accounts }
 
-    /// The transports of services that have their own.
+    /// The transports of services that do not use the layer's transport.
     var transports: [any Transport] {
         entries.withLock { $0.values.compactMap(\.configuration.settings.transport) }
     }
 
-    /// Returns the configuration for calls that are made now. If the account that was signed in at the app's last end
-    /// could not be read, it is read again.
+    /// Returns the current configuration of a service. If the last signed-in account could not be restored before,
+    /// tries again.
     func configuration<Service: APIService>(of service: Service.Type) -> ServiceConfiguration {
         let key = ObjectIdentifier(service)
         let known = entries.withLock { $0[key]?.configuration }
         if let known, known.accountProblem == nil { return known }
-        // Created outside the lock, since a service's description and a token store are code of the app. If two are
-        // created at once, the first counts.
+        // The settings are created outside the lock, because a service's declaration and a token store are the app's
+        // code. If two threads create them at the same time, the first result is used.
         var settings = known?.settings ?? ServiceSettings(service)
         let problem = restoreAccount(of: service, in: &settings)
         if let known {
@@ -83,9 +83,9 @@ final class ServiceConfigurations: Sendable {
         }
     }
 
-    /// Sets the account that was signed in to a service when the app ended, in the environment of the settings.
+    /// Restores the account that was signed in to a service when the app ended, for the environment in the settings.
     ///
-    /// - Returns: The reason why it can't be read; `nil` if it was.
+    /// - Returns: The reason why the account can't be read; `nil` if it was read.
     private func restoreAccount(
         of service: any APIService.Type, in settings: inout ServiceSettings
     ) -> NetworkError? {
@@ -94,7 +94,7 @@ final class ServiceConfigurations: Sendable {
         return if case .failure(let error) = stored { error } else { nil }
     }
 
-    /// Returns the session of an account that has not ended, or a new one.
+    /// Returns the account's session that has not ended, or creates one.
     func session<Service: APIService>(of account: String?, at service: Service.Type) -> AccountSession {
         _ = configuration(of: service)
         return entries.withLock { $0[ObjectIdentifier(service)]?.session(of: account) }
@@ -103,7 +103,7 @@ final class ServiceConfigurations: Sendable {
 
     /// Uses an account's session for later calls, and stores the account for the next launch.
     ///
-    /// - Returns: The pending change of the store; `nil` if the session has ended.
+    /// - Returns: The pending change of the token store, or `nil` if the session has ended.
     func enter<Service: APIService>(
         _ session: AccountSession, of service: Service.Type
     ) -> Task<Result<Void, any Error>, Never>? {
@@ -113,7 +113,7 @@ final class ServiceConfigurations: Sendable {
             var settings = known.settings
             settings.account = session.account
             let changed = ServiceConfiguration(settings, of: service, in: session)
-            // The next anonymous session is a new one, so that the app can be notified of a needed login again.
+            // The next anonymous session must be a new one, so that the app can be notified of a needed login again.
             if replace(
                 known, by: changed, anonymous: AccountSession(account: nil), then: { write = storeAccount(of: changed) }
             ) {
@@ -123,21 +123,21 @@ final class ServiceConfigurations: Sendable {
         return nil
     }
 
-    /// Ends the session of the account that is signed in to a service; returns `nil` if none is. No account is signed
-    /// in at the next launch.
+    /// Ends the session of the account that is signed in to a service. At the next launch no account is signed in.
+    /// Returns `nil` if no account was signed in.
     ///
-    /// - Returns: The configuration of calls so far, and the pending change of the store.
+    /// - Returns: The configuration of earlier calls, and the pending change of the token store.
     func leave<Service: APIService>(
         _ service: Service.Type, cancellingCalls: Bool
     ) -> (configuration: ServiceConfiguration, write: Task<Result<Void, any Error>, Never>?)? {
         var write: Task<Result<Void, any Error>, Never>?
         while true {
             let known = configuration(of: service)
-            // An account that can't be read is not restored later either.
+            // If the account could not be read, the sign-out also prevents it from being restored later.
             guard known.settings.account != nil || known.accountProblem != nil else { return nil }
             var settings = known.settings
             settings.account = nil
-            // The account may have been set without a sign-in, so that the last anonymous session is not over.
+            // The account may have been set without a sign-in, so the last anonymous session may not have ended.
             let anonymous = AccountSession(account: nil)
             let changed = ServiceConfiguration(settings, of: service, in: anonymous)
             if replace(
@@ -149,13 +149,14 @@ final class ServiceConfigurations: Sendable {
         }
     }
 
-    /// Stores the signed-in account for the next launch. Called under the lock, so that the changes reach the store in
-    /// their order.
+    /// Stores the signed-in account for the next launch. Must be called under the lock, so that changes reach the store
+    /// in order.
     private func storeAccount(of changed: ServiceConfiguration) -> Task<Result<Void, any Error>, Never> {
         accounts.store(changed.settings.account, changed.service.name, changed.settings.environment.name)
     }
 
-    /// Replaces a configuration; returns `false` if it is no longer in use, or the session of the new one has ended.
+    /// Replaces a configuration. Returns `false` if it is no longer in use, or if the session of the new configuration
+    /// has ended.
     private func replace(
         _ known: ServiceConfiguration, by changed: ServiceConfiguration, anonymous: AccountSession? = nil,
         ending ended: AccountSession? = nil, cancellingCalls: Bool = false, then store: () -> Void = {}
@@ -165,7 +166,8 @@ final class ServiceConfigurations: Sendable {
             guard entries[key]?.configuration === known, !changed.session.isOver else { return false }
             entries[key]?.configuration = changed
             if let anonymous {
-                // A cookie that an earlier anonymous call sets later would outlive the sign-out that clears the anonymous jar.
+                // Without this, an earlier anonymous call could set a cookie later. The cookie would outlive the
+                // sign-out, which clears the anonymous jar.
                 entries[key]?.anonymous.end(cancellingCalls: false)
                 entries[key]?.anonymous = anonymous
             }

@@ -9,22 +9,22 @@
 /// }
 /// ```
 public struct ServiceEnvironment: Hashable, Sendable, CustomStringConvertible, ExpressibleByStringLiteral {
-    /// The name, as records and errors show it.
+    /// The name of the environment in records and errors.
     public let name: String
 
-    /// The environment for unfinished versions.
+    /// The environment for versions under development.
     public static let development = ServiceEnvironment("development")
-    /// The environment for testing a release before it is published.
+    /// The environment for tests before a release.
     public static let releaseCandidate = ServiceEnvironment("release candidate")
     /// The environment for the users of the app.
     public static let release = ServiceEnvironment("release")
 
-    /// Names an environment in addition to the three above.
+    /// Creates a further environment in addition to the predefined ones.
     public init(_ name: String) { self.name = name }
 
-    /// Names an environment in addition to the three above, by a literal.
+    /// Creates a further environment from a literal.
     public init(stringLiteral name: String) { self.name = name }
 
-    /// The name.
+    /// The name of the environment.
     public var description: String { name }
 }

@@ -1,20 +1,19 @@
-/// The part of a service's settings on which its responses depend.
+/// Identifies the settings of a service on which its responses depend.
 final class ServiceIdentity: Sendable {
     let service: any APIService.Type
     let environment: ServiceEnvironment
     let account: String?
-    /// Service, environment and account; for calls also the base URL, and the parameters and header fields common to
-    /// them.
+    /// The service, the environment and the account. For calls also the base URL, and the common parameters and header
+    /// fields.
     let form: [UInt8]
-    /// The hash of all that.
     let digest: Int
 
-    /// The identity for complete requests, which contain their target and all their fields.
+    /// Creates the identity for complete requests, which contain their target and all their fields.
     convenience init(_ settings: ServiceSettings, of service: any APIService.Type) {
         self.init(settings, of: service) { _ in }
     }
 
-    /// Creates the identity of calls with these settings.
+    /// Creates the identity for calls with these settings.
     convenience init(_ settings: ServiceSettings, of service: any APIService.Type, at baseURL: BaseURL?) {
         self.init(settings, of: service) { form in
             form.add(baseURL?.scheme ?? "")
@@ -34,7 +33,7 @@ final class ServiceIdentity: Sendable {
         var form = CanonicalForm()
         form.add(service.name)
         form.add(environment.name)
-        // An account without a name is not the same as none.
+        // An account with an empty name must differ from no account.
         form.add(account.map { "=\($0)" } ?? "")
         complete(&form)
         self.form = form.bytes
@@ -44,7 +43,7 @@ final class ServiceIdentity: Sendable {
 
 extension ServiceIdentity: Equatable {
     static func == (lhs: ServiceIdentity, rhs: ServiceIdentity) -> Bool {
-        // Calls between two changes of the settings share one.
+        // All calls between two changes of the settings share one object.
         lhs === rhs || lhs.service == rhs.service && lhs.form == rhs.form
     }
 }

@@ -11,54 +11,55 @@
 /// }
 /// ```
 public struct ServiceSettings: Sendable {
-    /// The environment whose base URL calls go to. The default is the service's ``APIService/initialEnvironment``.
+    /// The environment whose base URL calls use. The default is the service's ``APIService/initialEnvironment``.
     public var environment: ServiceEnvironment
     /// The base URL of each environment. The default is the service's ``APIService/environments``.
     public var baseURLs: [ServiceEnvironment: String]
-    /// Parameters that go with every call; the endpoint's own win where names are equal. The default is the service's
+    /// Parameters of every call. The endpoint's parameters win if names are equal. The default is the service's
     /// ``APIService/commonParameters``, which are empty unless the service defines them.
     public var commonParameters: Parameters
-    /// Returns further parameters of one call, evaluated once for each call. The default calls the service's
+    /// Returns further parameters of one call. Called once for each call. The default calls the service's
     /// ``APIService/makeCommonParameters()``, which returns none unless it is implemented.
     public var makeCommonParameters: @Sendable () -> Parameters
     /// The names of common parameters that cache keys omit. The default is the service's
     /// ``APIService/unkeyedParameters``, which are empty by default.
     public var unkeyedParameters: Set<String>
-    /// Header fields that go with every call; the endpoint's own win where names are equal. The default is the
-    /// service's ``APIService/commonHeaders``, which are empty unless the service defines them.
+    /// Header fields of every call. The endpoint's fields win if names are equal. The default is the service's
+    /// ``APIService/commonHeaders``, which are empty unless the service defines them.
     public var commonHeaders: [String: String]
     /// The names of further request fields that identify the sender of a request. The default is the service's
     /// ``APIService/authenticatingFields``, which are empty by default.
     public var authenticatingFields: Set<String>
-    /// The longest that a call may take if its endpoint names no deadline. The default is the service's
-    /// ``APIService/deadline``, which is 60 s unless it says otherwise.
+    /// The maximum time of a call whose endpoint sets no deadline. The default is the service's
+    /// ``APIService/deadline``, which is 60 s unless the service defines it.
     public var deadline: Duration
-    /// The transport of this service; `nil` uses the layer's own. The default is the result of the service's
-    /// ``APIService/makeTransport()``, which is `nil` unless it is implemented.
+    /// The transport of this service. With `nil`, the layer's transport is used. The default is the result of the
+    /// service's ``APIService/makeTransport()``, which is `nil` unless it is implemented.
     public var transport: (any Transport)?
-    /// The policy that merges concurrent requests into one; `nil` merges none. The default is the service's
-    /// ``APIService/merging``, which is `nil` by default.
+    /// The policy for merging concurrent requests into one; `nil` merges none. The default is the service's
+    /// ``APIService/merging``, which is `nil` unless the service defines it.
     public var merging: MergePolicy?
-    /// The policy that compresses bodies of requests; `nil` compresses none. The default is the service's
-    /// ``APIService/compression``, which is `nil` by default.
+    /// The policy for compressing request bodies; `nil` compresses none. The default is the service's
+    /// ``APIService/compression``, which is `nil` unless the service defines it.
     public var compression: CompressionPolicy?
     /// Whether requests may go to any host without TLS. The default is the service's ``APIService/allowsPlainHTTP``.
     public var allowsPlainHTTP: Bool
-    /// Whether hosts that require TLS receive no request without it from then on (RFC 6797). The default is the
-    /// service's ``APIService/remembersStrictTransport``, which is `false` unless it says otherwise.
+    /// Whether the layer respects `Strict-Transport-Security` (RFC 6797). Hosts that have sent this field then receive
+    /// no request without TLS. The default is the service's ``APIService/remembersStrictTransport``, which is `false`
+    /// unless the service defines it.
     public var remembersStrictTransport: Bool
-    /// Whether cookies are stored and sent. The default is the service's ``APIService/cookies``, which is
-    /// ``CookiePolicy/off`` unless it says otherwise.
+    /// Determines whether cookies are stored and sent. The default is the service's ``APIService/cookies``, which is
+    /// ``CookiePolicy/off`` unless the service defines it.
     public var cookies: CookiePolicy
     /// The account of the calls; `nil` if they are made without an account. Data that is stored for one account is
     /// never used for another.
     ///
     /// The default is the account that was signed in when the app ended, in this ``environment``, if the layer's
-    /// ``TokenStore`` has stored it, and otherwise `nil`. An account that the app sets applies to this launch,
-    /// whichever account was signed in; ``NetworkLayer/signIn(_:to:)`` and ``NetworkLayer/signOut(of:cancelling:)`` set
-    /// and store it.
+    /// ``TokenStore`` has stored it; otherwise `nil`. If the app sets an account, it applies to this launch, regardless
+    /// of the stored one. ``NetworkLayer/signIn(_:to:)`` and ``NetworkLayer/signOut(of:cancelling:)`` set and store the
+    /// account.
     public var account: String? { didSet { isAccountRestored = false } }
-    /// Whether the account is the token store's, since no other has been set.
+    /// Whether the account was restored from the token store and not set since.
     private(set) var isAccountRestored = true
 
     init<Service: APIService>(_ service: Service.Type) {
@@ -78,13 +79,13 @@ public struct ServiceSettings: Sendable {
         cookies = service.cookies
     }
 
-    /// Sets the account that was signed in when the app ended.
+    /// Restores the account that was signed in when the app ended.
     mutating func restore(account: String?) {
         self.account = account
         isAccountRestored = true
     }
 
-    /// Returns the base URL of calls now.
+    /// Returns the current base URL.
     ///
     /// - Throws: ``NetworkError/Kind/invalidConfiguration`` if the environment is unknown or its URL is invalid.
     func baseURL(of service: any APIService.Type) throws(NetworkError) -> BaseURL {

@@ -1,11 +1,9 @@
-/// Reads and stores which account is signed in to a service, by the names of the service and of its environment.
-///
-/// The store of the access tokens is behind it.
+/// Reads and stores which account is signed in to a service. The names of the service and of its environment identify
+/// the entry. The data are in the access token store.
 struct SignedInAccounts: Sendable {
-    /// Returns the account that was signed in when the app ended; `nil` if none was. Reads at once.
+    /// Returns the account that was signed in when the app ended, or `nil` if none was signed in. Returns immediately.
     let restored: @Sendable (_ service: String, _ environment: String) -> Result<String?, NetworkError>
-    /// Stores the account for the next launch, after all earlier changes, and returns the pending change. It returns
-    /// immediately.
+    /// Stores the account for the next launch, after all earlier changes. Returns immediately, with the pending change.
     let store:
         @Sendable (_ account: String?, _ service: String, _ environment: String) -> Task<Result<Void, any Error>, Never>
 }

@@ -3,9 +3,9 @@
     import Foundation
 
     /// Reports the generation of the mobile network that the system uses for data.
-    // Unchecked: the system's object is not declared Sendable. It only reads, and nothing here changes after the start.
+    // Unchecked: the system's class is not declared Sendable, but it only reads, and nothing here changes after the
+    // start.
     final class CellularRadio: @unchecked Sendable {
-        /// The generation of each radio access technology.
         private static let generations = [
             CTRadioAccessTechnologyGPRS: 2, CTRadioAccessTechnologyEdge: 2, CTRadioAccessTechnologyCDMA1x: 2,
             CTRadioAccessTechnologyWCDMA: 3, CTRadioAccessTechnologyHSDPA: 3, CTRadioAccessTechnologyHSUPA: 3,
@@ -17,7 +17,7 @@
         private let info = CTTelephonyNetworkInfo()
         private let observer: any NSObjectProtocol
 
-        /// Starts to watch; `onChange` is called after every change of technology, on any thread.
+        /// Starts to observe. `onChange` is called after every change of technology, on any thread.
         init(onChange: @escaping @Sendable () -> Void) {
             observer = NotificationCenter.default.addObserver(
                 forName: .CTServiceRadioAccessTechnologyDidChange, object: nil, queue: nil
@@ -26,9 +26,9 @@
 
         deinit { NotificationCenter.default.removeObserver(observer) }
 
-        /// The generation now; `nil` without service, or for a technology that is newer than this code.
+        /// The current generation; `nil` without service, or if this code does not know the technology.
         var generation: Int? {
-            // Without the service for data, as with one SIM that the system does not name, the only one counts.
+            // With a single SIM, the system may not name the service for data. Then the only known technology is used.
             let technologies = info.serviceCurrentRadioAccessTechnology ?? [:]
             let technology =
                 info.dataServiceIdentifier.map { technologies[$0] }

@@ -1,40 +1,40 @@
 /// The kind and the properties of the network that the device uses.
 public struct NetworkStatus: Sendable, Hashable, CustomStringConvertible {
-    /// The way in which the device is connected to the network.
+    /// The kind of connection between the device and the network.
     public enum Link: String, Sendable, Hashable {
-        /// A cable.
+        /// A wired network, such as Ethernet.
         case wired
-        /// Wi-Fi.
+        /// A Wi-Fi network.
         case wifi
         /// A mobile network.
         case cellular
-        /// No link: no host can be reached.
+        /// There is no network, so no host can be reached.
         case none
-        /// The link is not known. Hosts are assumed to be reachable.
+        /// The kind of connection is unknown. Hosts are assumed to be reachable.
         case unknown
     }
 
-    /// The way in which the device is connected to the network.
+    /// The kind of connection between the device and the network.
     public var link: Link
-    /// Whether bytes may cost the user money, for example on a mobile network.
+    /// Whether sending or receiving bytes may cost the user money, as on a mobile network. The default is `false`.
     public var isExpensive: Bool
-    /// Whether the user wants little data to be sent, as in Low Data Mode.
+    /// Whether the user wants little data to be used, as in Low Data Mode. The default is `false`.
     public var isConstrained: Bool
     /// An identifier that distinguishes this network from others of its kind, such as the address of its gateway; `nil`
-    /// if it is not known. Measurements of the addresses of hosts are stored for each network separately.
+    /// if it is unknown. Measurements of host addresses are stored separately for each network.
     public var identity: String?
 
-    /// The generation of a mobile network, from 2 to 5; `nil` for any other link, or if the system does not report it.
-    /// Measurements are stored for each generation separately. A change of the generation does not count as a change of
-    /// network: connections stay in use.
+    /// The generation of a mobile network, from 2 to 5; `nil` for other networks, or if the system does not report it.
+    /// Measurements are stored separately for each generation. A change of the generation is not a change of network,
+    /// so connections stay in use.
     public var generation: Int?
 
-    /// Creates the status of a network, for a test or a source of the app's own.
+    /// Creates the status of a network, for a test or an app's own source.
     ///
     /// - Parameters:
-    ///   - link: The way in which the device is connected to the network.
-    ///   - isExpensive: Whether bytes may cost the user money.
-    ///   - isConstrained: Whether the user wants little data to be sent.
+    ///   - link: The kind of connection between the device and the network.
+    ///   - isExpensive: Whether sending or receiving bytes may cost the user money.
+    ///   - isConstrained: Whether the user wants little data to be used.
     ///   - identity: An identifier that distinguishes this network from others of its kind.
     ///   - generation: The generation of a mobile network.
     public init(
@@ -48,21 +48,21 @@ public struct NetworkStatus: Sendable, Hashable, CustomStringConvertible {
         self.generation = generation
     }
 
-    /// A cable.
+    /// A wired network, such as Ethernet.
     public static let wired = NetworkStatus(.wired)
-    /// Wi-Fi.
+    /// A Wi-Fi network.
     public static let wifi = NetworkStatus(.wifi)
-    /// A mobile network, whose bytes may cost money.
+    /// A mobile network that is expensive: bytes may cost the user money.
     public static let cellular = NetworkStatus(.cellular, isExpensive: true)
-    /// No network.
+    /// The status without a network.
     public static let none = NetworkStatus(.none)
-    /// An unknown network.
+    /// The status while the network is unknown.
     public static let unknown = NetworkStatus(.unknown)
 
-    /// Whether a call may reach its host: `false` only if there is no network.
+    /// Whether hosts may be reachable; `false` only if there is no network.
     public var isReachable: Bool { link != .none }
 
-    /// The link's name, its generation, and whether it is expensive or constrained.
+    /// The name of the link, the generation, and whether the network is expensive or constrained.
     public var description: String {
         link.rawValue + (generation.map { " \($0)G" } ?? "") + (isExpensive ? ", expensive" : "")
             + (isConstrained ? ", constrained" : "")

@@ -1,18 +1,17 @@
 import Synchronization
 
-/// A layer's view of its network status: reports changes, and lets calls wait for a network.
+/// Observes the network status for a layer: reports changes, and lets calls wait for a network.
 final class NetworkStatusMonitor: Sendable {
     private struct State {
         /// The status that was reported last.
         var reported: NetworkStatus
-        /// Whether a thread is reporting now.
+        /// Whether a thread is reporting a change.
         var isReporting = false
-        /// The number of times that the source reported a change.
+        /// The number of changes that the source has reported.
         var reportCount: UInt64 = 0
         var waiting: [UInt64: CheckedContinuation<WaitEnd, Never>] = [:]
-        /// The streams of ``NetworkStatusMonitor/statuses()``.
         var readers: [UInt64: AsyncStream<NetworkStatus>.Continuation] = [:]
-        /// Numbers the waiters and the readers.
+        /// The number of waiters and readers so far, which also numbers them.
         var count: UInt64 = 0
         var observation: NetworkStatusObservation?
     }
@@ -30,20 +29,19 @@ final class NetworkStatusMonitor: Sendable {
         for reader in state.withLock({ Array($0.readers.values) }) { reader.finish() }
     }
 
-    /// The number of calls that wait for a network.
     var waitingCount: Int { state.withLock { $0.waiting.count } }
 
-    /// The status now, from the source itself.
+    /// The current status, read from the source.
     var current: NetworkStatus { source.current }
 
-    /// Starts to watch; `onChange` is called once for every change.
+    /// Starts to observe. `onChange` is called once for every change.
     func start(onChange: @escaping @Sendable (NetworkStatus) -> Void) {
         let observation = source.observe { [weak self] in self?.follow(onChange) }
         state.withLock { $0.observation = observation }
     }
 
     private func follow(_ onChange: (NetworkStatus) -> Void) {
-        // One thread reports at a time; otherwise the older of two statuses could be reported last.
+        // Only one thread reports at a time. Otherwise the older of two statuses could be reported last.
         let isReporting = state.withLock { state in
             state.reportCount += 1
             defer { state.isReporting = true }
@@ -56,20 +54,22 @@ final class NetworkStatusMonitor: Sendable {
         }
     }
 
-    /// Returns the status to report and the waiters to resume; `nil`, which ends the reporting, if nothing is new.
+    /// Returns the status to report and the waiters to resume, or `nil` if nothing has changed, which ends the
+    /// reporting.
     private func nextReport() -> (NetworkStatus, [CheckedContinuation<WaitEnd, Never>])? {
         while true {
             let reportCount = state.withLock { $0.reportCount }
             let status = source.current
             let (isNew, isOver, released) = state.withLock { state in
                 guard state.reported != status else {
-                    // A report that arrived after the status was read requires this thread to read it again.
+                    // If a report arrived after the status was read, this thread must read the status again.
                     let isOver = state.reportCount == reportCount
                     if isOver { state.isReporting = false }
                     return (false, isOver, [CheckedContinuation<WaitEnd, Never>]())
                 }
                 state.reported = status
-                // Under the lock, as in ``statuses()``: no reader gets an older status after a newer one.
+                // This happens under the lock, like the start of ``statuses()``, so that no reader receives an older
+                // status after a newer one.
                 for reader in state.readers.values { reader.yield(status) }
                 guard status.isReachable else { return (true, false, []) }
                 defer { state.waiting = [:] }
@@ -80,7 +80,7 @@ final class NetworkStatusMonitor: Sendable {
         }
     }
 
-    /// Returns the status that was reported last, then every later one, until the monitor is released.
+    /// Yields the last reported status, followed by every later one, until the monitor is released.
     func statuses() -> AsyncStream<NetworkStatus> {
         let (statuses, reader) = AsyncStream.makeStream(of: NetworkStatus.self, bufferingPolicy: .bufferingNewest(1))
         let number = state.withLock { state in
@@ -97,7 +97,7 @@ final class NetworkStatusMonitor: Sendable {
 
     /// Waits until there is a network.
     ///
-    /// - Parameter maximumCount: The most calls that may wait; later ones are refused.
+    /// - Parameter maximumCount: The maximum number of waiting calls. Further calls are refused.
     func waitUntilReachable(_ flight: Flight, maximumCount: Int) async -> WaitEnd {
         let number = state.withLock { state in
             state.count += 1
@@ -110,7 +110,7 @@ final class NetworkStatusMonitor: Sendable {
                 return true
             }
             guard isEnqueued else { return .refused }
-            // Read after the waiter is enqueued, so that no change is missed between the two.
+            // The status is read after the waiter is enqueued, so that no change in between is missed.
             if source.current.isReachable { end(number, .granted) }
             return nil
         } leave: { [weak self] end in

@@ -1,25 +1,25 @@
-/// Reports which network the device has.
+/// Reports the device's current network.
 ///
-/// Pass one to a layer's initialiser. ``SettableNetworkStatus`` is for tests, and for apps that detect the network
+/// Pass a source to a layer's initialiser. Use ``SettableNetworkStatus`` in tests, and in apps that detect the network
 /// themselves.
 public protocol NetworkStatusSource: Sendable {
-    /// The status now. The implementation must return at once: it is called before every call.
+    /// The current status. The implementation must return immediately, because it is called before every call.
     var current: NetworkStatus { get }
 
-    /// Calls `onChange` after every change of ``current``, on any thread, until the observation is released.
+    /// Calls `onChange` after every change of ``current``, on any thread, until the returned observation is released.
     ///
-    /// The implementation must not hold a lock while it calls `onChange`. It may also call it if nothing changed, but
-    /// must not omit a call: the layer would then work with a status that is no longer true.
+    /// The implementation must not hold a lock while it calls `onChange`. Calls without a change are allowed. But a
+    /// missing call would leave the layer with an outdated status.
     func observe(_ onChange: @escaping @Sendable () -> Void) -> NetworkStatusObservation
 }
 
-/// Registers an observer of a ``NetworkStatusSource`` until it is released.
+/// Represents an observer of a ``NetworkStatusSource``. The observer is removed when this object is released.
 public final class NetworkStatusObservation: Sendable {
     private let onEnd: @Sendable () -> Void
 
-    /// Lets a source of your own remove its observer when the observation is released.
+    /// Creates an observation, for your own ``NetworkStatusSource``.
     ///
-    /// - Parameter onEnd: Called once, when it is released; removes the observer.
+    /// - Parameter onEnd: Removes the observer. Called once, when the observation is released.
     public init(onEnd: @escaping @Sendable () -> Void) { self.onEnd = onEnd }
 
     deinit { onEnd() }

@@ -1,8 +1,8 @@
 /// Decides whether a change of the status means that the device is on another network.
 package struct NetworkTrack: Sendable {
-    /// The last status that was one of a network.
+    /// The last status with a network.
     private var last: NetworkStatus
-    /// Whether there was no network since.
+    /// Whether there was no network at some time after `last`.
     private var wasCut: Bool
 
     package init(_ status: NetworkStatus) {
@@ -12,7 +12,7 @@ package struct NetworkTrack: Sendable {
 
     /// Records a status.
     ///
-    /// - Returns: Whether earlier connections may be broken.
+    /// - Returns: Whether existing connections may be broken.
     package mutating func record(_ status: NetworkStatus) -> Bool {
         guard status.isReachable else {
             wasCut = true
@@ -23,7 +23,7 @@ package struct NetworkTrack: Sendable {
             wasCut = false
         }
         if wasCut { return true }
-        // A network that was unknown before has not changed, and neither has one whose cost changes.
+        // If the network was unknown before, or if only its cost has changed, the network is the same.
         return last.link != .unknown && (last.link != status.link || last.identity != status.identity)
     }
 }

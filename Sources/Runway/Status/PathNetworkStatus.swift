@@ -27,13 +27,13 @@
             private let radio: CellularRadio
         #endif
 
-        /// Starts to watch.
+        /// Creates a source that observes the system's network paths.
         public init() {
             let queue = DispatchQueue(label: "runway.network-status")
             #if os(iOS) && !targetEnvironment(macCatalyst)
-                // Weak, since the monitor retains its handler, and the handler retains the radio.
+                // The reference is weak because the monitor retains its handler, and the handler retains the radio.
                 let radio = CellularRadio { [weak monitor] in
-                    // On the queue of the paths, so that no older status is set after a newer one.
+                    // The update runs on the queue of the paths, so that no older status is set after a newer one.
                     queue.async { [monitor] in if let monitor { monitor.pathUpdateHandler?(monitor.currentPath) } }
                 }
                 self.radio = radio
@@ -53,15 +53,16 @@
         /// The last status that the system reported.
         public var current: NetworkStatus { status.current }
 
-        /// Calls `onChange` after every report that differs from the previous one, on a queue of its own.
+        /// Calls `onChange` on a private queue after every report that differs from the previous one.
         public func observe(_ onChange: @escaping @Sendable () -> Void) -> NetworkStatusObservation {
             status.observe(onChange)
         }
     }
 
     extension NetworkStatus {
-        /// The link of an unsatisfied path. On watchOS the path of an app that neither streams audio nor makes calls is
-        /// never satisfied, although its sessions reach their hosts (Apple's technical note TN3135).
+        /// The link that is assumed if the path is unsatisfied. On watchOS the path of most apps is never satisfied,
+        /// although their sessions reach their hosts (Apple's technical note TN3135). The exceptions are apps that
+        /// stream audio or make calls.
         private static var linkWithoutPath: Link {
             #if os(watchOS)
                 .unknown
@@ -70,7 +71,7 @@
             #endif
         }
 
-        /// Creates the status of a path. A path that a connection would have to establish first counts as reachable.
+        /// Creates the status of a path. If the path must first be established by a connection, it counts as reachable.
         fileprivate init(_ path: NWPath) {
             let kinds: [(type: NWInterface.InterfaceType, link: Link)] = [
                 (.wiredEthernet, .wired), (.wifi, .wifi), (.cellular, .cellular),
@@ -85,12 +86,12 @@
         /// Returns an identifier that distinguishes the network of a path from others of the same kind.
         private static func identity(of path: NWPath, over type: NWInterface.InterfaceType) -> String? {
             guard let interface = path.availableInterfaces.first(where: { $0.type == type }) else { return nil }
-            // A mobile network may change its gateway from one place to the next.
+            // A mobile network may change its gateway when the device moves.
             if type == .cellular { return interface.name }
             let gateways = path.gateways.compactMap { endpoint -> NWEndpoint.Host? in
                 if case .hostPort(let host, _) = endpoint { host } else { nil }
             }
-            // The IPv6 gateway is often known later than the IPv4 gateway of the same network.
+            // The IPv6 gateway is often known later than the IPv4 gateway of the same network, so IPv4 is preferred.
             let gateway = gateways.first { if case .ipv4 = $0 { true } else { false } } ?? gateways.first
             return gateway.map { "\($0) on \(interface.name)" } ?? interface.name
         }

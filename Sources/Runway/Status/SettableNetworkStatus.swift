@@ -17,13 +17,13 @@ public final class SettableNetworkStatus: NetworkStatusSource {
     /// Guards the status and the observers of its changes.
     private let state: Mutex<State>
 
-    /// Reports a status until another is set. The default is unknown.
+    /// Creates a source with an initial status, which is unknown by default.
     public init(_ status: NetworkStatus = .unknown) { state = Mutex(State(status: status)) }
 
     /// The status that was set last.
     public var current: NetworkStatus { state.withLock { $0.status } }
 
-    /// Sets the status, and notifies its observers before it returns.
+    /// Sets the status, and notifies the observers before it returns.
     public func set(_ status: NetworkStatus) {
         let observers = state.withLock { state in
             defer { state.status = status }
@@ -32,7 +32,7 @@ public final class SettableNetworkStatus: NetworkStatusSource {
         for observer in observers { observer() }
     }
 
-    /// Calls `onChange` after every change, in the thread that sets it.
+    /// Calls `onChange` after every change, on the thread that sets the status.
     public func observe(_ onChange: @escaping @Sendable () -> Void) -> NetworkStatusObservation {
         let number = state.withLock { state in
             state.count += 1

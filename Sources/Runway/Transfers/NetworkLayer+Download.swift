@@ -67,7 +67,7 @@ extension NetworkLayer {
         }
     }
 
-    /// Makes one call with a request that no endpoint describes, and saves the body of its response, as
+    /// Makes a call with a request that no endpoint describes, and saves the response body, like
     /// ``download(_:to:upTo:options:progress:)``.
     package func download<Service: APIService>(
         _ request: Request, with service: Service.Type, to file: URL, progress: TransferProgress.Report? = nil
@@ -85,14 +85,14 @@ extension NetworkLayer {
         }
     }
 
-    /// - Throws: ``NetworkError/Kind/invalidParameters``.
+    /// - Throws: ``NetworkError/Kind/invalidParameters`` if the URL is not that of a file.
     static func checkDestination(_ file: URL) throws(NetworkError) {
         guard file.isFileURL else {
             throw NetworkError(.invalidParameters, in: .preparing, "The destination is not a file URL.")
         }
     }
 
-    /// Fetches a file in a flight that is not finished afterwards.
+    /// Downloads a file in a flight. The caller must finish the flight.
     func save(
         _ request: Request, to file: URL, upTo maximumByteCount: Int, _ progress: ProgressReporter.Receiver?,
         in flight: Flight
@@ -104,7 +104,7 @@ extension NetworkLayer {
                 .invalidParameters, in: .assembling,
                 "The request has a Range or If-Range field. A download sets them itself.")
         }
-        // A range is counted in the bytes of the coded body, which may be coded otherwise the next time.
+        // A range counts the bytes of the coded body, and the server may code the body differently next time.
         request.head.headerFields[.acceptEncoding] = "identity"
         return try await fileClaims.run(to: file, in: flight) { () throws(NetworkError) in
             try await saveAlone(request, to: file, upTo: maximumByteCount, progress, in: flight)
@@ -127,7 +127,7 @@ extension NetworkLayer {
         return try await download.run(upTo: max(0, maximumByteCount))
     }
 
-    /// Removes the partial files of a download; does nothing if there are none.
+    /// Removes the partial files of a download. Does nothing if there are none.
     ///
     /// - Throws: ``NetworkError/Kind/storage``.
     public func discardPartialDownload(to file: URL) throws(NetworkError) {

@@ -57,7 +57,8 @@ extension NetworkLayer {
         }
     }
 
-    /// Sends a request whose body is reported and extends the deadline, in a flight that is not finished afterwards.
+    /// Sends a request in a flight. The parts of its body are reported, and extend the deadline. The caller must finish
+    /// the flight.
     func sendCounted<E: Endpoint>(
         _ request: Request, for endpoint: E, _ progress: ProgressReporter.Receiver?, in flight: Flight
     ) async throws(NetworkError) -> RawData {
@@ -78,8 +79,8 @@ extension NetworkLayer {
 }
 
 extension NetworkLayer {
-    /// Removes the rest of an interrupted upload: the part on the server, and the record beside the file. Does nothing
-    /// if there is none.
+    /// Removes the remains of an interrupted upload: the part on the server, and the record next to the file. Does
+    /// nothing if there are none.
     ///
     /// - Parameters:
     ///   - endpoint: The endpoint that was called, with the same file.
@@ -104,12 +105,12 @@ extension NetworkLayer {
 }
 
 extension RequestBody {
-    /// The size of the parts in which a body in memory is passed to the wire: 128 KiB.
+    /// The size of the parts in which a body in memory is passed to the transport: 128 KiB.
     private static let partByteCount = 128 << 10
 
-    /// Returns this body, whose parts extend the deadline and are reported as the wire takes them.
+    /// Returns this body with counted parts: they extend the deadline, and are reported when the transport takes them.
     ///
-    /// - Parameter original: The body to read without being counted; by default this one.
+    /// - Parameter original: The body to use if nothing should be counted. The default is this body.
     fileprivate func counted(
         in flight: Flight, _ progress: ProgressReporter?, original: RequestBody? = nil
     ) -> RequestBody {
@@ -131,7 +132,7 @@ extension RequestBody {
                 var parts = stream.makeAsyncIterator()
                 var taken = 0
                 return {
-                    // A consumer that asks for another part has consumed the ones before.
+                    // If the consumer asks for another part, it has consumed the parts before.
                     progress?.report(taken, of: byteCount, isUrgent: taken == 0)
                     if taken > 0 { flight.extendDeadline() }
                     let part = try await parts.next()

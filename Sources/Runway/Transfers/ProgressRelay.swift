@@ -1,17 +1,16 @@
 import Synchronization
 
-/// Carries the progress of one transfer to the main actor, at most thirty times a second. Of reports that come faster,
-/// the newest counts.
+/// Passes the progress of one transfer to the main actor, at most thirty times a second. If reports come faster, the
+/// latest counts.
 final class ProgressRelay: Sendable {
-    /// The least time between two deliveries: a thirtieth of a second.
+    /// The minimum time between two deliveries: a thirtieth of a second.
     static let interval = Duration.nanoseconds(33_333_334)
 
     fileprivate struct State {
-        /// The newest report that was not delivered.
+        /// The latest report that was not delivered.
         var pending: TransferProgress?
-        /// The time of the last delivery.
         var lastDelivery: Duration?
-        /// Delivers the pending report, and waits in between; `nil` while none is pending.
+        /// Delivers the pending reports, and waits between two deliveries; `nil` if none is pending.
         var task: Task<Void, Never>?
         var hasEnded = false
     }
@@ -26,7 +25,7 @@ final class ProgressRelay: Sendable {
         self.deliver = deliver
     }
 
-    /// Delivers a report once enough time has passed since the last delivery.
+    /// Delivers a report as soon as enough time has passed since the last delivery.
     func report(_ progress: TransferProgress) {
         state.withLock { state in
             if state.hasEnded { return }
@@ -35,7 +34,7 @@ final class ProgressRelay: Sendable {
         }
     }
 
-    /// Delivers the last report, unless it was delivered before. None is delivered after it.
+    /// Delivers the last report, unless it was already delivered. No report is delivered afterwards.
     @MainActor func end() {
         let last = state.withLock { state in
             state.hasEnded = true
@@ -61,8 +60,7 @@ final class ProgressRelay: Sendable {
 }
 
 extension ProgressRelay.State {
-    /// The time at which the pending report may be delivered; `nil` if none is pending, and then there is no task any
-    /// more.
+    /// The time at which the pending report may be delivered. `nil` if none is pending; the task then ends.
     fileprivate var nextDelivery: Duration? {
         mutating get {
             guard pending != nil else {

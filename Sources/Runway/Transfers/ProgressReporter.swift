@@ -2,15 +2,15 @@ import Synchronization
 
 /// Reports the progress of a transfer, at most ten times a second.
 final class ProgressReporter: Sendable {
-    /// Receives the progress on any thread, and must return soon, because the transfer waits for it.
+    /// Receives the progress on any thread. It must return soon, because the transfer waits for it.
     typealias Receiver = @Sendable (TransferProgress) -> Void
 
-    /// The least time between two reports.
+    /// The minimum time between two reports.
     static let interval = Duration.milliseconds(100)
 
     private let clock: LayerClock
     private let onProgress: Receiver
-    /// Guards the last report and its instant.
+    /// Guards the last report and its time.
     private let last = Mutex<(progress: TransferProgress, instant: Duration)?>(nil)
 
     /// Returns `nil` if there is no receiver.

@@ -2,47 +2,48 @@ import Synchronization
 
 /// The progress of a transfer.
 ///
-/// Within one body the count only grows, and the last report of a successful transfer includes all bytes. It decreases
-/// if the transfer has to start over: a download whose file has changed on the server, an upload that is sent a second
-/// time, or that continues where the server has less than was sent.
+/// Within one body the count only grows. The last report of a successful transfer includes all bytes. The count
+/// decreases if the transfer has to start over: if a downloaded file has changed on the server, if an upload is sent a
+/// second time, or if an upload continues where the server has less than was sent.
 public struct TransferProgress: Sendable, Hashable {
-    /// The number of bytes that were received, or passed to the wire, including those of an earlier download that was
-    /// resumed.
+    /// The number of bytes that were received, or passed to the transport. It includes bytes of an earlier download
+    /// that was resumed.
     public var completedByteCount: Int
-    /// The number of bytes in all; `nil` if it is not known.
+    /// The total number of bytes; `nil` if it is unknown.
     public var totalByteCount: Int?
 
-    /// The completed share, between 0 and 1; `nil` if the total is not known.
+    /// The completed fraction, from 0 to 1; `nil` if the total is unknown.
     public var fraction: Double? {
         totalByteCount.map { $0 == 0 ? 1 : Double(completedByteCount) / Double($0) }
     }
 
-    /// Creates the progress of a transfer.
+    /// Creates a value with the completed and total number of bytes.
     public init(completedByteCount: Int, totalByteCount: Int?) {
         self.completedByteCount = completedByteCount
         self.totalByteCount = totalByteCount
     }
 
-    /// Receives the progress of a transfer, in the isolation of the code that started it: on the main actor, if that
-    /// runs there.
+    /// Receives the progress of a transfer in the isolation of the code that started the transfer, for example on the
+    /// main actor.
     ///
-    /// The transfer does not wait for it: reports that come while it runs are replaced by the newest of them.
+    /// The transfer does not wait for it. Reports that arrive while it runs are replaced by the latest of them.
     public typealias Report = (TransferProgress) -> Void
 }
 
 extension TransferProgress {
-    /// Runs a transfer, and calls `report` with its progress in the isolation of the caller, for the last time before
+    /// Runs a transfer, and calls `report` with its progress in the caller's isolation. It makes the last report before
     /// it returns.
     ///
     /// - Parameters:
-    ///   - report: Receives the progress; `nil` if no receiver wants it.
-    ///   - transfer: The transfer. The function that it receives may be called from any thread, and returns at once.
+    ///   - report: Receives the progress; `nil` if nobody needs it.
+    ///   - transfer: The transfer. The function that it receives may be called from any thread, and returns
+    ///     immediately.
     static func reported<Value: Sendable>(
         to report: Report?,
         _ transfer: @escaping @Sendable (ProgressReporter.Receiver?) async throws(NetworkError) -> Value
     ) async throws(NetworkError) -> Value {
         guard let report else { return try await transfer(nil) }
-        // Only the newest report waits for the caller's actor.
+        // Only the latest report waits for the caller's actor.
         let newest = NewestProgress()
         let (arrivals, relay) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
         async let transferred = Self.result { () async throws(NetworkError) in
@@ -54,7 +55,8 @@ extension TransferProgress {
         }
         for await _ in arrivals { newest.take().map(report) }
         let result = await transferred
-        // For a cancelled caller the loop ends at once, and the transfer may have succeeded before it noticed.
+        // If the caller is cancelled, the loop ends at once, although the transfer may have succeeded. The last report
+        // is then made here.
         if case .success = result { newest.take().map(report) }
         return try result.get()
     }
@@ -66,9 +68,9 @@ extension TransferProgress {
     }
 }
 
-/// The newest progress that was not reported yet.
+/// The latest progress that was not reported.
 private final class NewestProgress: Sendable {
-    /// Guards the progress; `nil` after it was taken.
+    /// Guards the progress, which is `nil` after it was taken.
     private let progress = Mutex<TransferProgress?>(nil)
 
     func replace(with newer: TransferProgress) { progress.withLock { $0 = newer } }

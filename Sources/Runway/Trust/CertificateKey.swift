@@ -1,14 +1,13 @@
-/// The public key of a certificate, in the encoding of the certificate.
+/// The public key of a certificate, exactly as the certificate encodes it.
 ///
-/// The key is taken from the certificate's DER and not encoded again from the parts of a key, so that no kind of key
-/// needs code of its own.
+/// The key is taken from the certificate's DER and not encoded again, so that no kind of key needs its own code.
 struct CertificateKey {
     /// The `SubjectPublicKeyInfo` in DER (RFC 5280 §4.1.2.7).
     let spki: ArraySlice<UInt8>
 
-    /// Finds the key. It reads the structure of RFC 5280 §4.1 as far as the key, and verifies nothing.
+    /// Finds the key. Parses the structure of RFC 5280 §4.1 up to the key, and verifies nothing.
     ///
-    /// - Parameter certificateDER: One certificate. Returns `nil` if it is malformed, or if anything follows it.
+    /// - Parameter certificateDER: One certificate. The result is `nil` if it is malformed or if bytes follow it.
     init?(certificateDER: [UInt8]) {
         var outer = DERElements(certificateDER[...])
         guard let certificate = outer.next(.sequence), outer.isAtEnd else { return nil }
@@ -17,9 +16,9 @@ struct CertificateKey {
             parts.isAtEnd
         else { return nil }
         var fields = DERElements(signed.contents)
-        // The version is absent in certificates of version 1.
+        // Certificates of version 1 have no version field.
         _ = fields.next(.version)
-        // Serial number, signature algorithm, issuer, validity and subject.
+        // These are serial number, signature algorithm, issuer, validity and subject.
         guard fields.next(.integer) != nil, fields.next(.sequence) != nil, fields.next(.sequence) != nil,
             fields.next(.sequence) != nil, fields.next(.sequence) != nil, let key = fields.next(.sequence)
         else { return nil }
@@ -33,9 +32,9 @@ struct CertificateKey {
     }
 }
 
-/// Reads the elements of DER one after the other (X.690 §8.1 and §10.1).
+/// Reads a sequence of DER elements (X.690 §8.1 and §10.1).
 ///
-/// A length is definite and as short as it can be, and below 16 MiB. An element that is not whole is not returned.
+/// A length must be definite, in its shortest form, and below 16 MiB. An incomplete element is not returned.
 private struct DERElements {
     enum Tag: UInt8 {
         case integer = 0x02
@@ -47,7 +46,6 @@ private struct DERElements {
     }
 
     struct Element {
-        /// The element with its tag and length.
         let encoding: ArraySlice<UInt8>
         let contents: ArraySlice<UInt8>
     }
@@ -58,7 +56,7 @@ private struct DERElements {
 
     var isAtEnd: Bool { rest.isEmpty }
 
-    /// Returns the next element; `nil` if it has another tag or is malformed. Then it is still the next one.
+    /// Returns the next element. Returns `nil`, without consuming the element, if it is malformed or has another tag.
     mutating func next(_ tag: Tag) -> Element? {
         guard rest.first == tag.rawValue, let first = rest.dropFirst().first else { return nil }
         var (headerCount, count) = (2, Int(first))

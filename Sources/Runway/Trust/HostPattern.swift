@@ -1,28 +1,27 @@
-/// A host, and maybe all hosts below it.
+/// A host, optionally with all hosts below it.
 package struct HostPattern: Sendable, Hashable {
     package let host: String
     package let includesSubdomains: Bool
 
-    /// - Parameter host: The result of ``normal(_:)``.
+    /// - Parameter host: A host as ``normal(_:)`` returns it.
     package init(host: String, includesSubdomains: Bool) {
         self.host = host
         self.includesSubdomains = includesSubdomains
     }
 
-    /// Whether the pattern includes a host.
     package func matches(_ other: String) -> Bool {
         let other = Self.normal(other)
         return other == host || includesSubdomains && other.hasSuffix(".\(host)")
     }
 
-    /// Returns a host in the form in which it is compared: as in ``Origin/host``, and without brackets.
+    /// Returns a host in the form in which hosts are compared: as in ``Origin/host``, but without brackets.
     package static func normal(_ host: String) -> String {
-        // Bare or in brackets, an address of IPv6 has many spellings.
+        // An IPv6 address has many spellings, with or without brackets.
         if host.contains(":"), let address = IPAddress(host) { return "\(address)" }
         return Origin(scheme: "https", host: host, port: 443).bareHost
     }
 
-    /// Whether a text can be a host: labels of letters, digits and hyphens, or an address.
+    /// Returns whether a text can be a host: labels of letters, digits and hyphens, or an address.
     static func isHost(_ text: String) -> Bool {
         guard !text.isEmpty, text.utf8.count <= 253 else { return false }
         if text.contains(":") {

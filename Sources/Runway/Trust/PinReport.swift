@@ -1,19 +1,19 @@
-/// The result of comparing the pins of a host with one connection's certificate chain.
+/// The result of comparing a host's pins with the certificate chain of one connection.
 public struct PinReport: Sendable, Hashable {
     /// The result of the comparison.
     public enum Outcome: Sendable, Hashable {
         /// A key of the verified chain is pinned.
         case matched
-        /// No key of the chain is pinned, and the connection was refused.
+        /// No key of the chain is pinned, so the connection was refused.
         case refused
-        /// No key of the chain is pinned, and the connection is used, because the pins are not
+        /// No key of the chain is pinned. The connection is used nevertheless, because the pins are not
         /// ``PublicKeyPins/isEnforced``.
         case wouldHaveRefused
-        /// The pins have expired, and were not compared.
+        /// The pins have expired, so they were not compared.
         case expired
     }
 
-    /// The host of the request, not the address that was dialled.
+    /// The host of the request, which may differ from the dialled address.
     public var host: String
     /// The result of the comparison.
     public var outcome: Outcome

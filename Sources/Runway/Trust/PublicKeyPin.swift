@@ -1,13 +1,13 @@
 import Foundation
 
-/// One public key, by the SHA-256 of its `SubjectPublicKeyInfo` in DER (RFC 7469 §2.4).
+/// Identifies a public key by the SHA-256 digest of its `SubjectPublicKeyInfo` in DER (RFC 7469 §2.4).
 public struct PublicKeyPin: Sendable, Hashable, CustomStringConvertible {
-    /// The 32 bytes.
+    /// The 32 bytes of the SHA-256 digest.
     public let sha256: [UInt8]
 
-    /// Reads a pin: 32 bytes in base64, with or without `sha256/` or `sha256//` before them.
+    /// Parses a pin: 32 bytes in base64, optionally preceded by `sha256/` or `sha256//`.
     ///
-    /// - Throws: `NetworkError.Kind.invalidConfiguration`.
+    /// - Throws: `NetworkError.Kind.invalidConfiguration` if the text is not such a pin.
     public init(_ text: String) throws(NetworkError) {
         var digits = text[...]
         if digits.hasPrefix("sha256/") { digits = digits.dropFirst(7) }
@@ -20,10 +20,10 @@ public struct PublicKeyPin: Sendable, Hashable, CustomStringConvertible {
         sha256 = Array(bytes)
     }
 
-    /// The pin of a certificate's key.
+    /// Creates the pin of a certificate's key.
     ///
     /// - Parameter certificatePEM: The certificate as PEM text; the first one if there are several (RFC 7468 §5).
-    /// - Throws: `NetworkError.Kind.invalidConfiguration` if it is not a certificate.
+    /// - Throws: `NetworkError.Kind.invalidConfiguration` if the text is not a certificate.
     public init(certificatePEM: String) throws(NetworkError) {
         let body = certificatePEM.firstRange(of: "-----BEGIN CERTIFICATE-----").map { start in
             let rest = certificatePEM[start.upperBound...]
@@ -38,19 +38,19 @@ public struct PublicKeyPin: Sendable, Hashable, CustomStringConvertible {
         self = pin
     }
 
-    /// The pin of a certificate's key; `nil` for bytes that are no certificate in DER (RFC 5280 §4.1).
+    /// Creates the pin of a certificate's key. Returns `nil` if the bytes are not a certificate in DER (RFC 5280 §4.1).
     package init?(certificateDER: [UInt8]) {
         guard let key = CertificateKey(certificateDER: certificateDER) else { return nil }
         self.init(spki: Array(key.spki))
     }
 
-    /// The pin of a key, from its `SubjectPublicKeyInfo` in DER.
+    /// Creates the pin of a key from its `SubjectPublicKeyInfo` in DER.
     package init(spki: [UInt8]) {
         var hash = SHA256Hash()
         hash.update(spki)
         sha256 = hash.digest
     }
 
-    /// The pin in its text form, `sha256/…`.
+    /// The pin as text with the prefix `sha256/`.
     public var description: String { "sha256/\(Data(sha256).base64EncodedString())" }
 }

@@ -26,16 +26,16 @@ public import struct Foundation.Date
 /// verification, and the report is ``PinReport/Outcome/expired``. If all sets of a host have expired, the host is
 /// treated like one without pins.
 public struct PublicKeyPins: Sendable, Hashable {
-    /// The host, in lower case.
+    /// The host that the pins apply to, in lower case.
     public let host: String
-    /// Whether the pins apply to all subdomains of ``host``, too.
+    /// Whether the pins also apply to all subdomains of ``host``. The default is `false`.
     public let includesSubdomains: Bool
-    /// The keys: each the SHA-256 of a `SubjectPublicKeyInfo` in DER (RFC 7469 §2.4).
+    /// The pinned keys, each as the SHA-256 digest of a `SubjectPublicKeyInfo` in DER (RFC 7469 §2.4).
     public let pins: Set<PublicKeyPin>
-    /// The date at which the pins expire; `nil` means never.
+    /// The date at which the pins expire; `nil` if they never expire.
     public let expiry: Date?
-    /// Whether a connection whose chain contains none of the keys is refused. If not, it is used, and the report states
-    /// that it would have been refused.
+    /// Whether a connection is refused if its chain contains none of the keys. If `false`, the connection is used, and
+    /// the report states that it would have been refused. The default is `true`.
     public let isEnforced: Bool
 
     /// Pins a host to a set of public keys, which is validated.
@@ -45,9 +45,9 @@ public struct PublicKeyPins: Sendable, Hashable {
     ///   - includesSubdomains: Whether the pins also apply to all subdomains of `host`. The default is `false`.
     ///   - pins: The keys, at least two and at most 32, in the form that ``PublicKeyPin/init(_:)`` reads.
     ///   - expiry: The date at which the pins expire. The default, `nil`, means never.
-    ///   - isEnforced: Whether a chain that contains none of the keys is refused. The default is `true`; `false` only
-    ///     reports it, for example while new pins are tried.
-    /// - Throws: `NetworkError.Kind.invalidConfiguration` that names the problem.
+    ///   - isEnforced: Whether a chain that contains none of the keys is refused. The default is `true`. With `false`
+    ///     the mismatch is only reported, for example to try out new pins.
+    /// - Throws: `NetworkError.Kind.invalidConfiguration`, which names the problem.
     public init(
         host: String, includesSubdomains: Bool = false, pins: [String], expiry: Date? = nil, isEnforced: Bool = true
     ) throws(NetworkError) {
@@ -71,14 +71,12 @@ public struct PublicKeyPins: Sendable, Hashable {
         self.isEnforced = isEnforced
     }
 
-    /// The most keys of one set.
+    /// The maximum number of keys in one set.
     public static let maximumPinCount = 32
 
-    /// Returns whether the pins apply to a host.
     package func areFor(_ host: String) -> Bool {
         HostPattern(host: self.host, includesSubdomains: includesSubdomains).matches(host)
     }
 
-    /// Returns whether the pins have expired at a date.
     func hasExpired(at date: Date) -> Bool { expiry.map { $0 <= date } ?? false }
 }

@@ -4,10 +4,10 @@ import Foundation
     import FoundationNetworking
 #endif
 
-/// Multipath TCP, in a file of its own, so that the code of iOS can run over the fakes.
+/// Multipath TCP. It has its own file, so that `Scripts/apple.sh` can compile it for iOS separately.
 enum MultipathHandover {
     /// Sets whether the connections of a session may move from Wi-Fi to the mobile network. Does nothing except on iOS:
-    /// visionOS has the property, too, but its devices have no mobile network.
+    /// visionOS has the property, but its devices have no mobile network.
     static func set(_ isAllowed: Bool, in configuration: URLSessionConfiguration) {
         #if os(iOS)
             configuration.multipathServiceType = isAllowed ? .handover : .none

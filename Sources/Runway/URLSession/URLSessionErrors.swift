@@ -6,7 +6,7 @@ import HTTPTypes
 #endif
 
 extension NetworkError {
-    /// Translates an error of a session.
+    /// Converts an error of a session.
     ///
     /// - Parameters:
     ///   - error: The error of waiting for a response or reading it.
@@ -55,10 +55,11 @@ extension NetworkError {
         isUndecodable = (error as? URLError)?.isUndecodable ?? false
     }
 
-    /// The sentences are fixed: the system's own may contain anything of a response or of a certificate.
+    /// Returns the kind, a fixed sentence, and whether bytes were sent. The system's own sentences are not used,
+    /// because they may contain secrets of a response or certificate.
     private static func meaning(of error: URLError, _ place: String) -> (Kind, String, SendState) {
         switch error.code {
-        // Any other cancellation of a task is recorded before.
+        // Other cancellations of a task are recorded before this point.
         case .cancelled: return (.noNetwork, "The transport was shut down.", .unknown)
         case .timedOut: return (.timedOut, "\(place) was silent for too long.", .unknown)
         case .cannotFindHost, .dnsLookupFailed:
@@ -100,8 +101,8 @@ extension NetworkError {
             if error.code == .badServerResponse {
                 return (.noNetwork, "\(place) closed the connection before the response was complete.", .unknown)
             }
-            // Foundation has no code for most of libcurl's errors, but passes on libcurl's sentence, which is compared and not
-            // shown.
+            // Foundation has no codes for most of libcurl's errors but passes on libcurl's sentence. The sentence is
+            // only compared, never shown.
             let text = error.userInfo[NSLocalizedDescriptionKey] as? String ?? ""
             if text.hasPrefix("SSL") || text.contains("certificate") {
                 let fault = certificateFaults.first { text.contains($0.text) }
@@ -122,7 +123,7 @@ extension NetworkError {
     }
 
     #if canImport(FoundationNetworking)
-        /// The errors of libcurl and OpenSSL about certificates, by parts of their sentences.
+        /// Parts of the sentences in which libcurl and OpenSSL report errors of certificates.
         private static let certificateFaults = [
             (text: "expired", reason: "its certificate, or that of an authority in its chain, has expired"),
             (text: "not yet valid", reason: "its certificate, or that of an authority in its chain, is not valid yet"),
@@ -135,17 +136,16 @@ extension NetworkError {
 }
 
 extension URLError {
-    /// Whether a body has a coding that the session doesn't know, or does not match it.
+    /// Whether a body has a coding that the session does not know, or does not match its coding.
     fileprivate var isUndecodable: Bool {
         #if canImport(FoundationNetworking)
-            // Foundation has no code for this error of libcurl (CURLE_BAD_CONTENT_ENCODING), but passes on its sentence.
+            // Foundation has no code for this error of libcurl (CURLE_BAD_CONTENT_ENCODING) but passes on its sentence.
             (userInfo[NSLocalizedDescriptionKey] as? String)?.lowercased().contains("encoding") ?? false
         #else
             code == .cannotDecodeRawData || code == .cannotDecodeContentData
         #endif
     }
 
-    /// The error with its number.
     fileprivate var named: String { "URLError \(errorCode)" }
 
     /// The reason why the device has no network for a request.
@@ -161,10 +161,10 @@ extension URLError {
         return "the device has no network for it"
     }
 
-    /// Whether a failure of TLS is a failure of its connection, by the error of the stream below.
+    /// Whether a TLS failure is in fact a lost connection, according to the error of the underlying stream.
     ///
-    /// Domain 1 is POSIX's. Of domain 3, Secure Transport's, these are `errSSLClosedGraceful`, `errSSLClosedAbort` and
-    /// `errSSLClosedNoNotify`.
+    /// Domain 1 is POSIX. Domain 3 is Secure Transport, whose codes here are `errSSLClosedGraceful`,
+    /// `errSSLClosedAbort` and `errSSLClosedNoNotify`.
     fileprivate var isConnectionLoss: Bool {
         let code = userInfo["_kCFStreamErrorCodeKey"] as? Int
         switch userInfo["_kCFStreamErrorDomainKey"] as? Int {
@@ -175,13 +175,14 @@ extension URLError {
     }
 }
 
-/// The error of a task that has sent bytes of its body. A session may send a request again over another connection:
-/// that this one can't be made, or is refused, does not mean that nothing was sent.
+/// Thrown if a task fails after it has sent bytes of its body. A session may send a request again over another
+/// connection. If that connection then fails or is refused, the error alone would suggest that nothing was sent.
 struct FailedAfterSending: Error {
     let error: any Error
 }
 
-/// A server was refused because of its certificates, before a byte of a request was sent over that connection.
+/// Thrown if a server was refused because of its certificates, before any byte of a request was sent over that
+/// connection.
 struct ServerRefused: Error {
     let reason: String
 }

@@ -8,21 +8,19 @@ import Synchronization
 
 /// One request and its response over one task of a session.
 ///
-/// The session's delegate appends the received parts; one reader consumes them. ``stop(_:)`` resumes the reader at
+/// The session's delegate appends the received parts, and one reader consumes them. ``stop(_:)`` resumes the reader at
 /// once, before the task has ended.
 final class URLSessionExchange: Sendable {
-    /// The event that the reader waits for.
     private enum Milestone { case head, part, end }
 
     private struct State {
         var head: HTTPResponse?
         var omittedFields: [HTTPField.Name] = []
         var isDecoded = false
-        /// The unread parts.
         var parts: [[UInt8]] = []
         var unreadByteCount = 0
         var isSuspended = false
-        /// The way in which the exchange ended; `nil` before its end.
+        /// The result of the exchange; `nil` before its end.
         var end: Result<Void, any Error>?
         var waiter: (milestone: Milestone, continuation: CheckedContinuation<Void, Never>)?
 
@@ -59,7 +57,7 @@ final class URLSessionExchange: Sendable {
 
     func start() { task.resume() }
 
-    /// Returns the response, whole or with a stream, according to the request's delivery.
+    /// Returns the response, whole or as a stream, depending on the request's delivery.
     func response() async throws -> Response {
         switch request.delivery {
         case .whole:
@@ -113,14 +111,15 @@ final class URLSessionExchange: Sendable {
             state.unreadByteCount -= part.count
             if state.isSuspended, state.unreadByteCount <= maximumBufferedByteCount / 2 {
                 state.isSuspended = false
-                // Under the lock, like the suspension: an earlier resumption would not undo it.
+                // The task is resumed and suspended while the lock is held. Otherwise these calls could arrive in the
+                // wrong order.
                 task.resume()
             }
             return part
         }
     }
 
-    /// Ends the exchange with an error, at once, unless it has ended.
+    /// Ends the exchange at once with an error, unless it has ended.
     func stop(_ error: any Error) {
         guard end(error) else { return }
         upload?.stop()
@@ -188,7 +187,7 @@ final class URLSessionExchange: Sendable {
         upload?.finish()
     }
 
-    /// Ends the exchange; returns `false` if it has ended already.
+    /// Ends the exchange. Returns `false` if it had already ended.
     @discardableResult
     private func end(_ error: (any Error)?) -> Bool {
         let hasSent = task.countOfBytesSent > 0
@@ -215,7 +214,7 @@ final class URLSessionExchange: Sendable {
     }
 
     #if canImport(Darwin)
-        /// Returns a stream with the request's body, for one sending.
+        /// Returns a stream of the request's body for one transmission.
         func bodyStream() -> InputStream? { upload?.start { [weak self] error in self?.stop(error) } }
 
         /// Passes an interim response (1xx) to the request's handler.
@@ -231,7 +230,7 @@ final class URLSessionExchange: Sendable {
     #endif
 }
 
-/// A reader of a streamed response is too slow on a system whose tasks can't be paused.
+/// Thrown if the reader of a streamed response is too slow, on a system whose tasks can't be paused.
 struct ReaderTooSlow: Error {
     let limit: Int
 }

@@ -6,9 +6,9 @@ import HTTPTypes
 #endif
 
 extension Request {
-    /// Returns the request in Foundation's terms, without a body that is a stream.
+    /// Returns the request in Foundation's form, without a streamed body.
     ///
-    /// - Throws: `URLError` for a URL that can't be used, ``BodyNotAllowed`` for a body that the method can't have.
+    /// - Throws: `URLError` if the URL can't be used; ``BodyNotAllowed`` if the method does not allow a body.
     func urlRequest() throws -> URLRequest {
         guard let url = URL(string: escapedURL), url.host != nil else { throw URLError(.badURL) }
         if case .none = body {
@@ -21,14 +21,14 @@ extension Request {
         where field.name != .contentLength && field.name != .transferEncoding {
             request.addValue(field.value, forHTTPHeaderField: field.name.rawName)
         }
-        // A range counts the bytes of the coded body, of which no part can be decoded by itself. Otherwise the session
-        // sets the codings that it decodes.
+        // A request for a range must not accept any coding: a range counts bytes of the coded body, and a part of it
+        // can't be decoded. Without this field the session would add the codings that it can decode.
         if head.headerFields[.acceptEncoding] == nil, head.method == .head || head.headerFields[.range] != nil {
             request.setValue("identity", forHTTPHeaderField: "Accept-Encoding")
         }
         if head.headerFields[.userAgent] == nil { request.setValue("runway", forHTTPHeaderField: "User-Agent") }
         if head.headerFields[.contentType] == nil, body.byteCount != 0 {
-            // The session's default is the media type of a form.
+            // By default the session would set the media type of a form.
             request.setValue("application/octet-stream", forHTTPHeaderField: "Content-Type")
         }
         switch body {
@@ -45,14 +45,14 @@ extension Request {
     }
 }
 
-/// A request has a body although its method can't have one.
+/// Thrown if a request has a body although its method does not allow one.
 struct BodyNotAllowed: Error {
     let method: HTTPRequest.Method
 }
 
 extension HTTPResponse {
-    /// Returns the head of a response, and whether the session decoded the body; then the fields of the coded body are
-    /// removed.
+    /// Returns the head of a response, and whether the session decoded the body. If it did, the fields that describe
+    /// the coded body are removed.
     ///
     /// - Parameter decodesZstd: Whether the session decodes zstd. The default depends on the system.
     static func reading(
@@ -85,12 +85,12 @@ extension HTTPResponse {
                 known.contains($0.trimmingCharacters(in: .whitespaces).lowercased())
             }
         #else
-            // libcurl fails a response that it can't decode.
+            // libcurl reports an error for a response that it can't decode.
             return coding.trimmingCharacters(in: .whitespaces).lowercased() != "identity"
         #endif
     }
 
-    /// Splits the values of several `Set-Cookie` fields that were joined by commas, which dates contain, too.
+    /// Splits the values of several `Set-Cookie` fields that were joined by commas. Dates contain commas, too.
     static func cookies(in joined: String) -> [String] {
         var cookies: [String] = []
         for piece in joined.split(separator: ",", omittingEmptySubsequences: false) {

@@ -6,17 +6,17 @@ import Synchronization
     import FoundationNetworking
 #endif
 
-/// The delegate of a session: passes the events of each task to its exchange.
+/// The delegate of a session. It passes the events of each task to the task's exchange.
 ///
 /// A session retains its delegate, and the delegate retains the exchanges that have not ended.
 final class URLSessionRelay: NSObject, Sendable {
-    /// The queue on which the session calls its delegate, one call after the other.
+    /// The serial queue on which the session calls its delegate.
     let queue: OperationQueue = {
         let queue = OperationQueue()
         queue.maxConcurrentOperationCount = 1
         return queue
     }()
-    /// Guards the exchanges in flight, by their tasks.
+    /// Guards the exchanges in flight, by task.
     private let exchanges = Mutex<[ObjectIdentifier: URLSessionExchange]>([:])
     #if canImport(Darwin)
         /// Guards the WebSockets whose tasks have not ended.
@@ -26,7 +26,6 @@ final class URLSessionRelay: NSObject, Sendable {
         init(_ trust: PinnedTrust) { self.trust = trust }
     #endif
 
-    /// Starts a task.
     func start(
         _ task: URLSessionDataTask, for request: Request, in flight: Flight,
         _ configuration: URLSessionTransport.Configuration, _ upload: Upload?
@@ -68,7 +67,7 @@ extension URLSessionRelay: URLSessionDataDelegate {
         _ session: URLSession, task: URLSessionTask, willPerformHTTPRedirection response: HTTPURLResponse,
         newRequest request: URLRequest, completionHandler: @escaping @Sendable (URLRequest?) -> Void
     ) {
-        // The redirect is the response; a stage follows it.
+        // The redirect itself is the response, because a stage follows redirects.
         #if canImport(Darwin)
             webSocket(of: task)?.refused(response)
         #endif
@@ -80,15 +79,15 @@ extension URLSessionRelay: URLSessionDataDelegate {
         completionHandler: @escaping @Sendable (URLSession.AuthChallengeDisposition, URLCredential?) -> Void
     ) {
         #if canImport(FoundationNetworking)
-            // Here a challenge only concerns credentials, and follows the whole response, which would be lost
-            // otherwise.
+            // On this system only servers and proxies that require credentials cause a challenge. It arrives after the
+            // whole response, which would be lost without this call.
             exchange(of: task)?.finish(nil)
             completionHandler(.cancelAuthenticationChallenge, nil)
         #else
             let space = challenge.protectionSpace
-            // The system has the credentials of its proxies, and verifies them.
+            // The system has the credentials of its proxies, and verifies the proxies.
             if space.isProxy() { return completionHandler(.performDefaultHandling, nil) }
-            // Stages supply the credentials of servers: without them the session returns the response.
+            // Stages add the credentials for servers. Without credentials, the session returns the response.
             guard space.authenticationMethod == NSURLAuthenticationMethodServerTrust else {
                 return completionHandler(.rejectProtectionSpace, nil)
             }
@@ -97,7 +96,7 @@ extension URLSessionRelay: URLSessionDataDelegate {
                 case .system: completionHandler(.performDefaultHandling, nil)
                 case .trusted(let credential): completionHandler(.useCredential, credential)
                 case .refused(let error):
-                    // First, since the session would report a cancellation.
+                    // The exchange must be stopped first, because the session would report a cancellation instead.
                     self.exchange(of: task)?.stop(error)
                     self.webSocket(of: task)?.stop(error)
                     completionHandler(.cancelAuthenticationChallenge, nil)

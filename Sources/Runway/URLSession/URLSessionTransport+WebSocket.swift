@@ -4,9 +4,9 @@
     import Synchronization
 
     extension URLSessionTransport {
-        /// Makes the handshake of a WebSocket with a task of the session.
+        /// Performs the handshake of a WebSocket with a task of the session.
         ///
-        /// - Returns: The response with the open WebSocket, or that in which the server refuses, without its body.
+        /// - Returns: The response with the open WebSocket. If the server refuses, its response without the body.
         /// - Throws: The transport's error.
         func openWebSocket(
             _ request: Request, _ offer: WebSocketOffer, in flight: Flight
@@ -54,21 +54,21 @@
     }
 
     extension Request {
-        /// Returns the request of a handshake in Foundation's terms, without the fields that the system sets itself.
+        /// Returns the request of a handshake in Foundation's form, without the fields that the system sets itself.
         ///
-        /// - Throws: `URLError` for a URL that can't be used.
+        /// - Throws: `URLError` if the URL can't be used.
         fileprivate func webSocketRequest(_ offer: WebSocketOffer) throws -> URLRequest {
             var request = self
             request.head.scheme = head.scheme?.lowercased() == "https" ? "wss" : "ws"
             for name in [HTTPField.Name.connection, .upgrade, .secWebSocketKey, .secWebSocketVersion] {
                 request.head.headerFields[name] = nil
             }
-            // The system does not compress, and could not use an agreement about it.
+            // The system can't compress messages, so the server must not agree to compression.
             request.head.headerFields[.secWebSocketExtensions] = nil
             request.head.headerFields[.secWebSocketProtocol] =
                 offer.subprotocols.isEmpty ? nil : offer.subprotocols.joined(separator: ", ")
             var urlRequest = try request.urlRequest()
-            // The deadline of the call covers the handshake, and a quiet WebSocket is not idle: its owner sends pings.
+            // The call's deadline limits the handshake. A quiet WebSocket is not idle, because its owner sends pings.
             urlRequest.timeoutInterval = 7 * 86_400
             return urlRequest
         }

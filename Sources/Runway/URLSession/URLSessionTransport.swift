@@ -38,33 +38,35 @@ import HTTPTypes
 /// - A server that closes the connection in the middle of a response's head ends the process, inside Foundation (seen
 ///   with Swift 6.3): send requests only to servers that you know.
 public final class URLSessionTransport: Transport {
-    /// The configuration of a transport's connections.
+    /// The settings of a transport's connections.
     public struct Configuration: Sendable {
-        /// The longest time without a byte while connecting, waiting for a response or reading it. The default is 60 s.
+        /// The maximum time without a byte while connecting, waiting for a response, or reading it. The default is 60
+        /// s.
         public var idleTimeout: Duration
-        /// The most HTTP/1.1 connections to one origin; further requests wait. The default is 8. Lower it for servers
-        /// that refuse so many.
+        /// The maximum number of HTTP/1.1 connections to one origin. Further requests wait. The default is 8. Lower it
+        /// for servers that refuse so many.
         public var maximumConnectionsPerOrigin: Int
-        /// The most unread bytes of one streamed response. The default is 4 MiB; at least 64 KiB.
+        /// The maximum number of unread bytes of one streamed response. The default is 4 MiB; at least 64 KiB.
         ///
-        /// Bytes that the system has read are not counted.
+        /// Bytes that the system has read but not yet passed on are not counted.
         public var maximumBufferedByteCount: Int
-        /// The most bytes of one streamed request on Linux, where it is read into memory before it is sent.
+        /// The maximum size of one streamed request body on Linux, in bytes. There it is read into memory before it is
+        /// sent.
         package var maximumStreamedRequestByteCount = 64 << 20
 
-        /// Whether requests may use networks whose bytes may cost money, such as mobile ones and hotspots. The default
-        /// is `true`. It has an effect only on Apple's systems: a call that finds no other network fails with
+        /// Whether requests may use expensive networks, such as mobile networks and hotspots. The default is `true`. It
+        /// has an effect only on Apple's systems. With `false`, a call that finds no other network fails as
         /// `NetworkError.Kind.noNetwork`.
         public var allowsExpensiveNetworkAccess = true
-        /// Whether requests may use networks in Low Data Mode. The default is `true`. Only on Apple's systems, as
-        /// ``allowsExpensiveNetworkAccess``.
+        /// Whether requests may use networks in Low Data Mode. The default is `true`. It has an effect only on Apple's
+        /// systems, like ``allowsExpensiveNetworkAccess``.
         public var allowsConstrainedNetworkAccess = true
-        /// Whether connections may move from Wi-Fi to the mobile network when Wi-Fi gets poor (Multipath TCP,
-        /// `handover`). The default is `false`. Only on iOS, in apps with the entitlement for multipath, and to servers
-        /// that support it.
+        /// Whether connections may move from Wi-Fi to the mobile network when Wi-Fi is poor (Multipath TCP,
+        /// `handover`). The default is `false`. It has an effect only on iOS, in apps with the entitlement for
+        /// multipath, and with servers that support it.
         public var allowsMultipathHandover = false
 
-        /// Configures the session; see the properties for the defaults.
+        /// Creates a configuration. The properties state the defaults.
         public init(
             idleTimeout: Duration = .seconds(60), maximumConnectionsPerOrigin: Int = 8,
             maximumBufferedByteCount: Int = 4 << 20
@@ -79,7 +81,7 @@ public final class URLSessionTransport: Transport {
     let relay: URLSessionRelay
     let session: URLSession
 
-    /// Sends requests over the platform's own networking, which connects when a request needs it.
+    /// Creates a transport over the platform's own networking. It connects when a request needs a connection.
     public convenience init(configuration: Configuration = Configuration()) {
         self.init(configuration, pins: [], nil)
     }
@@ -133,7 +135,7 @@ public final class URLSessionTransport: Transport {
         session.invalidateAndCancel()
     }
 
-    /// Whether a call ends at its deadline or cancellation: always, except on Linux for a body that is a stream.
+    /// Returns whether a call ends at its deadline or cancellation: always, except for a streamed body on Linux.
     public func endsInTime(_ request: Request) -> Bool {
         #if canImport(FoundationNetworking)
             if case .stream = request.body { return false }
@@ -189,7 +191,7 @@ public final class URLSessionTransport: Transport {
 extension URLSessionTransport.Configuration {
     fileprivate var idleSeconds: TimeInterval { max(1, idleTimeout.seconds.rounded(.up)) }
 
-    /// A session that stores nothing and adds nothing.
+    /// The configuration of a session that stores nothing and adds nothing.
     fileprivate var sessionConfiguration: URLSessionConfiguration {
         let configuration = URLSessionConfiguration.ephemeral
         configuration.applyCommonSettings()
@@ -206,7 +208,7 @@ extension URLSessionTransport.Configuration {
 }
 
 extension URLSessionConfiguration {
-    /// Applies the settings of all sessions of the layer: they store no cookies, responses and credentials, and use TLS
+    /// Applies the settings of all sessions of the layer: they store no cookies, responses or credentials, and use TLS
     /// 1.2 or later.
     func applyCommonSettings() {
         httpCookieStorage = nil

@@ -2,7 +2,7 @@
     import Foundation
     import Synchronization
 
-    /// A WebSocket over a task of the system. Its deinit closes it.
+    /// A WebSocket over a task of the system. It closes when it is released.
     final class URLSessionWebSocket: WebSocketConnection {
         let agreement: WebSocketAgreement
         private let link: URLSessionWebSocketLink
@@ -42,7 +42,7 @@
     }
 
     extension WebSocketPayload {
-        /// A message of the system; `nil` for a kind that is not known.
+        /// Converts a message of the system. Returns `nil` for an unknown kind of message.
         init?(_ message: URLSessionWebSocketTask.Message) {
             if case .string(let text) = message {
                 self = .text(text)
@@ -53,7 +53,7 @@
             }
         }
 
-        /// The message in the system's terms.
+        /// The message in the system's form.
         var message: URLSessionWebSocketTask.Message {
             switch self {
             case .text(let text): .string(text)
@@ -62,7 +62,7 @@
         }
     }
 
-    /// The result of a sending, which its sender may leave before.
+    /// The result of sending a message. The sender may stop waiting for it.
     final class SendWaiter: Sendable {
         private struct State {
             var result: Result<Void, any Error>?
@@ -72,7 +72,6 @@
         /// Guards the result and its waiter.
         private let state = Mutex(State())
 
-        /// Waits for the result.
         func value() async throws {
             try await withCheckedThrowingContinuation { continuation in
                 let result = state.withLock { state in
@@ -83,7 +82,7 @@
             }
         }
 
-        /// Sets the result, unless there is one.
+        /// Sets the result, unless it is already set.
         func resume(_ result: Result<Void, any Error>) {
             let sender = state.withLock { state -> CheckedContinuation<Void, any Error>? in
                 guard state.result == nil else { return nil }

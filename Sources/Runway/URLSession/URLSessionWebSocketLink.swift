@@ -3,28 +3,28 @@
     import HTTPTypes
     import Synchronization
 
-    /// One task of a session that is a WebSocket, from the handshake to its end: the reports of the session's delegate,
-    /// and the tasks that wait for them.
+    /// One task of a session that is a WebSocket, from the handshake to its end. It connects the reports of the
+    /// session's delegate with the tasks that wait for them.
     final class URLSessionWebSocketLink: Sendable {
         private struct State {
-            /// The response to the handshake, with `agreement` its result; `nil` before it arrives.
+            /// The response to the handshake; `nil` before it arrives. `agreement` is what it agrees to.
             var head: HTTPResponse?
             var agreement: WebSocketAgreement?
-            /// The way in which the WebSocket ended; `nil` before its end.
+            /// The result of the WebSocket; `nil` before its end.
             var end: Result<Void, any Error>?
-            /// Messages that were received and not read, since their reader was cancelled.
+            /// Received messages that were not read because their reader was cancelled.
             var received: [WebSocketPayload] = []
             var isReceiving = false
-            /// Whether no message is received any more, not even one that arrived before the end.
+            /// Whether no further message may be received, not even one that arrived before the end.
             var isStopped = false
-            /// The reason why receiving failed, which the end of the task explains.
+            /// The reason why receiving failed. The end of the task will explain it.
             var failure: (any Error)?
             var waiter: CheckedContinuation<Void, Never>?
             var status = WebSocketStatus()
             var lastReceived: Duration
             var unsentByteCount = 0
 
-            /// The way in which the WebSocket ended, as soon as no message from before the end can arrive.
+            /// The result of the WebSocket, but only once no earlier message can still arrive.
             var readableEnd: Result<Void, any Error>? { isReceiving && !isStopped ? nil : end }
         }
 
@@ -45,13 +45,13 @@
             state = Mutex(State(lastReceived: flight.clock.now))
         }
 
-        /// The status so far. The system shows only messages and pongs, so that only bytes of payloads are counted.
+        /// The status so far. The system shows only messages and pongs, so only bytes of payloads are counted.
         var status: WebSocketStatus {
             let now = flight.clock.now
             return state.withLock { state in
                 var status = state.status
                 status.silence = now - state.lastReceived
-                // No message is received while none is read.
+                // While nobody reads, no message is received.
                 status.isHeldBack = !state.isReceiving && state.end == nil
                 return status
             }
@@ -68,14 +68,14 @@
             }
             try Task.checkCancellation()
             return try state.withLock { state in
-                // If a WebSocket was opened and has ended since, its reader still receives its messages and its end.
+                // If the WebSocket was opened and has ended since, its reader still receives its messages and its end.
                 if let head = state.head { return (head, state.agreement) }
                 try state.end?.get()
                 throw URLError(.badServerResponse)
             }
         }
 
-        /// Waits for the next message; returns `nil` at the end.
+        /// Waits for the next message. Returns `nil` at the end.
         ///
         /// - Throws: The error that ended the WebSocket; `CancellationError`, which leaves the WebSocket open.
         func next() async throws -> WebSocketPayload? {
@@ -83,7 +83,8 @@
                 try Task.checkCancellation()
                 let (payload, end, mayReceive) = state.withLock { state -> Receipt in
                     if !state.received.isEmpty { return (state.received.removeFirst(), state.end, false) }
-                    // After the end, too: the system may have messages that arrived before.
+                    // Messages are requested even after the end, because the system may have messages that arrived
+                    // earlier.
                     let mayReceive = !state.isReceiving && state.failure == nil && !state.isStopped
                     if mayReceive { state.isReceiving = true }
                     return (nil, state.readableEnd, mayReceive)
@@ -102,15 +103,15 @@
             }
         }
 
-        /// Sends a message, and returns when the system has taken it.
+        /// Sends a message. Returns when the system has taken it.
         func send(_ payload: WebSocketPayload) async throws {
             let byteCount = payload.byteCount
             let limit = offer.maximumUnsentByteCount
             try state.withLock { state in
                 try state.end?.get()
-                // A single message may be larger than the limit.
+                // A single message may exceed the limit.
                 guard state.end == nil, state.status.sent == nil else { throw URLError(.networkConnectionLost) }
-                // Their sum is not used, since 32 bits may not hold it.
+                // The sum is not computed, because it could overflow 32 bits.
                 guard state.unsentByteCount == 0 || byteCount <= limit - state.unsentByteCount else {
                     throw NetworkError(
                         .overloaded, in: .transporting, "More than \(limit) bytes wait to be sent already.",
@@ -138,7 +139,7 @@
             task.sendPing { [weak self] error in if error == nil { self?.noteReceived(byteCount: 2) } }
         }
 
-        /// Sends a close frame, and closes the connection if the server does not confirm it in time.
+        /// Sends a close frame. Closes the connection if the server does not confirm it in time.
         func close(_ close: WebSocketClose) {
             let isFirst = state.withLock { state in
                 guard state.end == nil, state.status.sent == nil else { return false }
@@ -151,7 +152,7 @@
             stop(URLError(.timedOut), after: offer.closeTimeout)
         }
 
-        /// Ends the WebSocket with an error after a time, unless it has ended by then.
+        /// Ends the WebSocket with an error after some time, unless it has ended by then.
         private func stop(_ error: any Error, after time: Duration) {
             let (clock, deadline) = (flight.clock, flight.clock.now + time)
             Task { [weak self] in
@@ -160,7 +161,7 @@
             }
         }
 
-        /// Ends the WebSocket with an error, at once, unless it has ended. No message is received afterwards.
+        /// Ends the WebSocket at once with an error, unless it has ended. No message is received afterwards.
         func stop(_ error: any Error) {
             let isFirst = change { state in
                 state.isStopped = true
@@ -175,7 +176,7 @@
     // MARK: The session's side
 
     extension URLSessionWebSocketLink {
-        /// Notes that the handshake is complete.
+        /// Records that the handshake is complete.
         func opened(_ subprotocol: String?, _ response: HTTPURLResponse?) {
             let chosen = subprotocol.flatMap { $0.isEmpty ? nil : $0 }
             guard chosen.map(offer.subprotocols.contains) ?? true else { return stop(URLError(.badServerResponse)) }
@@ -188,13 +189,13 @@
             }
         }
 
-        /// Notes that the server refused the handshake with this response.
+        /// Records that the server refused the handshake with this response.
         func refused(_ response: HTTPURLResponse) {
             let head = HTTPResponse.reading(response).head
             change { state in if state.head == nil { state.head = head } }
         }
 
-        /// Notes that the server's close frame arrived.
+        /// Records that the server's close frame arrived.
         func closed(_ code: URLSessionWebSocketTask.CloseCode, _ reason: Data?) {
             // 0 and 1005 stand for a close frame without a code.
             let number = UInt16(exactly: code.rawValue).flatMap { $0 == 0 || $0 == 1005 ? nil : $0 }
@@ -202,21 +203,22 @@
             change { $0.status.received = close }
         }
 
-        /// Notes that the task has ended.
+        /// Records that the task has ended.
         func finish(_ error: (any Error)?) {
             if let response = task.response as? HTTPURLResponse, response.statusCode != 101 { refused(response) }
             let (received, failure) = state.withLock { ($0.status.received, $0.failure) }
-            // After the server's close frame the connection counts as closed cleanly, whatever error the system reports.
+            // After the server's close frame the connection counts as closed cleanly, whatever error the system
+            // reports.
             if received != nil {
                 end(.success(()))
             } else {
                 end(.failure(failure ?? error ?? URLError(.networkConnectionLost)))
             }
-            // It is not certain that the system still reports to waiting receivers.
+            // The system may not resume a waiting receiver after this point, so the wait is limited.
             stop(URLError(.networkConnectionLost), after: offer.closeTimeout)
         }
 
-        /// Records the system's measurements, at the end.
+        /// Records the system's measurements at the end.
         func note(_ metrics: URLSessionTaskMetrics) {
             guard let last = metrics.transactionMetrics.last else { return }
             if let version = last.httpVersion { flight.noteHTTPVersion(version, of: request) }
@@ -246,8 +248,8 @@
                     state.failure = failure
                 }
                 if isTooLarge { task.cancel(with: .messageTooBig, reason: nil) }
-                // The end of the task shows whether the server had closed the connection in order; the system may leave
-                // it open.
+                // The end of the task shows whether the server closed the connection cleanly. The wait for it is
+                // limited, because the system may leave the task open.
                 stop(failure, after: offer.closeTimeout)
             }
         }

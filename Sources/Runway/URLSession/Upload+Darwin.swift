@@ -3,11 +3,11 @@
     import Foundation
     import Synchronization
 
-    /// A body that is read while it is sent, through a pair of bound streams: the session reads one, a queue fills the
-    /// other.
+    /// A body that is read while it is sent. It uses a pair of bound streams: a queue writes to one, and the session
+    /// reads the other.
     ///
-    /// Each sending has a pair of its own, since the session sends a request again over another connection if the first
-    /// was lost, or if it was refused because a proxy requires credentials.
+    /// Each transmission has its own pair. The session transmits a request again over another connection if the first
+    /// one was lost, or if a proxy refused the request because it requires credentials.
     final class Upload: Sendable {
         private struct State {
             var pipe: BodyPipe?
@@ -18,7 +18,7 @@
         private let body: BodyStream
         private let byteCount: Int?
         private let isReplayable: Bool
-        /// Guards the present sending, and whether it was stopped.
+        /// Guards the current transmission, and whether it was stopped.
         private let state = Mutex(State())
 
         init(_ body: BodyStream, byteCount: Int?, isReplayable: Bool) {
@@ -29,8 +29,8 @@
 
         /// Starts to read the body. Calls `fail` if reading fails.
         ///
-        /// - Returns: The stream that the session reads; `nil` if the upload was stopped, or was sent before and can't
-        ///   be read again.
+        /// - Returns: The stream that the session reads. `nil` if the upload was stopped, or if it was already
+        ///   transmitted and can't be read again.
         func start(onFailure fail: @escaping @Sendable (RequestBodyFailure) -> Void) -> InputStream? {
             let (input, pipe) = BodyPipe.makePair()
             let (isStarted, last) = state.withLock { state in
@@ -43,7 +43,7 @@
                         while let part = try await parts.next() { if await !pipe.write(part) { return } }
                         pipe.endBody()
                     } catch {
-                        // An error that a later sending caused by cancellation is no failure of the call.
+                        // If a later transmission cancelled this one, the error is not a failure of the call.
                         if self?.isCurrent(pipe) == true { fail(error) }
                     }
                 }
@@ -52,20 +52,20 @@
             last.pipe?.close()
             last.task?.cancel()
             if isStarted { return input }
-            // An open stream would call its delegate after the delegate's release, since it does not retain it.
+            // A stream does not retain its delegate. An open stream would call the delegate after its release.
             pipe.close()
             return nil
         }
 
-        /// Returns whether the session reads this pipe, and not the pipe of a later sending.
+        /// Returns whether this pipe belongs to the current transmission.
         private func isCurrent(_ pipe: BodyPipe) -> Bool {
             state.withLock { $0.pipe === pipe && !$0.isStopped }
         }
 
         private typealias Sending = (pipe: BodyPipe?, task: Task<Void, Never>?)
 
-        /// Stops reading. The streams stay open until the session has ended the task: an earlier end of a stream would
-        /// look like the end of the body.
+        /// Stops reading. The streams stay open until the session has ended the task, because an earlier end would look
+        /// like the end of the body.
         func stop() {
             let (pipe, task) = state.withLock { state -> Sending in
                 state.isStopped = true
@@ -82,20 +82,21 @@
         }
     }
 
-    /// The writing end of a pair of bound streams. It does not block a thread while the other end is not read.
+    /// The end of a pair of bound streams that is written to. Writing does not block a thread while the other end is
+    /// not read.
     // Unchecked: only `queue` uses the stream and the variables.
     private final class BodyPipe: NSObject, StreamDelegate, @unchecked Sendable {
-        /// The most bytes that the session has not read.
+        /// The maximum number of bytes that the session has not read.
         private static let bufferByteCount = 1 << 16
 
         private let queue = DispatchQueue(label: "runway.upload")
         private let output: OutputStream
-        /// The rest of the part that is being written.
+        /// The unwritten rest of the current part.
         private var rest: ArraySlice<UInt8> = []
         private var writer: CheckedContinuation<Bool, Never>?
         private var isStopped = false
 
-        /// Returns the end that the session reads, and the writing end.
+        /// Returns the end that the session reads, and the end that is written to.
         static func makePair() -> (InputStream, BodyPipe) {
             var (input, output): (InputStream?, OutputStream?)
             Stream.getBoundStreams(withBufferSize: bufferByteCount, inputStream: &input, outputStream: &output)
@@ -111,7 +112,7 @@
             output.open()
         }
 
-        /// Writes a part as fast as the session reads. Returns `false` if the pipe was stopped, or the session has
+        /// Writes a part as fast as the session reads. Returns `false` if the pipe was stopped, or if the session has
         /// closed its end.
         func write(_ part: [UInt8]) async -> Bool {
             await withCheckedContinuation { continuation in
@@ -159,7 +160,6 @@
         /// Ends the body after its last part, unless the pipe was stopped.
         func endBody() { queue.async { if !self.isStopped { self.output.close() } } }
 
-        /// Closes the stream.
         func close() {
             queue.async {
                 self.isStopped = true

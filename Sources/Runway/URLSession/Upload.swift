@@ -1,13 +1,12 @@
 #if canImport(FoundationNetworking)
     import Foundation
 
-    /// A body that is a stream, read into memory before the session sends it.
+    /// A streamed body that is read into memory before the session sends it.
     ///
-    /// The session would wait for a stream on the one thread that serves all sessions of a process. A body that it
-    /// reads from a file can end the process: it resumes the transfer after each read, and fails if the response has
-    /// ended the transfer before that (seen with Swift 6.3).
+    /// With a stream, the session would block the one thread that serves all sessions of a process. A body in a file
+    /// can crash the process: the session resumes the transfer after each read, which fails if the response has already
+    /// ended the transfer (seen with Swift 6.3).
     struct Upload {
-        /// The whole body.
         let bytes: Data
 
         /// Reads the whole body.
@@ -25,10 +24,10 @@
             self.bytes = bytes
         }
 
-        /// Does nothing: the body has been read.
+        /// Does nothing, because the body has been read.
         func stop() {}
 
-        /// Does nothing: the body has been read.
+        /// Does nothing, because the body has been read.
         func finish() {}
     }
 #endif

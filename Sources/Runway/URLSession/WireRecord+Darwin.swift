@@ -3,7 +3,7 @@
     import Security
 
     extension URLSessionTaskTransactionMetrics {
-        /// The version of HTTP, as records name it; `nil` if the system does not report it.
+        /// The HTTP version for records; `nil` if the system does not report it.
         var httpVersion: String? {
             switch networkProtocolName {
             case "h3": "HTTP/3"
@@ -16,7 +16,7 @@
 
     extension WireRecord {
         /// Creates the record of one request from the system's measurements. The address is the one that the system
-        /// connected to, after races and proxies of its own.
+        /// finally connected to, possibly that of a proxy.
         init(_ metrics: URLSessionTaskTransactionMetrics) {
             self.init()
             isReused = metrics.isReusedConnection
@@ -31,7 +31,7 @@
             }
             queueing = Self.time(metrics.fetchStartDate, metrics.requestStartDate)
             dns = Self.time(metrics.domainLookupStartDate, metrics.domainLookupEndDate)
-            // The time of TCP ends where TLS starts; the system's time of the connection includes TLS.
+            // The time of TCP ends where TLS starts. The system's connection time includes TLS.
             tcp = Self.time(metrics.connectStartDate, metrics.secureConnectionStartDate ?? metrics.connectEndDate)
             tls = Self.time(metrics.secureConnectionStartDate, metrics.secureConnectionEndDate)
             sending = Self.time(metrics.requestStartDate, metrics.requestEndDate)

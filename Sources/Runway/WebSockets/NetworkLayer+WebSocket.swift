@@ -1,20 +1,20 @@
 import HTTPTypes
 
 extension NetworkLayer {
-    /// Makes one call whose response opens a WebSocket.
+    /// Makes a call whose response opens a WebSocket.
     ///
-    /// The request is a GET that passes all stages: it carries the service's token, cookies and signature, follows
-    /// redirects, and a refused token is renewed once. `https` stands for `wss`, and `http`, which the service has to
-    /// allow, for `ws`. The call is in flight until the connection ends. Its deadline covers only the handshake.
+    /// The request is a GET that passes all stages. It has the service's token, cookies and signature, and redirects
+    /// are followed. A refused token is renewed once. `https` stands for `wss`. `http` stands for `ws`, and the service
+    /// must allow it. The call is in flight until the connection ends. Its deadline covers only the handshake.
     ///
-    /// - Throws: The error of the call; ``NetworkError/Kind/invalidResponse`` if the server responded with another
-    ///   success than the end of the handshake, with the response as its ``NetworkError/rawData``;
-    ///   ``NetworkError/Kind/invalidConfiguration`` if the transport does not know WebSockets.
+    /// - Throws: The error of the call; ``NetworkError/Kind/invalidResponse`` if the server responded with success but
+    ///   did not open a WebSocket, with the response in ``NetworkError/rawData``;
+    ///   ``NetworkError/Kind/invalidConfiguration`` if the transport does not support WebSockets.
     package func openWebSocket<E: Endpoint>(
         _ endpoint: E, offering offer: WebSocketOffer, options: CallOptions
     ) async throws(NetworkError) -> WebSocketFlight {
         var options = options
-        // Who opens it reconnects; further attempts below would add up with those.
+        // The opener reconnects by itself. If the call were retried too, the attempts would multiply.
         options.retry = options.retry ?? .off
         let flight = makeFlight(E.self, options)
         flight.recorder.setEndpoint(endpoint)
@@ -25,7 +25,7 @@ extension NetworkLayer {
                 var request = try assemble(endpoint, delivery: .streamed, in: flight)
                 request.webSocket = offer
                 let response = try await send(request, in: flight)
-                // The app's time in the background is for calls that end.
+                // Background time is meant for calls that end soon.
                 context.grace?.end(flight.id)
                 return try open(response, in: flight)
             }
@@ -58,7 +58,7 @@ extension NetworkLayer {
 }
 
 extension Response {
-    /// The error of a handshake to which the server responded with something else, such as the page of a portal.
+    /// The error of a handshake to which the server responded with something else, such as a captive portal's page.
     fileprivate var notAWebSocket: NetworkError {
         let type = head.headerFields[.contentType].map { ": its type is \($0)" } ?? ""
         var error = NetworkError(

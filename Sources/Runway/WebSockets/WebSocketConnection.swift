@@ -1,42 +1,40 @@
-/// An open WebSocket, which a transport attaches to the response that ended the handshake.
+/// An open WebSocket. A transport attaches it to the response that completed the handshake.
 ///
 /// Releasing the last reference closes the connection.
 package protocol WebSocketConnection: AnyObject, Sendable {
-    /// The result of the handshake.
     var agreement: WebSocketAgreement { get }
-    /// The status of the connection so far.
     var status: WebSocketStatus { get }
 
-    /// Waits for the next message; returns `nil` after both sides have closed the connection in order. Only one reader
+    /// Waits for the next message. Returns `nil` after both sides have closed the connection cleanly. Only one reader
     /// may wait at a time.
     ///
     /// - Throws: The error that ended the connection, after all earlier messages; ``NetworkError/Kind/cancelled`` if
     ///   the task is cancelled, which leaves the connection open.
     func next() async throws(NetworkError) -> WebSocketPayload?
 
-    /// Sends a message, and returns when the system has taken all of it.
+    /// Sends a message. Returns when the system has taken all of it.
     ///
-    /// - Throws: ``NetworkError/Kind/overloaded`` if too many bytes wait to be sent, or the error that ended the
+    /// - Throws: ``NetworkError/Kind/overloaded`` if too many bytes wait to be sent; the error that ended the
     ///   connection.
     func send(_ payload: WebSocketPayload) async throws(NetworkError)
 
-    /// Sends a ping. The pong counts in ``WebSocketStatus/receivedByteCount``. Returns at once.
+    /// Sends a ping and returns immediately. The pong is counted in ``WebSocketStatus/receivedByteCount``.
     func ping()
 
-    /// Starts the closing handshake, and closes the connection if the server does not complete the handshake in time.
-    /// Returns at once; a second call changes nothing.
+    /// Starts the closing handshake and returns immediately. Closes the connection if the server does not complete the
+    /// handshake in time. A second call has no effect.
     func close(_ close: WebSocketClose)
 
     /// Closes the connection at once. Its reader receives the error.
     func abandon(_ error: NetworkError)
 }
 
-/// A whole message (RFC 6455 §5.6).
+/// A complete message (RFC 6455 §5.6).
 package enum WebSocketPayload: Sendable, Equatable {
     case text(String)
     case binary([UInt8])
 
-    /// The number of bytes; for a text in UTF-8.
+    /// The number of bytes; for a text, in UTF-8.
     package var byteCount: Int {
         switch self {
         case .text(let text): text.utf8.count
@@ -49,7 +47,7 @@ package enum WebSocketPayload: Sendable, Equatable {
 package struct WebSocketClose: Sendable, Equatable {
     /// The status code; `nil` if the close frame has none.
     package var code: UInt16?
-    /// The reason as text; at most 123 bytes of it in UTF-8 are sent.
+    /// The reason as text. At most 123 bytes of its UTF-8 form are sent.
     package var reason: String
 
     package init(_ code: UInt16?, _ reason: String = "") {
@@ -60,8 +58,7 @@ package struct WebSocketClose: Sendable, Equatable {
     /// The part of the reason that fits into a close frame, in UTF-8.
     package var reasonBytes: [UInt8] {
         var byteCount = 0
-        // A control frame has at most 125 bytes (RFC 6455 §5.5), including two for the code; no character is cut in
-        // two.
+        // A control frame has at most 125 bytes (RFC 6455 §5.5), including two for the code. No character may be split.
         for character in reason.unicodeScalars {
             let longer = byteCount + UTF8.width(character)
             guard longer <= 123 else { break }
@@ -71,9 +68,8 @@ package struct WebSocketClose: Sendable, Equatable {
     }
 }
 
-/// The result of a handshake.
 package struct WebSocketAgreement: Sendable, Equatable {
-    /// The subprotocol; `nil` if there is none.
+    /// The agreed subprotocol; `nil` if there is none.
     package var subprotocol: String?
     /// The extension with its parameters, as the server accepted it; `nil` if there is none.
     package var extensions: String?
@@ -84,18 +80,17 @@ package struct WebSocketAgreement: Sendable, Equatable {
     }
 }
 
-/// The status of a connection so far.
 package struct WebSocketStatus: Sendable, Equatable {
-    /// Bytes of frames in each direction, before TLS. Any received byte shows that the server is reachable. A WebSocket
-    /// may carry more bytes than an `Int` of 32 bits can count.
+    /// The bytes of frames in each direction, before TLS encryption. Any received byte shows that the server is
+    /// reachable. The type is `Int64` because a WebSocket may carry more bytes than a 32-bit `Int` can count.
     package var receivedByteCount: Int64 = 0
     package var sentByteCount: Int64 = 0
     /// The time since the last byte arrived, or since the handshake.
     package var silence = Duration.zero
-    /// Whole messages in each direction.
+    /// The number of complete messages in each direction.
     package var receivedMessageCount = 0
     package var sentMessageCount = 0
-    /// Whether the connection is not read, since its reader is slow: silence then does not mean that the server is
+    /// Whether the connection is not read because its reader is slow. Silence then does not mean that the server is
     /// gone.
     package var isHeldBack = false
     /// The close frame of the server; `nil` before it arrives.
@@ -106,12 +101,10 @@ package struct WebSocketStatus: Sendable, Equatable {
     package init() {}
 }
 
-/// The open WebSocket of a response.
 private enum OpenConnection: StageValueKey {
     static var defaultValue: (any WebSocketConnection)? { nil }
 }
 
-/// Whether a server refused a handshake.
 private enum RefusedHandshake: StageValueKey {
     static var defaultValue: Bool { false }
 }
@@ -123,8 +116,8 @@ extension Response {
         set { values[OpenConnection.self] = newValue }
     }
 
-    /// Whether a transport has sent the handshake of a WebSocket, and this is the response of a server that did not
-    /// open it. The default is `false`, for example for a transport that does not support WebSockets.
+    /// Whether this is the response of a server that refused the handshake of a WebSocket. The default is `false`, for
+    /// example for a transport that does not support WebSockets.
     package var refusesWebSocket: Bool {
         get { values[RefusedHandshake.self] }
         set { values[RefusedHandshake.self] = newValue }

@@ -5,19 +5,19 @@ import Synchronization
 ///
 /// Releasing the last reference ends the call as cancelled, and closes the connection.
 package final class WebSocketFlight: Sendable {
-    /// The response that ended the handshake.
+    /// The response that completed the handshake.
     package let response: HTTPResponse
-    /// The call, to which the owner of the connection reports its decisions.
+    /// The call. The owner of the connection adds its decisions to the call's record.
     package let flight: Flight
     package let connection: any WebSocketConnection
-    /// Guards the timer of the whole call's deadline and of its early end at a sign-out; `nil` after the end.
+    /// Guards the timer that ends the call at its deadline or at a sign-out; `nil` after the end.
     private let token = Mutex<DeadlineTimer.Token?>(nil)
 
     init(_ response: HTTPResponse, _ connection: any WebSocketConnection, in flight: Flight) {
         self.response = response
         self.connection = connection
         self.flight = flight
-        // No clock counts further than some centuries.
+        // The default limit is 100 years, because clocks overflow after some centuries.
         let deadline = flight.wholeDeadline ?? flight.startTime + .seconds(Int64(36_525) * 86_400)
         let token = flight.context.deadlines.schedule(at: deadline, of: flight) { [weak connection, weak flight] in
             guard let flight else { return }
@@ -28,7 +28,7 @@ package final class WebSocketFlight: Sendable {
 
     deinit { finish(.cancelled) }
 
-    /// Waits for the next message; returns `nil` at the end. The end of the connection ends the call.
+    /// Waits for the next message. Returns `nil` at the end of the connection, which also ends the call.
     ///
     /// - Throws: The error that ended the connection; ``NetworkError/Kind/cancelled`` if the task is cancelled, which
     ///   closes the connection.
@@ -38,7 +38,7 @@ package final class WebSocketFlight: Sendable {
             if payload == nil { finish(.succeeded) }
             return payload
         } catch  where error.kind == .cancelled && Task.isCancelled {
-            // The closing handshake continues, but is not awaited.
+            // The closing handshake continues, but its end is not awaited.
             connection.close(WebSocketClose(1001))
             finish(.cancelled)
             throw error
@@ -49,7 +49,7 @@ package final class WebSocketFlight: Sendable {
 
     /// Ends the call because of an error, and closes the connection at once.
     ///
-    /// - Returns: The error with the request that it concerns.
+    /// - Returns: The error completed with the request that it concerns.
     @discardableResult
     package func end(failing error: NetworkError) -> NetworkError {
         connection.abandon(error)
@@ -57,7 +57,7 @@ package final class WebSocketFlight: Sendable {
         return flight.finish(failing: error)
     }
 
-    /// Ends the call at its caller's request, while the closing handshake continues.
+    /// Ends the call at its caller's request. The closing handshake continues.
     package func close(_ close: WebSocketClose) {
         connection.close(close)
         finish(.succeeded)
@@ -76,11 +76,10 @@ package final class WebSocketFlight: Sendable {
     }
 }
 
-/// An event of a WebSocket's connection, for the record.
+/// An event of a WebSocket that the record shows.
 package enum WebSocketDecision: StageDecision, Equatable {
-    /// The handshake is complete.
     case opened(WebSocketAgreement)
-    /// The connection ended after these messages and bytes.
+    /// The connection ended. The status counts its messages and bytes.
     case ended(WebSocketStatus)
 
     package static var step: FlightStep { .transporting }

@@ -1,9 +1,8 @@
 /// Finds the encoding that a document declares in its first bytes, which are read as ASCII.
 enum DeclaredEncoding {
-    /// The number of bytes that are searched for a declaration.
     private static let byteCount = 1024
 
-    /// Returns the encoding of an XML declaration (XML 1.0 §4.3.3 and appendix F; HTML §13.2.3.2).
+    /// Returns the encoding that an XML declaration names (XML 1.0 §4.3.3 and appendix F; HTML §13.2.3.2).
     static func xml(_ bytes: [UInt8]) -> TextEncoding? {
         if bytes.starts(with: [0x3C, 0, 0x3F, 0]) { return .utf16LE }
         if bytes.starts(with: [0, 0x3C, 0, 0x3F]) { return .utf16BE }
@@ -20,14 +19,14 @@ enum DeclaredEncoding {
         return scanner.quoted().flatMap { encoding($0) }
     }
 
-    /// Returns the encoding of a `meta` element, by HTML's prescan of a byte stream (HTML §13.2.3.2).
+    /// Returns the encoding that a `meta` element names, found with HTML's prescan algorithm (HTML §13.2.3.2).
     static func html(_ bytes: [UInt8]) -> TextEncoding? {
         var scanner = ASCIIScanner(bytes.prefix(byteCount))
         while let byte = scanner.next {
             if byte != UInt8(ascii: "<") {
                 scanner.drop()
             } else if scanner.take("<!--") {
-                // The dashes that begin a comment may also end it.
+                // The two dashes that begin a comment may also end it.
                 scanner.stepBack(2)
                 if !scanner.skip(past: "-->") { return nil }
             } else if scanner.takeTag("<meta") {
@@ -60,8 +59,8 @@ enum DeclaredEncoding {
         return nil
     }
 
-    /// Returns the encoding of a label that was read as ASCII. UTF-16 and UTF-32 are then impossible and count as
-    /// UTF-8; `x-user-defined` is a mistake for Windows-1252.
+    /// Returns the encoding for a label that was read as ASCII. Such a document can't be UTF-16 or UTF-32, so these
+    /// labels count as UTF-8. The label `x-user-defined` counts as Windows-1252.
     private static func encoding(_ label: String) -> TextEncoding? {
         switch TextEncoding(label: label) {
         case .utf16LE, .utf16BE, .utf32, .utf32LE, .utf32BE: .utf8
@@ -71,7 +70,7 @@ enum DeclaredEncoding {
     }
 }
 
-/// Reads the start of a document from front to back. Letters are compared without regard to case.
+/// Reads the start of a document from front to back. It compares letters without regard to case.
 private struct ASCIIScanner {
     private(set) var rest: ArraySlice<UInt8>
     private let bytes: ArraySlice<UInt8>
@@ -80,7 +79,6 @@ private struct ASCIIScanner {
 
     var next: UInt8? { rest.first }
 
-    /// Returns whether a byte is a blank in HTML.
     static func isBlank(_ byte: UInt8) -> Bool { [0x09, 0x0A, 0x0C, 0x0D, 0x20].contains(byte) }
 
     private static func lowercased(_ byte: UInt8) -> UInt8 { (0x41...0x5A).contains(byte) ? byte | 0x20 : byte }
@@ -91,21 +89,21 @@ private struct ASCIIScanner {
 
     mutating func skipBlanks() { rest = rest.drop(while: Self.isBlank) }
 
-    /// Takes a word in lower case, if it follows.
+    /// Consumes `word`, which is in lower case, if it comes next. Otherwise returns `false`.
     mutating func take(_ word: String) -> Bool {
         guard rest.prefix(word.utf8.count).map(Self.lowercased) == Array(word.utf8) else { return false }
         rest = rest.dropFirst(word.utf8.count)
         return true
     }
 
-    /// Takes bytes for as long as they satisfy a condition, as text in lower case.
+    /// Consumes bytes while they satisfy the condition. Returns them as text in lower case.
     mutating func take(while isTaken: (UInt8) -> Bool) -> String {
         let taken = rest.prefix(while: isTaken)
         rest = rest[taken.endIndex...]
         return String(decoding: taken.map(Self.lowercased), as: UTF8.self)
     }
 
-    /// Skips everything up to and including a word in lower case. Returns whether the word was found.
+    /// Skips everything up to and including `word`, which is in lower case. Returns `false` if the word was not found.
     mutating func skip(past word: String) -> Bool {
         while !rest.isEmpty {
             if take(word) { return true }
@@ -114,7 +112,7 @@ private struct ASCIIScanner {
         return false
     }
 
-    /// Takes a text in quotation marks of one kind; `nil` if a quotation mark is missing.
+    /// Consumes a text in single or double quotation marks. Returns `nil` if a quotation mark is missing.
     mutating func quoted() -> String? {
         guard let mark = rest.first, mark == UInt8(ascii: "\"") || mark == UInt8(ascii: "'") else { return nil }
         drop()
@@ -124,7 +122,7 @@ private struct ASCIIScanner {
         return text
     }
 
-    /// Takes the start of one tag, before its attributes.
+    /// Consumes the start of a tag with this name, up to its attributes. Otherwise returns `false`.
     mutating func takeTag(_ tag: String) -> Bool {
         guard let end = rest.dropFirst(tag.utf8.count).first, Self.isBlank(end) || end == UInt8(ascii: "/") else {
             return false
@@ -132,7 +130,7 @@ private struct ASCIIScanner {
         return take(tag)
     }
 
-    /// Takes the start of any tag, before its attributes.
+    /// Consumes the start of a tag with any name, up to its attributes. Otherwise returns `false`.
     mutating func takeTag() -> Bool {
         let name = rest.dropFirst(rest.dropFirst().first == UInt8(ascii: "/") ? 2 : 1)
         guard let first = name.first, (0x61...0x7A).contains(Self.lowercased(first)) else { return false }
@@ -140,7 +138,7 @@ private struct ASCIIScanner {
         return true
     }
 
-    /// Takes the attributes of a tag, in lower case, up to its end.
+    /// Consumes the attributes of a tag up to the tag's end. Returns them in lower case.
     mutating func attributes() -> [(name: String, value: String)] {
         var attributes: [(name: String, value: String)] = []
         while true {

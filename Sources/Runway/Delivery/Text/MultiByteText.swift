@@ -1,26 +1,25 @@
-/// Decodes text whose characters take up to four bytes (WHATWG Encoding Standard §10 to §13): it divides the bytes by
+/// Decodes text whose characters take up to four bytes (WHATWG Encoding Standard §10 to §13). It divides the bytes by
 /// the rules of the standard, and looks up the characters in tables of the system.
 ///
-/// Windows' tables are used where the standard uses them, too. The tables of glibc lack about 120 rare characters of
-/// the standard's Big5 and 20 of its GB 18030, which become U+FFFD.
+/// Where the standard uses Windows' tables, so does this type. The tables of glibc lack about 120 rare characters of
+/// Big5 and 20 of GB 18030. These become U+FFFD.
 struct MultiByteText {
     enum Encoding { case gb18030, big5, shiftJIS, eucJP, eucKR }
 
     private let encoding: Encoding
     private let table: SystemTable
-    /// A second table: the characters of JIS X 0212 for EUC-JP, or the symbols of Big5, which differ in Hong Kong's
-    /// table.
+    /// A second table: the characters of JIS X 0212 for EUC-JP; for Big5, the symbols that differ in Hong Kong's table.
     private let second: SystemTable?
-    /// The characters found so far, by their bytes.
+    /// The characters that were looked up before, by their bytes.
     private var known: [UInt32: String] = [:]
 
-    /// Opens the tables; `nil` if the system does not have them.
+    /// Opens the tables. Returns `nil` if the system does not have them.
     init?(_ encoding: Encoding) {
         let name: SystemTable.Name =
             switch encoding {
             case .gb18030: .init("GB18030", 0x632)
             case .big5: .init("BIG5-HKSCS", 0xA06)
-            // Both have the characters of Windows-31J, in another arrangement.
+            // Both encodings contain the characters of Windows-31J, with different codes.
             case .shiftJIS, .eucJP: .init("CP932", 0x420)
             case .eucKR: .init("CP949", 0x422)
             }
@@ -51,14 +50,14 @@ struct MultiByteText {
             let sequence = rest.prefix(byteCount)
             let character = decoder.character(sequence)
             text += character ?? "\u{FFFD}"
-            // An ASCII character is never lost to a malformed one before it, which could hide a quotation mark.
+            // A malformed sequence must not swallow the ASCII character after it, which could be a quotation mark.
             let end = character == nil && byteCount < 4 ? sequence.dropFirst().firstIndex { $0 < 0x80 } : nil
             rest = rest[(end ?? sequence.endIndex)...]
         }
         return text
     }
 
-    /// Returns the number of bytes of the first character, whether they are valid or not.
+    /// Returns the number of bytes of the first character, even if they are invalid.
     private func byteCount(of bytes: ArraySlice<UInt8>) -> Int {
         let (lead, next) = (bytes[bytes.startIndex], bytes.dropFirst().first ?? 0)
         return switch encoding {
@@ -73,7 +72,7 @@ struct MultiByteText {
         }
     }
 
-    /// Returns the text of one character; `nil` if it is malformed or undefined.
+    /// Returns the text of one character, or `nil` if the character is malformed or undefined.
     mutating func character(_ bytes: ArraySlice<UInt8>) -> String? {
         let key = bytes.reduce(UInt32(0)) { $0 << 8 | UInt32($1) }
         if let text = known[key] { return text }
@@ -99,7 +98,7 @@ struct MultiByteText {
         }
     }
 
-    /// Returns the bytes that Shift_JIS has for a character in the rows and cells of JIS X 0208.
+    /// Returns the Shift_JIS bytes for a row and cell of JIS X 0208.
     private static func shiftJIS(row: UInt8, cell: UInt8) -> ArraySlice<UInt8> {
         let (lead, trail) = (row / 2, (row % 2) * 94 + cell)
         return [lead + (lead < 0x1F ? 0x81 : 0xC1), trail + (trail < 0x3F ? 0x40 : 0x41)]
@@ -108,7 +107,7 @@ struct MultiByteText {
 
 /// Decodes ISO-2022-JP (WHATWG Encoding Standard §13.2.1).
 struct ISO2022JPText {
-    /// Decodes the characters of JIS X 0208, which have the high bit in EUC-JP.
+    /// Decodes the characters of JIS X 0208. In EUC-JP their bytes have the high bit set.
     var characters: MultiByteText
 
     private enum CharacterSet { case ascii, roman, katakana, kanji }
@@ -133,7 +132,7 @@ struct ISO2022JPText {
             var byteCount = 1
             switch (set, byte) {
             case (.kanji, 0x21...0x7E):
-                // An escape sequence is no part of the character before it.
+                // An escape sequence does not belong to the character before it.
                 let pair = rest.prefix(2).prefix { $0 != 0x1B }
                 byteCount = pair.count
                 text += characters.character(pair.map { $0 | 0x80 }[...]) ?? "\u{FFFD}"

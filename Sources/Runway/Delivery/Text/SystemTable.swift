@@ -6,14 +6,13 @@ import Foundation
     import Musl
 #endif
 
-/// A table of the system that maps the bytes of one character to Unicode: on Apple's systems by Foundation, elsewhere
-/// by iconv.
+/// A table of the system that maps the bytes of one character to Unicode. It uses Foundation on Apple's systems and
+/// iconv elsewhere.
 final class SystemTable {
-    /// The system's names of a table.
+    /// The names that the systems use for a table.
     struct Name: Hashable, Sendable {
-        /// The name for iconv.
         let iconv: String
-        /// The number among CoreFoundation's external encodings.
+        /// The number of the encoding among CoreFoundation's external encodings.
         let coreFoundation: UInt
 
         init(_ iconv: String, _ coreFoundation: UInt) { (self.iconv, self.coreFoundation) = (iconv, coreFoundation) }
@@ -22,18 +21,18 @@ final class SystemTable {
     #if canImport(Darwin)
         private let encoding: String.Encoding
 
-        /// Opens a table; `nil` if the system has no such table.
+        /// Opens a table. Returns `nil` if the system has no such table.
         init?(_ name: Name) {
             encoding = String.Encoding(rawValue: 0x8000_0000 | name.coreFoundation)
             if String(data: Data([0x41]), encoding: encoding) != "A" { return nil }
         }
 
-        /// Returns the text of one character; `nil` if the table does not have it.
+        /// Returns the text of one character, or `nil` if the table does not contain the character.
         func text(of character: ArraySlice<UInt8>) -> String? { String(data: Data(character), encoding: encoding) }
     #else
         private let descriptor: iconv_t
 
-        /// Opens a table; `nil` if the system has no such table.
+        /// Opens a table. Returns `nil` if the system has no such table.
         init?(_ name: Name) {
             guard let descriptor = iconv_open("UTF-8", name.iconv), Int(bitPattern: descriptor) != -1 else {
                 return nil
@@ -43,7 +42,7 @@ final class SystemTable {
 
         deinit { iconv_close(descriptor) }
 
-        /// Returns the text of one character; `nil` if the table does not have it.
+        /// Returns the text of one character, or `nil` if the table does not contain the character.
         func text(of character: ArraySlice<UInt8>) -> String? {
             var input = character.map { CChar(bitPattern: $0) }
             return withUnsafeTemporaryAllocation(of: CChar.self, capacity: 32) { output -> String? in
@@ -51,7 +50,7 @@ final class SystemTable {
                 let isRead = input.withUnsafeMutableBufferPointer { input in
                     var (bytes, count) = (input.baseAddress, input.count)
                     _ = iconv(descriptor, nil, nil, nil, nil)
-                    // The second call writes a character that a following one could have been combined with.
+                    // iconv holds back a character that could combine with the next one. The second call writes it.
                     return iconv(descriptor, &bytes, &count, &text, &room) == 0 && count == 0
                         && iconv(descriptor, nil, nil, &text, &room) == 0
                 }

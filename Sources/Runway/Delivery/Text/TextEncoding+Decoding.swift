@@ -1,5 +1,5 @@
 extension TextEncoding {
-    /// Decodes bytes, without a byte order mark. Malformed bytes become U+FFFD. Returns `nil` if the system has no
+    /// Decodes bytes that have no byte order mark. Malformed bytes become U+FFFD. Returns `nil` if the system has no
     /// table for the encoding.
     func text(_ bytes: [UInt8]) -> String? {
         switch self {
@@ -16,7 +16,7 @@ extension TextEncoding {
         case .eucJP: MultiByteText(.eucJP)?.text(bytes)
         case .eucKR: MultiByteText(.eucKR)?.text(bytes)
         case .iso2022JP: MultiByteText(.eucJP).map { ISO2022JPText(characters: $0).text(bytes) }
-        // §14.5.1.
+        // WHATWG Encoding Standard §14.5.1.
         case .userDefined: String(bytes) { $0 < 0x80 ? Unicode.Scalar($0) : Unicode.Scalar(0xF700 + UInt32($0)) }
         case .replacement: bytes.isEmpty ? "" : "\u{FFFD}"
         }
@@ -27,7 +27,7 @@ extension TextEncoding {
         return String(decoding: units, as: UTF16.self) + (bytes.count.isMultiple(of: 2) ? "" : "\u{FFFD}")
     }
 
-    /// - Parameter order: Puts the four bytes of a character in the order from the highest to the lowest.
+    /// - Parameter order: Reorders the four bytes of a character from highest to lowest.
     private static func utf32(_ bytes: ArraySlice<UInt8>, _ order: (ArraySlice<UInt8>) -> [UInt8]) -> String {
         var text = String.UnicodeScalarView()
         for start in stride(from: bytes.startIndex, to: bytes.endIndex, by: 4) {
@@ -44,14 +44,13 @@ extension TextEncoding {
             if byte < 0x80 { return Unicode.Scalar(byte) }
             if let scalar = corrections[name.iconv]?[byte] { return scalar }
             if let scalar = table.text(of: [byte])?.unicodeScalars.first { return scalar }
-            // The standard's indexes have the C1 controls where a code page has nothing, for all code pages.
+            // Where a code page is undefined, the standard's indexes contain the C1 controls.
             return byte < 0xA0 ? Unicode.Scalar(byte) : "\u{FFFD}"
         }
         return String(bytes) { scalars[Int($0)] }
     }
 
-    /// Differences between the standard's indexes (§6) and the tables of the systems, which follow older or other
-    /// registrations.
+    /// Characters for which the standard's indexes (§6) differ from the tables of the systems.
     private static let corrections: [String: [UInt8: Unicode.Scalar]] = [
         "KOI8-U": [0xAE: "\u{45E}", 0xBE: "\u{40E}"], "MACINTOSH": [0xC6: "\u{2206}", 0xF0: "\u{F8FF}"],
         "MAC-UK": [0xFF: "\u{20AC}"], "CP1255": [0xCA: "\u{5BA}"],
@@ -59,7 +58,7 @@ extension TextEncoding {
 }
 
 extension String {
-    /// The text of bytes with one character for each.
+    /// Creates text with one character for each byte. A byte without a character becomes U+FFFD.
     fileprivate init(_ bytes: [UInt8], _ scalar: (UInt8) -> Unicode.Scalar?) {
         var text = UnicodeScalarView()
         for byte in bytes { text.append(scalar(byte) ?? "\u{FFFD}") }

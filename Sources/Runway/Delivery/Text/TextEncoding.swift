@@ -1,21 +1,21 @@
-/// A character encoding of the WHATWG Encoding Standard (§4.2), or UTF-32.
+/// A character encoding: one of the WHATWG Encoding Standard (§4.2), or UTF-32.
 enum TextEncoding: Hashable, Sendable {
     case utf8, utf16LE, utf16BE
-    /// UTF-32, which is not in the standard, since browsers do not read it. Without a byte order mark it is big-endian
-    /// (RFC 3629 §4).
+    /// UTF-32. The standard lacks it, since browsers do not read it. Without a byte order mark it is big-endian (RFC
+    /// 3629 §4).
     case utf32, utf32LE, utf32BE
-    /// One byte for each character; those above ASCII are in a table of the system.
+    /// An encoding with one byte for each character. Bytes above ASCII are looked up in a table of the system.
     case singleByte(SystemTable.Name)
     case gb18030, big5, shiftJIS, eucJP, eucKR, iso2022JP
     case userDefined
-    /// Encodings that the standard does not decode, since they can hide ASCII: all of the body becomes one U+FFFD
-    /// (§14.1).
+    /// An encoding that could hide ASCII characters, so the standard does not decode it. The whole body becomes one
+    /// U+FFFD (§14.1).
     case replacement
 
-    /// The encoding that a label names (§4.2); `nil` if it is unknown.
+    /// Returns the encoding that a label names (§4.2), or `nil` if the label is unknown.
     ///
-    /// Finds an encoding by the letters and digits of a label, as in Unicode Technical Standard #22 §1.4, so that
-    /// `UTF_8` and `cp-1251` are found, too.
+    /// Only the letters and digits of the label are compared, as in Unicode Technical Standard #22 §1.4. `UTF_8` and
+    /// `cp-1251` are therefore found, too.
     init?(label: String) {
         guard let encoding = Self.encodings[Self.letters(of: label)] else { return nil }
         self = encoding
@@ -25,7 +25,7 @@ enum TextEncoding: Hashable, Sendable {
         label.lowercased().filter { ("a"..."z").contains($0) || ("0"..."9").contains($0) }
     }
 
-    /// The encodings by the letters and digits of their labels.
+    /// The encodings by label. Labels contain only letters and digits.
     private static let encodings: [String: TextEncoding] = {
         var encodings: [String: TextEncoding] = [:]
         for (encoding, labels) in multiByte + singleByte.map({ (.singleByte($0), $1) }) {
@@ -39,7 +39,7 @@ enum TextEncoding: Hashable, Sendable {
         (.utf16LE, "utf-16 utf-16le csunicode iso-10646-ucs-2 ucs-2 unicode unicodefeff"),
         (.utf16BE, "utf-16be unicodefffe"),
         (.utf32, "utf-32"), (.utf32LE, "utf-32le"), (.utf32BE, "utf-32be"),
-        // GBK is decoded as GB 18030, which contains it (§10.1.1).
+        // GBK is decoded as GB 18030, which includes all of GBK (§10.1.1).
         (
             .gb18030,
             "gb18030 gbk x-gbk gb2312 csgb2312 gb_2312 gb_2312-80 chinese csiso58gb231280 iso-ir-58 cp936 ms936"
@@ -56,8 +56,8 @@ enum TextEncoding: Hashable, Sendable {
         (.replacement, "replacement csiso2022kr hz-gb-2312 iso-2022-cn iso-2022-cn-ext iso-2022-kr"),
     ]
 
-    /// ISO 8859-1 and US-ASCII are decoded as Windows-1252, and ISO 8859-9 as Windows-1254: servers that name the
-    /// smaller set send the larger one.
+    /// Servers that name a smaller character set often send a larger one. ISO 8859-1 and US-ASCII are therefore decoded
+    /// as Windows-1252, and ISO 8859-9 as Windows-1254.
     private static let singleByte: [(SystemTable.Name, String)] = [
         (.init("CP866", 0x419), "ibm866 866 cp866 csibm866"),
         (.init("ISO-8859-2", 0x202), "iso-8859-2 iso_8859-2:1987 csisolatin2 iso-ir-101 l2 latin2"),
@@ -105,16 +105,19 @@ enum TextEncoding: Hashable, Sendable {
 }
 
 extension TextEncoding {
-    /// The encoding that is named for a body; `nil` if nothing names one.
+    /// Determines the encoding that a body declares; `nil` if it declares none.
     ///
-    /// Determines the encoding of a body: by a byte order mark, or else by the charset of the media type, or else by
-    /// the declaration of an XML or HTML document in its first 1,024 bytes (RFC 7303 §3; HTML §13.2.3.1). An unknown
-    /// charset counts as absent. A body without a media type may declare itself as XML.
+    /// The sources, in order of precedence (RFC 7303 §3; HTML §13.2.3.1):
+    ///
+    /// - a byte order mark,
+    /// - the charset of the media type; an unknown charset counts as absent,
+    /// - the declaration of an XML or HTML document in its first 1,024 bytes. A body without a media type may declare
+    ///   itself as XML.
     init?(of bytes: [UInt8], typed mediaType: MediaType?) {
         let labelled = mediaType?.charset.flatMap { TextEncoding(label: $0) }
         let declared: TextEncoding? =
             if [.utf32, .utf32LE, .utf32BE].contains(labelled) {
-                // The little-endian mark of UTF-32 begins like the mark of UTF-16.
+                // The little-endian mark of UTF-32 begins with the mark of UTF-16, so it is checked first.
                 labelled
             } else if let marked = TextEncoding(markOf: bytes) ?? labelled {
                 marked
@@ -129,7 +132,7 @@ extension TextEncoding {
         self = declared
     }
 
-    /// The encoding that a byte order mark names (§6.1).
+    /// Returns the encoding that a byte order mark names (§6.1).
     private init?(markOf bytes: [UInt8]) {
         if bytes.starts(with: [0xEF, 0xBB, 0xBF]) {
             self = .utf8

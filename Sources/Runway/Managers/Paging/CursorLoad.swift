@@ -1,8 +1,8 @@
 /// Loads pages that are identified by a cursor.
 ///
-/// The server promises that a page begins where the page before it ended. A row that is returned a second time was
-/// moved, and takes its new position. After a page without a new row the next one is requested: a filter of the server
-/// may have emptied it.
+/// The server promises that a page begins where the previous page ended. A row that is returned a second time was
+/// moved, and takes its new position. After a page without new rows the next page is requested, because a filter of the
+/// server may have emptied the page.
 struct CursorLoad: PageLoad {
     private let size: Int
     private let limits: PagingLimits
@@ -10,7 +10,7 @@ struct CursorLoad: PageLoad {
     private var window: PageWindow
     private var cursor: String?
     private var requestCount = 1
-    /// The rows that were read so far of the page before the window.
+    /// The rows read so far from the page before the window.
     private var gathered: [PageItem] = []
 
     init(_ direction: PageDirection, of window: PageWindow, size: Int, _ limits: PagingLimits) {
@@ -71,7 +71,7 @@ struct CursorLoad: PageLoad {
         let meetsWindow = content.items.contains { $0.id.map { known[$0] != nil } ?? true }
         gathered += content.items
         guard meetsWindow || content.nextCursor == nil || content.nextCursor == window.cursors[window.firstPage] else {
-            // Rows were inserted into the page before, and moved its former rows to the pages after it.
+            // Rows were inserted into the previous page, so its last rows moved to this page.
             guard requestCount <= limits.maximumExtraRequestCount else {
                 return .fail(.doesNotConnect(requests: requestCount))
             }

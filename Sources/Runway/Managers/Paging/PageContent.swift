@@ -1,29 +1,31 @@
 public import RunwayJSON
 
-/// The page that an endpoint finds in a response: its rows, their ids, and how the list continues.
+/// One page of a list, as an endpoint found it in a response: its rows, their ids, and how the list continues.
 public struct PageContent: Sendable {
-    /// The array of the rows.
+    /// The JSON array of the rows.
     public let rows: JSONValue
-    /// The rows, with their ids if the API has ids.
+    /// The rows with their ids. The ids are `nil` if the API has none.
     let items: [PageItem]
-    /// The cursor of the next page; `nil` if there is none.
+    /// The cursor of the next page; `nil` if the response contains none.
     public let nextCursor: String?
     /// The number of rows in the whole list; `nil` if the response does not state it.
     public let total: Int?
     /// Whether this is the last page; `nil` if the response does not say so.
     public let isLast: Bool?
 
-    /// The greatest length of a cursor, in bytes.
+    /// The maximum length of a cursor in bytes.
     public static let maximumCursorByteCount = 2048
 
-    /// Reads the rows of a page.
+    /// Creates a page from the rows of a response.
     ///
     /// - Parameters:
     ///   - rows: The array of the rows.
-    ///   - id: The member of every row that identifies it, unchanged for as long as the list exists: a string or an
-    ///     integer. `nil` if rows have none; rows that shift between two pages are not found then.
-    ///   - nextCursor: The cursor of the next page. The default, `nil`, means none, as does an empty one.
-    ///   - total: The number of rows in the whole list. The default is `nil`, which a number below 0 means too.
+    ///   - id: The member of every row that identifies it: a string or an integer that never changes while the list
+    ///     exists. Pass `nil` if rows have no ids. Rows that move from one page to another during a load are then not
+    ///     detected.
+    ///   - nextCursor: The cursor of the next page. `nil`, the default, or an empty text means that there is none.
+    ///   - total: The number of rows in the whole list. `nil`, the default, or a negative number means that it is
+    ///     unknown.
     ///   - isLast: Whether this is the last page. The default is `nil`.
     /// - Throws: `JSONError` if `rows` is not an array; an error that names the row if a row has no id; an error if the
     ///   cursor has more than ``maximumCursorByteCount`` bytes.
@@ -34,13 +36,14 @@ public struct PageContent: Sendable {
             rows: rows, identifiedBy: id.map { id in { $0[id] } }, nextCursor: nextCursor, total: total, isLast: isLast)
     }
 
-    /// Reads the rows of a page whose ids a closure finds.
+    /// Creates a page from the rows of a response. A closure finds the id of each row.
     ///
     /// - Parameters:
     ///   - rows: The array of the rows.
     ///   - id: Returns the identifier of a row, a string or an integer: `{ $0["node"]["id"] }`.
-    ///   - nextCursor: The cursor of the next page. The default, `nil`, means none, as does an empty one.
-    ///   - total: The number of rows in the whole list. The default is `nil`, which a number below 0 means too.
+    ///   - nextCursor: The cursor of the next page. `nil`, the default, or an empty text means that there is none.
+    ///   - total: The number of rows in the whole list. `nil`, the default, or a negative number means that it is
+    ///     unknown.
     ///   - isLast: Whether this is the last page. The default is `nil`.
     /// - Throws: `JSONError` if `rows` is not an array; an error that names the row if a row has no id; an error if the
     ///   cursor has more than ``maximumCursorByteCount`` bytes.
@@ -76,17 +79,16 @@ public struct PageContent: Sendable {
     }
 }
 
-/// One row of a list.
 struct PageItem: Sendable {
     /// The identifier of the row; `nil` if the API has no ids.
     let id: String?
-    /// The row. It holds the page that it is part of in memory.
+    /// The row. It retains the whole page in memory.
     let json: JSONValue
 }
 
-/// The error of a response in which no page can be found.
+/// The error of a response that contains no valid page.
 struct UnusablePage: Error, DescribedError {
-    /// The reason in one sentence, without secrets: records and logs show it.
+    /// The reason in one sentence. It contains no secrets, because records and logs show it.
     let description: String
 
     init(_ description: String) { self.description = description }

@@ -8,12 +8,13 @@ struct PageLayout {
         self.size = max(overlaps ? 2 : 1, size)
     }
 
-    /// Returns a read of the row at `position` and of as many after it as possible.
+    /// Plans a read that contains the row at `position` and as many rows after it as possible.
     func read(onwardFrom position: Int) -> PageRead {
         switch style {
         case .offset, .cursor: return PageRead([PageRequest(offset: position, number: 0, size: size)])
         case .number(let first):
-            // The page size whose page has the most rows from the position on, among the sizes that are worth a request.
+            // Among the allowed page sizes, the best one is that whose page contains the most rows from the position
+            // on.
             let best = sizes.max { $0 - position % $0 < $1 - position % $1 } ?? size
             if best - position % best > 1 { return PageRead([numbered(position / best, of: best, first)]) }
             return PageRead([
@@ -22,13 +23,13 @@ struct PageLayout {
         case .numberOfFixedSize(let first):
             let index = position / size
             let page = numbered(index, of: size, first)
-            // If the position is the last row of its page, the next page is read, too. It is read first, so that an edit between the two
-            // reads can be detected.
+            // If the position is the last row of its page, the next page is read, too. It is read first, so that an
+            // edit between the two reads can be detected.
             return PageRead(position % size == size - 1 ? [numbered(index + 1, of: size, first), page] : [page])
         }
     }
 
-    /// Returns a read of the row at `position` and of as many before it as possible.
+    /// Plans a read that contains the row at `position` and as many rows before it as possible.
     func read(upTo position: Int) -> PageRead {
         switch style {
         case .offset, .cursor:
@@ -50,7 +51,8 @@ struct PageLayout {
         }
     }
 
-    /// Returns a read of the page that begins at a position, or of the last one that begins before it.
+    /// Plans a read of the page that begins at `position`. If no page begins there, it is the last page that begins
+    /// earlier.
     func page(at position: Int) -> PageRead {
         switch style {
         case .offset, .cursor: PageRead([PageRequest(offset: position, number: 0, size: size)])
@@ -65,22 +67,21 @@ struct PageLayout {
     }
 }
 
-/// Reads one part of a list, by one or two requests.
+/// A read of one part of a list, by one or two requests.
 struct PageRead {
-    /// The remaining requests, in order. If there are two, the later page of the list is read first.
+    /// The remaining requests, in order. If there are two, the one for the later page of the list is sent first.
     var requests: [PageRequest]
-    /// The position of the first row.
+    /// The position of the first row in the list.
     let start: Int
     var items: [PageItem] = []
-    /// Whether the rows include the end of the list.
+    /// Whether the rows include the last row of the list.
     var reachesEnd = false
     var total: Int?
-    /// Whether a part of it was cached, and may be stale.
+    /// Whether some rows come from a cached response, which may be stale.
     var isCached = false
     private var hasBegun = false
     private let all: [PageRequest]
 
-    /// Whether fewer rows were returned than requested.
     var isShort: Bool { items.count < all.reduce(0) { $0 + $1.size } }
 
     init(again read: PageRead) { self.init(read.all) }
@@ -91,7 +92,7 @@ struct PageRead {
         start = requests.last?.offset ?? 0
     }
 
-    /// Adds the page that the next request returned.
+    /// Adds the page that the current request returned.
     mutating func take(_ content: PageContent, isCached: Bool) {
         guard let request = requests.first else { preconditionFailure("a page belongs to a request") }
         requests.removeFirst()
@@ -101,7 +102,7 @@ struct PageRead {
         if !hasBegun {
             (hasBegun, items, reachesEnd) = (true, content.items, isEnd)
         } else if isEnd, content.items.count < request.size {
-            // The list became shorter between the two reads: the later page, which was read first, is outdated.
+            // The list became shorter between the two reads, so the later page, which was read first, is outdated.
             (items, reachesEnd) = (content.items, true)
         } else {
             items = content.items + items
@@ -110,12 +111,12 @@ struct PageRead {
 }
 
 extension PageContent {
-    /// Returns whether the list ends with this page, which was requested by its position.
+    /// Returns whether the list ends with this page, which was requested by position.
     func ends(_ request: PageRequest) -> Bool {
         if items.isEmpty { return true }
         if let isLast { return isLast }
         let end = request.offset + items.count
-        // A total that is less than the rows that were seen is wrong, and is not used.
+        // A total that is less than the number of known rows is wrong and is ignored.
         if let total, total >= end { return total == end }
         return items.count < request.size
     }

@@ -1,7 +1,7 @@
 import HTTPTypes
 import RunwayJSON
 
-/// The rows of a list that are in memory, and the responses in which a reformer reads them.
+/// The rows of a list that are in memory, and a response that contains them for reformers.
 struct PageList<E: PagedEndpoint>: Sendable {
     private(set) var window = PageWindow()
     /// The rows, in the order of the list.
@@ -12,7 +12,7 @@ struct PageList<E: PagedEndpoint>: Sendable {
     private(set) var newestRows: [JSONValue] = []
     private(set) var response: Response?
 
-    /// The response that landed last, with other rows instead of its own.
+    /// The response that landed last, with all rows in memory in place of its own rows.
     struct Response: Sendable {
         let flight: Flight
         let endpoint: E
@@ -20,10 +20,9 @@ struct PageList<E: PagedEndpoint>: Sendable {
         let newestRawData: RawData
     }
 
-    /// Creates a list without a landing.
     init() {}
 
-    /// Creates a list from the window after a load and the last page of that load.
+    /// Creates the list after a load. It contains the load's window, and the last page for the response.
     init(_ window: PageWindow, after old: [PageItem], by flight: Flight, _ endpoint: E, _ page: Page) {
         let known = Set(old.compactMap(\.id))
         self.window = window
@@ -41,35 +40,36 @@ struct PageList<E: PagedEndpoint>: Sendable {
             newestRawData: isAllNew ? rawData : page.holding(newestItems))
     }
 
-    /// The page that a load requests to continue after the last row: the first page if there are no rows, or they
-    /// belong to an account that is no longer signed in; `nil` at the end of the list.
+    /// The page to load after the last row; `nil` at the end of the list. It is the first page if there are no rows or
+    /// if they belong to an account that is no longer signed in.
     var next: PageDirection? {
         guard belongsToCurrentAccount else { return .first }
         if window.isAtEnd { return nil }
         return window.rows.isEmpty ? .first : .next
     }
 
-    /// The page that a load requests to continue before the first row: the first page if the rows belong to an account
-    /// that is no longer signed in; `nil` at the start of the list.
+    /// The page to load before the first row; `nil` at the start of the list. It is the first page if the rows belong
+    /// to an account that is no longer signed in.
     var previous: PageDirection? {
         guard belongsToCurrentAccount else { return .first }
         return window.isAtStart ? nil : .previous
     }
 
-    /// Whether the rows were loaded for the account that is signed in, or without an account.
+    /// Whether the rows were loaded for the current account, or without an account.
     private var belongsToCurrentAccount: Bool { response?.flight.belongsToCurrentAccount ?? true }
 
-    /// A response, and the page that the endpoint found in it.
+    /// A response with the page that the endpoint found in it.
     struct Page: Sendable {
         let rawData: RawData
         let content: PageContent
 
-        /// Returns the response with these rows instead of its own, indexed.
+        /// Returns the response with these rows in place of its own, already indexed.
         fileprivate func holding(_ items: [PageItem]) -> RawData {
             var document = rawData.json.rawBytes
             var range = content.rows.byteRange
             if !document.indices.contains(range) || document[range] != content.rows.rawBytes {
-                // The rows are of another document, which the response contained as text: they get no envelope.
+                // The rows come from another JSON document, which the response contained as text. So the envelope of
+                // the response does not apply.
                 (document, range) = ([], 0..<0)
             } else if items.elementsEqual(content.items, by: { $0.json.rawBytes == $1.json.rawBytes }) {
                 return rawData
@@ -83,7 +83,7 @@ struct PageList<E: PagedEndpoint>: Sendable {
             bytes.append(UInt8(ascii: "]"))
             bytes += document[range.upperBound...]
             var head = rawData.response
-            // JSON is UTF-8 once it was read, whatever charset the response had.
+            // The new body is UTF-8, even if the response had another charset.
             head.headerFields[.contentType] = "application/json"
             var held = RawData(bytes, response: head)
             held.source = rawData.source

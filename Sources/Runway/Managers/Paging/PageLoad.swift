@@ -1,17 +1,17 @@
 /// Decides which pages one load of a ``PagedAPIManager`` requests until the rows connect, and combines them.
 ///
-/// A load works on a copy of the window, so that a load that fails has changed nothing.
+/// A load works on a copy of the window, so a failed load has changed nothing.
 protocol PageLoad: Sendable {
     /// Returns the first request.
     mutating func start() -> PageQuery
     /// Processes the page of the last request, and returns the next step.
     ///
-    /// - Parameter isCached: Whether the response was cached, and may be stale.
+    /// - Parameter isCached: Whether the response came from the cache and may be stale.
     mutating func take(_ content: PageContent, isCached: Bool) -> PageStep
 }
 
 extension PagedEndpoint {
-    /// Makes the load of a page, by the way in which the list is paged.
+    /// Creates the load of a page, for the paging style of the list.
     static func pageLoad(_ direction: PageDirection, of window: PageWindow, _ limits: PagingLimits) -> any PageLoad {
         let size = max(1, pageSize)
         if paging == .cursor { return CursorLoad(direction, of: window, size: size, limits) }
@@ -20,26 +20,24 @@ extension PagedEndpoint {
     }
 }
 
-/// A request of a load.
 struct PageQuery: Sendable {
     let page: PageRequest
-    /// Whether no cached response may be used.
+    /// Whether cached responses must not be used.
     var isRefreshing = false
-    /// The reason why the page is requested.
+    /// The reason for requesting the page.
     let decision: PagingDecision
 }
 
 /// The next step of a load.
 enum PageStep: Sendable {
-    /// Requests a page.
     case ask(PageQuery)
-    /// Ends with these rows.
+    /// End the load with these rows.
     case land(PageWindow)
-    /// Ends and changes nothing.
+    /// End the load without changing the list.
     case fail(PagingFailure)
 }
 
-/// The part of a list that a load is for.
+/// The part of a list that a load reads.
 enum PageDirection: Sendable {
     case first
     case next
@@ -48,17 +46,17 @@ enum PageDirection: Sendable {
 
 /// The reason why the pages of a list could not be combined.
 package enum PagingFailure: Error, Hashable, CustomStringConvertible {
-    /// The pages did not connect within the requests that one load may make. The list has to be loaded again.
+    /// The pages did not connect within the requests that one load may make. The app must reload the list.
     case doesNotConnect(requests: Int)
-    /// No page of several had a new row.
+    /// Several pages in a row contained no new row.
     case nothingNew(requests: Int)
-    /// The cursor of the next page equals an earlier one.
+    /// The cursor of the next page equals an earlier cursor.
     case repeatedCursor
-    /// The page is equal to the one before it.
+    /// The page equals the previous page.
     case repeatedPage
-    /// The page has more rows than may be in memory.
+    /// The page has more rows than the limit for rows in memory.
     case tooManyRows(Int, limit: Int)
-    /// The list has more pages than cursors are stored for.
+    /// The list has more pages than the limit for stored cursors.
     case tooManyPages(limit: Int)
 
     package var description: String {
@@ -75,21 +73,20 @@ package enum PagingFailure: Error, Hashable, CustomStringConvertible {
     }
 }
 
-/// The reason why a paged manager made a request, or failed a load, for the record.
+/// The reason why a paged manager sent a request or failed a load. The record shows it.
 package enum PagingDecision: StageDecision, Equatable {
-    /// The load is for this page.
+    /// The request is for the page that the load was made for.
     case page
-    /// Few rows of the previous page were new.
+    /// Few rows of the previous page were new, so the next page is read, too.
     case onward
-    /// No row of the page after was known.
+    /// The next page contained no known row, so an earlier page is read.
     case steppedBack
-    /// Rows were inserted before the page after.
+    /// Rows were inserted before the next page, so earlier pages are read again.
     case readAgain
-    /// The cached page did not connect.
+    /// The cached page did not connect, so the page is requested from the server.
     case refreshed
-    /// The page has two halves; this is the second.
+    /// The second of two requests for one read.
     case otherHalf
-    /// The pages could not be combined.
     case failed(PagingFailure)
 
     package static var step: FlightStep { .landing }

@@ -1,4 +1,4 @@
-/// The consequence of a response for its load.
+/// The result of reading a response for a load.
 enum PageReading<E: PagedEndpoint>: Sendable {
     /// The load needs another page.
     case query(PageQuery, any PageLoad)
@@ -6,16 +6,16 @@ enum PageReading<E: PagedEndpoint>: Sendable {
     case list(PageList<E>)
     /// The pages of the load can't be combined.
     case unconnected(PagingFailure)
-    /// The response has no page.
+    /// The response contains no valid page.
     case failure(NetworkError)
 
-    /// Reads and combines pages off the main actor, since they may be long.
+    /// Reads and combines pages. Runs off the main actor, since pages may be long.
     ///
     /// - Parameters:
     ///   - rawData: The response.
-    ///   - endpoint: The request that it is for.
+    ///   - endpoint: The endpoint of the request.
     ///   - flight: The call of the request.
-    ///   - pages: The load, which takes the page.
+    ///   - pages: The load that receives the page.
     ///   - items: The rows that are in memory.
     @concurrent
     static func reading(

@@ -1,14 +1,14 @@
 /// The rows of a list that are in memory, and their positions in the list.
 ///
-/// Rows are ordered as the list was when they were read. A row stays until the list is loaded again or the row is
-/// evicted at an end of the window. If a later read does not find a row at its position, it was deleted, or moved to a
-/// position that has not been read yet. It is *absent* then, and takes its new position if it is found again.
+/// Rows have the order that the list had when they were read. A row stays until the list is reloaded or the row is
+/// evicted at an end of the window. If a later read does not find a row at its position, the row was deleted, or moved
+/// to a position that has not been read yet. Such a row is *absent*. It takes its new position if it is found again.
 struct PageWindow {
     struct Row {
         var item: PageItem
-        /// Whether a later read of its position did not find it.
+        /// Whether a later read of the row's position did not find the row.
         var isAbsent = false
-        /// The number of its page, counted from the start of the list; for lists that are paged by cursor.
+        /// The number of the row's page, counted from the start of the list. Used for lists that are paged by cursor.
         var page = 0
     }
 
@@ -17,23 +17,23 @@ struct PageWindow {
     var start = 0
     /// The position after the last row that was read.
     var edge = 0
-    /// The row at the edge, by its id.
+    /// The id of the last row before the edge.
     var edgeID: String?
     /// Whether the list ends at the edge.
     var isAtEnd = false
     var total: Int?
-    /// The number of rows that were inserted before the edge and have not been read.
+    /// The number of rows that were inserted before the edge but have not been read.
     var unreadCount = 0
-    /// The cursors of the list's pages, from its first page on; the last is the cursor of the page after the edge.
+    /// The cursors of the list's pages, beginning with the first page. The last one is the cursor of the page after the
+    /// edge.
     var cursors: [String?] = [nil]
 
-    /// The number of the first row's page; for lists that are paged by cursor.
+    /// The page number of the first row in the window. Used for lists that are paged by cursor.
     var firstPage = 0
 
-    /// Whether the first row is the first of the list.
     var isAtStart: Bool { start == 0 && firstPage == 0 }
 
-    /// Returns the indices of the rows that have an id.
+    /// Returns the indices of the rows that have an id. The keys are the ids.
     func indices() -> [String: Int] {
         var indices: [String: Int] = [:]
         for (index, row) in rows.enumerated() {
@@ -46,34 +46,35 @@ struct PageWindow {
 extension PageWindow {
     /// The change that a read made to the list.
     struct Change {
-        /// The number of rows that were inserted before the read rows, inside the window; below 0 if rows were removed.
+        /// The number of rows that were inserted into the window before the read rows; negative if rows were removed.
         var shift = 0
-        /// The number of rows in the read that were not known, or absent.
+        /// The number of read rows that were unknown or absent before.
         var foundCount = 0
-        /// Whether rows were found in another order, or not at their positions.
+        /// Whether known rows were found in another order or at other positions.
         var isReordered = false
-        /// Whether the read connects to the window for certain, and the common row was not merely moved there from far
-        /// away.
+        /// Whether the read certainly connects to the window. If the common row may have been moved there from far
+        /// away, it is not certain.
         var isCertain = false
     }
 
-    /// The treatment of read rows before the first known row, and of known rows after the last read one.
+    /// The position of a read relative to the window. It determines what happens to rows before the first known row,
+    /// and to known rows after the last read row.
     enum Side {
-        /// The read is the next page: known rows after it are absent.
+        /// The read is the next page. Known rows after it become absent.
         case onward
-        /// The read is between the ends of the window.
+        /// The read lies within the window.
         case within
-        /// The read is the previous page: rows before the first known one are inserted at the front.
+        /// The read is the previous page. Rows before the first known row are inserted at the front.
         case before
     }
 
-    /// Replaces the rows of one part of the list by the rows of a read.
+    /// Replaces one part of the list by the rows of a read.
     ///
-    /// - Returns: The change; `nil` if no row of the read is known, and nothing changes.
+    /// - Returns: The change, or `nil` if no row of the read is known. Then nothing changes.
     mutating func merge(_ read: PageRead, _ side: Side) -> Change? {
         let known = indices()
         var seen: Set<String> = []
-        // Rows after the edge are left to the next page, which has to connect to it.
+        // Rows after the edge are left to the next page, which must connect to the edge.
         let found = read.items.enumerated().filter { offset, item in
             (side == .onward || read.start + offset < edge) && item.id.map { seen.insert($0).inserted } ?? true
         }
@@ -81,12 +82,13 @@ extension PageWindow {
             item.id.flatMap { known[$0] }.flatMap { rows[$0].isAbsent ? nil : $0 }
         }
         if side == .onward, let index = found.firstIndex(where: { $0.element.id == edgeID }), let edge = places[index] {
-            // The page was requested so that it begins with this row: rows on the wrong side of it were moved, and not this row.
+            // The page was requested so that it begins with this row. Rows on the wrong side of this row were therefore
+            // moved.
             for other in places.indices {
                 if let place = places[other], (other < index) != (place < edge), other != index { places[other] = nil }
             }
         }
-        // Rows that are still in order fix the position of the read; the others were moved.
+        // Rows that are still in order determine the position of the read. The other rows were moved.
         let anchors = places.longestIncreasingSubsequence()
         guard let firstAnchor = anchors.first, let lastAnchor = anchors.last,
             let first = places[firstAnchor], let last = places[lastAnchor]
@@ -112,7 +114,7 @@ extension PageWindow {
         var merged: [Row] = side == .before ? front : []
         for (index, row) in rows[..<first].enumerated() where !moved.contains(index) {
             merged.append(row)
-            // The read covers the positions before its first known row, too.
+            // The read also covers the positions before its first known row.
             if side == .before { merged[merged.count - 1].isAbsent = true }
         }
         if side != .before { merged += front }
@@ -162,7 +164,7 @@ extension PageWindow {
 }
 
 extension PageWindow {
-    /// Evicts rows at the start of the window until at most `maximumCount` are left.
+    /// Evicts rows at the start of the window until at most `maximumCount` remain.
     mutating func dropFirst(keeping maximumCount: Int, byPages: Bool) {
         var count = rows.count - maximumCount
         guard count > 0 else { return }
@@ -175,7 +177,7 @@ extension PageWindow {
         firstPage = rows.first?.page ?? 0
     }
 
-    /// Evicts rows at the end of the window until at most `maximumCount` are left.
+    /// Evicts rows at the end of the window until at most `maximumCount` remain.
     mutating func dropLast(keeping maximumCount: Int, byPages: Bool) {
         guard rows.count > maximumCount else { return }
         var end = maximumCount
@@ -185,7 +187,7 @@ extension PageWindow {
             if end == 0 { return }
             cursors.removeLast(cursors.count - page - 1)
         } else {
-            // The row at the edge is one that can be found for.
+            // The last row must not be absent, because the next page has to connect to it.
             while end > 1, rows[end - 1].isAbsent { end -= 1 }
         }
         edge -= rows[end...].count { !$0.isAbsent }
@@ -196,7 +198,7 @@ extension PageWindow {
 }
 
 extension Array where Element == Int? {
-    /// Returns the indices of the longest increasing subsequence: each of its values, which need not be neighbours, is
+    /// Returns the indices of the longest increasing subsequence: values in order, not necessarily adjacent, each
     /// greater than the previous one.
     func longestIncreasingSubsequence() -> [Int] {
         var tails: [Int] = []

@@ -1,30 +1,33 @@
 extension PagedAPIManager {
     /// Loads the first page of a list.
     ///
-    /// The rows in memory stay until the new ones land. What becomes of a load in flight is up to ``Endpoint/overlap``:
-    /// by default an identical load joins it, and any other one replaces it. A load that an interceptor vetoes changes
-    /// nothing.
+    /// The rows in memory stay until the new ones land. ``Endpoint/overlap`` decides about a load in flight: by default
+    /// an identical load joins it, and a different load replaces it. A load that an interceptor vetoes changes nothing.
     ///
-    /// - Returns: The number of the load, or of the load in flight that it joined or that caused it to be ignored.
+    /// - Returns: The number of the load. If it joined a load in flight or was ignored because of one, the number of
+    ///   that load.
     @discardableResult
     public func load(_ endpoint: E, options: CallOptions = .standard) -> FlightID {
         start(.first, endpoint, options)
     }
 
-    /// Loads the first page of the list that ``parameterSource`` supplies or, without a source, of the same list again.
+    /// Loads the first page of the list that ``parameterSource`` supplies. Without a source, loads the current list
+    /// again.
     ///
-    /// - Returns: The number of the load, or of the load in flight that it joined or that caused it to be ignored.
+    /// - Returns: The number of the load. If it joined a load in flight or was ignored because of one, the number of
+    ///   that load.
     @discardableResult
     public func load(options: CallOptions) -> FlightID {
         start(.first, parameterSource == nil ? endpoint : nil, options)
     }
 
-    /// Loads the first page of the same list again from the server, like ``load(_:options:)``. If the user pulls to
+    /// Loads the first page of the current list again from the server, like ``load(_:options:)``. If the user pulls to
     /// refresh repeatedly, all pulls wait for one load.
     ///
-    /// - Parameter options: The default is for a list that the user pulled: it does not use cached responses, and is
-    ///   sent although a circuit is open (``CallOptions/bypassesCircuit``).
-    /// - Returns: The number of the load, or of the load in flight that it joined or that caused it to be ignored.
+    /// - Parameter options: The options of the load. The default suits a pull to refresh: no cached response is used,
+    ///   and the load is sent even if a circuit is open (``CallOptions/bypassesCircuit``).
+    /// - Returns: The number of the load. If it joined a load in flight or was ignored because of one, the number of
+    ///   that load.
     @discardableResult
     public func reload(
         options: CallOptions = CallOptions(cacheUse: .refresh, bypassesCircuit: true)
@@ -32,8 +35,8 @@ extension PagedAPIManager {
         start(.first, endpoint, options)
     }
 
-    /// Loads the page after the last row in memory, or the first page if nothing was loaded yet or the rows belong to
-    /// an account that is no longer signed in.
+    /// Loads the page after the last row in memory. Loads the first page if nothing was loaded yet, or if the rows
+    /// belong to an account that is no longer signed in.
     ///
     /// - Returns: The number of the load, or of the load in flight; `nil` at the end of the list, where nothing is
     ///   loaded.
@@ -43,7 +46,7 @@ extension PagedAPIManager {
         return list.next.map { start($0, endpoint, options) }
     }
 
-    /// Loads the page before the first row in memory, which was evicted, or the first page if the rows belong to an
+    /// Loads the page before the first row in memory, which was evicted. Loads the first page if the rows belong to an
     /// account that is no longer signed in.
     ///
     /// - Returns: The number of the load, or of the load in flight; `nil` at the start of the list, where nothing is
@@ -54,9 +57,9 @@ extension PagedAPIManager {
         return list.previous.map { start($0, endpoint, options) }
     }
 
-    /// Cancels a load: it does not land and changes nothing. Does nothing for a load that has landed.
+    /// Cancels a load, which then does not land and changes nothing. Does nothing if the load has landed.
     ///
-    /// - Parameter flight: The number of the load, or of its request that is in flight, as interceptors are passed it.
+    /// - Parameter flight: The number of the load, or of its current request, which interceptors receive.
     public func cancel(_ flight: FlightID) {
         if machine.isRefused(flight) {
             requests.cancel(flight)
@@ -71,14 +74,14 @@ extension PagedAPIManager {
         requests.cancelAll()
     }
 
-    /// Ends the load in flight, and makes earlier loads impossible to resume.
+    /// Ends the load in flight, and prevents earlier loads from being resumed.
     private func endLoad(as outcome: FlightOutcome) {
         network.withdrawResumption(by: self)
         if let load = machine.load?.id { waiters.ended(load, as: outcome) }
         machine.cancel()
     }
 
-    /// Waits until a load has landed and the delegate was notified, and returns all rows; see
+    /// Waits until a load has landed and the delegate was notified. Returns all rows as one response; see
     /// ``APIManaging/landing(of:)``.
     public func landing(of flight: FlightID) async throws(NetworkError) -> RawData {
         if machine.isPending(flight) { return try await waiters.end(of: flight).get() }
@@ -120,7 +123,7 @@ extension PagedAPIManager {
         return try await landing(of: load)
     }
 
-    /// Removes the rows and the error, and cancels the load in flight. The parameters of the list stay.
+    /// Removes the rows and the error, and cancels the load in flight. ``endpoint`` does not change.
     public func clear() {
         cancelAll()
         requests.clear()
@@ -146,20 +149,20 @@ extension PagedAPIManager {
         return send(query, for: machine.start(direction, endpoint, options, pages))
     }
 
-    /// Shows the parameters of a list without rows in memory. Any further attempt at the first page is for the same
-    /// list.
+    /// Sets the parameters of a list whose rows are not loaded yet. A later load of the first page then uses them.
     private func showParameters(_ endpoint: E) {
         if list.window.rows.isEmpty { self.endpoint = endpoint }
     }
 
-    /// Decides the treatment of a load whose first request has passed the hooks that may veto it.
+    /// Decides the treatment of a load whose first request has passed the vetoing hooks.
     private func begin(
         _ load: PagedLoadMachine<E>.Load, as request: FlightID, _ identity: CallIdentity?
     ) -> LandingMachine.Overlap {
         let running = machine.load
         let overlap = machine.begin(load, as: request, identity, under: E.overlap)
         if case .join = overlap, load.options.bypassesCircuit, let running = machine.request {
-            // The request that the load is at, which need not be its first.
+            // The load may have continued with a later request, so its first request is not necessarily the running
+            // one.
             requests.state.machine.flight(running)?.bypassCircuits()
         }
         guard overlap == .start else { return overlap }
@@ -169,15 +172,14 @@ extension PagedAPIManager {
         return .start
     }
 
-    /// Fails a load that could not start. Like every other load it replaces the one in flight, unless the policy
-    /// ignores loads that are made meanwhile: no older rows appear under its error.
+    /// Fails a load that could not start. Unless the policy ignores new loads, it replaces the load in flight, so that
+    /// no older rows appear under its error.
     private func refuse(_ request: FlightID) {
         if E.overlap != .ignoreNew { endLoad(as: .replaced) }
         machine.refuse(request)
     }
 
-    /// Makes a request of a load, and returns its number, or the number of the load in flight with which the load
-    /// lands.
+    /// Makes a request of a load. Returns its number, or the number of the load in flight that the load joined.
     @discardableResult
     private func send(_ query: PageQuery, for load: PagedLoadMachine<E>.Load) -> FlightID {
         var endpoint = load.endpoint
@@ -191,8 +193,8 @@ extension PagedAPIManager {
             if load.id == nil {
                 overlap = begin(load, as: request, identity)
             } else {
-                // Hooks of interceptors may have replaced the load. Its request must not replace the request of the new
-                // load.
+                // Interceptors' hooks may have replaced the load. Then its request must not replace the request of the
+                // new load.
                 let isWaitedFor = machine.requested(request, for: load.number)
                 overlap = isWaitedFor ? .start : machine.load?.id.map { .ignore($0) } ?? .start
             }
@@ -200,7 +202,7 @@ extension PagedAPIManager {
             return overlap
         }
         if !isMade, machine.load?.id == id { return id }
-        // Hooks of interceptors ran meanwhile, and may have vetoed the request, or ended or replaced the load.
+        // Interceptors' hooks may have vetoed the request, or ended or replaced the load.
         guard let flight = requests.state.machine.flight(id) else {
             machine.finish(load.number)
             if let load = load.id { waiters.ended(load, as: .vetoed) }
@@ -233,8 +235,8 @@ extension PagedAPIManager {
         }
     }
 
-    /// Ends the load whose request ended without landing: it was vetoed or replaced, for instance, or the service
-    /// absorbed its error.
+    /// Ends the load of a request that ended without landing: for example, the request was vetoed or replaced, or the
+    /// service absorbed its error.
     func requestEnded(_ request: FlightID, as outcome: FlightOutcome) {
         if let load = machine.ended(request) { waiters.ended(load, as: outcome) }
     }
@@ -246,7 +248,7 @@ extension PagedAPIManager {
     ) {
         Task { [weak self, items = list.items] in
             let reading = await PageReading<E>.reading(of: rawData, of: endpoint, flight, for: load.pages, after: items)
-            // The load may have been cancelled or replaced meanwhile.
+            // The load may have been cancelled or replaced while the response was read.
             guard let self, machine.load?.number == load.number else { return }
             guard flight.belongsToCurrentAccount else {
                 machine.finish(load.number)
@@ -290,8 +292,8 @@ extension PagedAPIManager {
         fail(error, of: load.endpoint, load.id)
     }
 
-    /// Starts a load again in place of its failure, if the app has resumed it already; otherwise the app may resume it
-    /// later.
+    /// If the app has already resumed a failed load, starts the load again instead of failing it, and returns `true`.
+    /// Otherwise the app may resume the load later.
     private func isResumed(_ load: PagedLoadMachine<E>.Load, after error: NetworkError) -> Bool {
         guard let flight = requests.state.last.landed?.flight else { return false }
         let resume = network.offerResumption(of: flight, after: error, by: self, load.options) { [weak self] options in

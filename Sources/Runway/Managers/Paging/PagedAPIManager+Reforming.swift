@@ -2,38 +2,39 @@ public import HTTPTypes
 import RunwayJSON
 
 extension PagedAPIManager {
-    /// The endpoint that the manager calls.
+    /// The endpoint type that the manager calls.
     public var endpointType: any Endpoint.Type { E.self }
-    /// The head of the response to the request that landed last.
+    /// The status and header fields of the response that landed last; `nil` if no page has landed.
     public var response: HTTPResponse? { list.response?.rawData.response }
 
-    /// The rows in memory as one response: the response of the last page, with all rows instead of its own.
+    /// All rows in memory as one response: the last page's response, in which all rows replace its own rows. `nil` if
+    /// no page has landed.
     ///
-    /// A reformer that reads one page reads this too, and shows the whole list.
+    /// A reformer that reads one page can also read this response, and then shows the whole list.
     public var rawData: RawData? { list.response?.rawData }
 
-    /// Converts all rows in memory into a value for a view by a reformer, in the isolation of the caller.
+    /// Uses a reformer to convert all rows in memory into a value for a view. Runs in the caller's isolation.
     ///
-    /// - Throws: One ``NetworkError`` of the step ``FlightStep/reforming``: with the error of the reformer, or because
-    ///   no page has landed. The record of the request that landed last has it too.
+    /// - Throws: A ``NetworkError`` of the step ``FlightStep/reforming`` if the reformer throws or no page has landed.
+    ///   The record of the request that landed last contains the error, too.
     public func fetch<R: Reformer>(_ reformer: R) throws(NetworkError) -> R.Value {
         try reform(list.response?.rawData, reformer)
     }
 
-    /// Lets a reformer convert the body of the response that made the last load fail; see
+    /// Uses a reformer to convert the body of the response that made the last load fail; see
     /// ``APIManaging/fetchFailure(_:)``.
     public func fetchFailure<R: Reformer>(_ reformer: R) throws(NetworkError) -> R.Value {
         try (error == nil ? nil : lastRequest).reformFailure(of: E.self, reformer)
     }
 
-    /// Converts only the rows that the last load added by a reformer, for a view that appends them.
+    /// Uses a reformer to convert only the rows that the last load added, for a view that appends them.
     ///
     /// - Throws: The errors of ``fetch(_:)``.
     public func fetchNewest<R: Reformer>(_ reformer: R) throws(NetworkError) -> R.Value {
         try reform(list.response?.newestRawData, reformer)
     }
 
-    /// Converts all rows in memory into a value for a view by a reformer, off the main actor.
+    /// Uses a reformer to convert all rows in memory into a value for a view. Runs off the main actor.
     ///
     /// - Throws: The errors of ``fetch(_:)``.
     public func fetchConcurrently<R: Reformer & Sendable>(

@@ -33,71 +33,71 @@ public import RunwayJSON
 /// For lists without ids, and lists that are paged by cursor, only the server can promise that no row is missing.
 @MainActor @Observable
 public final class PagedAPIManager<E: PagedEndpoint>: APIManaging {
-    /// The layer that carries the calls.
+    /// The layer that sends the requests.
     public let network: NetworkLayer
     /// Limits for the rows in memory, and for the requests of a load.
     public let limits: PagingLimits
-    /// Notified of landings. Held weakly: keep a reference to it.
+    /// The delegate, which is notified of landings. It is referenced weakly, so retain it elsewhere.
     @ObservationIgnored public weak var delegate: (any APIManagerDelegate)?
-    /// Supplies the parameters of ``load(options:)``. Held weakly: keep a reference to it.
+    /// Supplies the parameters of ``load(options:)``. It is referenced weakly, so retain it elsewhere.
     @ObservationIgnored public weak var parameterSource: (any ParameterSource)?
     /// Checks parameters and responses of every request in addition to the endpoint's own checks. It receives this
-    /// manager. Held weakly: keep a reference to it.
+    /// manager. It is referenced weakly, so retain it elsewhere.
     public var validator: (any Validator)? {
         get { requests.validator }
         set { requests.validator = newValue }
     }
-    /// Acts on every request, after the layer's interceptors. The manager that it is passed is this one. If it vetoes a
-    /// request, the load ends without landing. Held weakly: keep a reference to it.
+    /// Intercepts every request, after the layer's interceptors. It receives this manager. If it vetoes a request, the
+    /// load ends without landing. It is referenced weakly, so retain it elsewhere.
     public var interceptor: (any Interceptor)? {
         get { requests.interceptor }
         set { requests.interceptor = newValue }
     }
 
-    /// The rows in memory, in the order of the list. Each holds the page that it is part of in memory.
+    /// The rows in memory, in the order of the list. Each row retains its whole page in memory.
     public var items: [JSONValue] { list.rows }
     /// The rows that the last load added, in the order of the list.
     public var newestItems: [JSONValue] { list.newestRows }
-    /// The error of the load that landed last; `nil` if it succeeded.
+    /// The error of the load that landed last; `nil` if that load succeeded or no load has landed.
     public internal(set) var error: NetworkError?
-    /// The number of the load that landed last.
+    /// The number of the load that landed last; `nil` if no load has landed.
     public internal(set) var landedFlight: FlightID?
     /// The record of the last request of the load that landed last; see ``APIManaging/lastRecord``.
     public var lastRecord: FlightRecord? { lastRequest?.record }
-    /// The parameters of the load that landed last, successfully or not.
+    /// The parameters of the load that landed last, successfully or not; `nil` if no load has landed.
     public internal(set) var landedEndpoint: (any Endpoint)?
-    /// The parameters of the list.
+    /// The parameters of the current list; `nil` if no list was loaded.
     public internal(set) var endpoint: E?
     /// Whether a load is in flight.
     public var isLoading: Bool { machine.load != nil }
-    /// Whether the newest page is a stale one, after which the fresh one may land.
+    /// Whether the newest page is stale and a fresh version of it may still land.
     public var isProvisional: Bool { requests.isProvisional }
-    /// Whether the list may have rows after the last row in memory; `true` before anything was loaded.
+    /// Whether the list may have rows after the last row in memory; `true` before the first load.
     public var hasMore: Bool { !list.window.isAtEnd }
     /// Whether the last row in memory is the last of the list.
     public var isLastPage: Bool { list.window.isAtEnd }
     /// Whether the first row in memory is the first of the list.
     public var isFirstPage: Bool { list.window.isAtStart }
-    /// The number of rows in the list, from the last response; `nil` if that response does not state it.
+    /// The number of rows in the whole list, as stated by the last response; `nil` if that response does not state it.
     public var total: Int? { list.window.total }
-    /// Whether rows were inserted before the last page that were not found within the requests that a load may make. A
-    /// reload finds them.
+    /// Whether rows are known to be missing: they were inserted before the last page, and the load could not find them
+    /// within its limit of requests. A reload finds them.
     public var mayMissRows: Bool { list.window.unreadCount > 0 }
 
-    /// The landing of the last request of the load that landed last.
+    /// The last request of the load that landed last.
     var lastRequest: Landing?
     var machine = PagedLoadMachine<E>()
     var list = PageList<E>()
-    /// Makes the single requests.
+    /// Makes the individual requests.
     let requests: APIManager<E>
     @ObservationIgnored private let landings = RequestLandings()
     @ObservationIgnored let waiters = LandingWaiters()
 
-    /// Connects a controller with one list of a layer.
+    /// Creates a manager for one list.
     ///
     /// - Parameters:
-    ///   - network: The layer that carries the calls.
-    ///   - delegate: Notified of landings; held weakly.
+    ///   - network: The layer that sends the requests.
+    ///   - delegate: Notified of landings; referenced weakly.
     ///   - limits: Limits for the rows in memory, and for the requests of a load. The default is 1000 rows, and 12
     ///     requests in addition to the first.
     public init(
@@ -106,7 +106,7 @@ public final class PagedAPIManager<E: PagedEndpoint>: APIManaging {
         self.network = network
         self.delegate = delegate
         self.limits = limits
-        // One load is in flight at a time.
+        // Only one load may be in flight at a time.
         requests = APIManager(on: network, overlap: E.overlap == .concurrent ? .cancelRunning : E.overlap)
         requests.owner = self
         requests.delegate = landings
@@ -115,7 +115,7 @@ public final class PagedAPIManager<E: PagedEndpoint>: APIManaging {
     }
 }
 
-/// The delegate of the manager that makes the requests.
+/// Receives the landings of the individual requests.
 private final class RequestLandings: APIManagerDelegate {
     var onLanding: ((NetworkError?) -> Void)?
 

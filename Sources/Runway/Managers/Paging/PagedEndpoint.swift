@@ -23,40 +23,41 @@
 public protocol PagedEndpoint: Endpoint {
     /// The way in which a request identifies its page.
     static var paging: PageStyle { get }
-    /// The number of rows of a page. The default is 20; at least 1, and at least 2 if pages may overlap.
+    /// The number of rows in a page. The default is 20; at least 1, and at least 2 if pages may overlap.
     static var pageSize: Int { get }
 
     /// Sets the parameters that identify the page to request.
     mutating func ask(for page: PageRequest)
-    /// Finds the rows in a response, and how the list continues. Called off the main actor and on it.
+    /// Finds the rows in a response, and how the list continues. Called on and off the main actor.
     ///
-    /// - Throws: The reason why the response has no page; the call fails as ``NetworkError/Kind/invalidResponse``.
+    /// - Throws: The reason why the response contains no valid page. The call fails as
+    ///   ``NetworkError/Kind/invalidResponse``.
     func read(_ rawData: RawData) throws -> PageContent
 }
 
 extension PagedEndpoint {
-    /// 20 rows.
+    /// 20 rows, the default.
     public static var pageSize: Int { 20 }
 
-    /// Refuses a response in which no page can be found, so that it is neither cached nor lands.
+    /// Refuses a response without a valid page, so that the response neither lands nor is cached.
     ///
-    /// An endpoint with a check of its own has to read the page in it too.
+    /// An endpoint with its own check must also call ``read(_:)`` there.
     public func validate(response: RawData) throws { _ = try read(response) }
 }
 
 /// The way in which a request identifies its page.
 public enum PageStyle: Sendable, Hashable {
-    /// The position of the page's first row, counted from 0. A new page begins with the last row of the previous one,
-    /// which shows that no row was inserted between them: 19 rows of a page of 20 are new.
+    /// The position of the page's first row, counted from 0. A new page begins with the last row of the previous page,
+    /// to prove that no row was inserted between the pages. With 20 rows in a page, 19 are therefore new.
     case offset
-    /// A page number, for pages of any size up to the page size. The number and the size are chosen so that the new
-    /// page begins a little before the last known row, and overlaps the known rows.
+    /// A page number, for APIs that accept any page size up to the maximum. Number and size are chosen so that a new
+    /// page overlaps the known rows.
     ///
     /// - Parameter first: The number of the first page.
     case number(first: Int = 1)
-    /// A page number, for pages with only the page size. Such pages can't overlap: after a new page the previous one is
-    /// read again, so that every page takes two requests, and an edit between these two that another undoes is not
-    /// noticed.
+    /// A page number, for APIs with a fixed page size. Such pages can't overlap, so the previous page is read again
+    /// after each new page, and every page takes two requests. A change between the two requests that is undone by
+    /// another change is not noticed.
     ///
     /// - Parameter first: The number of the first page.
     case numberOfFixedSize(first: Int = 1)
@@ -66,13 +67,13 @@ public enum PageStyle: Sendable, Hashable {
 
 /// The page that a call requests.
 public struct PageRequest: Sendable, Hashable {
-    /// The position of the first row, counted from 0. With ``PageStyle/cursor`` it is 0.
+    /// The position of the first row, counted from 0; always 0 with ``PageStyle/cursor``.
     public var offset: Int
-    /// The number of the page, counted from the first number of its style. With ``PageStyle/offset`` and
-    /// ``PageStyle/cursor`` it is 0.
+    /// The number of the page, counted from the first number of its style; 0 with ``PageStyle/offset`` and
+    /// ``PageStyle/cursor``.
     public var number: Int
     /// The number of rows to request.
     public var size: Int
-    /// The cursor of the page; `nil` for the first page and with other styles.
+    /// The cursor of the page; `nil` for the first page, and for other styles.
     public var cursor: String?
 }

@@ -1,48 +1,48 @@
-/// Decides the loads of a paged manager, of which only one is in flight at a time. Pure: it makes no request and
-/// notifies no delegate.
+/// Decides about the loads of a paged manager, of which only one is in flight at a time. It is a pure state machine: it
+/// makes no request and notifies no delegate.
 ///
-/// The requests of a load are calls of an ``APIManager``, whose own machine decides which of them land.
+/// The requests of a load are calls of an ``APIManager``. That manager's own machine decides which of them land.
 struct PagedLoadMachine<E: PagedEndpoint> {
     /// A load that has not landed.
     struct Load {
-        /// Distinguishes the load from those before and after it.
         let number: Int
         let direction: PageDirection
         let endpoint: E
         var options: CallOptions
-        /// Decides the pages to request, and the changes that they make to the list.
+        /// Decides which pages to request, and how they change the list.
         var pages: any PageLoad
-        /// The number of its first request, which is the number of the load; `nil` until that request was made.
+        /// The number of the load, which is the number of its first request; `nil` until that request is made.
         var id: FlightID?
-        /// The identity that the first request of a later load is compared with; `nil` if no load may join this one.
+        /// The identity of the load, which is compared with the first request of a later load; `nil` if no load may
+        /// join this one.
         var identity: CallIdentity?
     }
 
     private enum State {
         case idle
-        /// A request is being made; hooks of interceptors may end or replace the load meanwhile.
+        /// A request is being made. Interceptors' hooks may end or replace the load during this time.
         case requesting(Load)
         case waiting(Load, request: FlightID)
-        /// A response is being read, off the main actor.
+        /// A response is being read off the main actor.
         case reading(Load)
     }
 
-    /// The treatment of a request's landing by a paged manager.
+    /// The next step of a paged manager when a request has landed.
     enum Landing {
         /// Ignore the landing: the request does not belong to the load.
         case ignore
-        /// Fails a load that could not start.
+        /// Fail a load that could not start.
         case refuse
-        /// Reads the response, or fails the load with the error.
+        /// Read the response, or fail the load with the error.
         case read(Load)
     }
 
     private var state = State.idle
     private var loadCount = 0
-    /// The requests of loads that could not start, which fail in a later turn of the main actor.
+    /// The requests of loads that could not start. They fail in a later turn of the main actor.
     private var refused: Set<FlightID> = []
 
-    /// The load that has not landed; `nil` if there is none, or it could not start.
+    /// The load that has started but not landed; `nil` if there is none.
     var load: Load? {
         switch state {
         case .idle: nil
@@ -50,17 +50,17 @@ struct PagedLoadMachine<E: PagedEndpoint> {
         }
     }
 
-    /// The request that the load waits for; `nil` if it waits for none.
+    /// The request that the load waits for; `nil` if the load is not waiting.
     var request: FlightID? { if case .waiting(_, let request) = state { request } else { nil } }
 
-    /// Whether a load has neither landed nor ended.
+    /// Returns whether a load has neither landed nor ended.
     func isPending(_ id: FlightID) -> Bool { load?.id == id || isRefused(id) }
 
-    /// Whether a load could not start, and has yet to fail.
+    /// Returns whether a load could not start and has not failed yet.
     func isRefused(_ id: FlightID) -> Bool { refused.contains(id) }
 
-    /// Makes a load, whose first request is made next. A load in flight continues until ``begin(_:as:_:under:)``: hooks
-    /// of interceptors may veto the new one.
+    /// Creates a load, whose first request must be made next. A load in flight continues until
+    /// ``begin(_:as:_:under:)``, because interceptors' hooks may veto the new one.
     mutating func start(
         _ direction: PageDirection, _ endpoint: E, _ options: CallOptions, _ pages: any PageLoad
     ) -> Load {
@@ -70,18 +70,18 @@ struct PagedLoadMachine<E: PagedEndpoint> {
         return load
     }
 
-    /// Notes that the first request of a load has passed the hooks that may veto it.
+    /// Records that the first request of a load has passed the vetoing hooks.
     ///
     /// - Parameters:
     ///   - request: The number of the request.
-    ///   - identity: The identity by which the load is compared; `nil` if it joins no other.
-    /// - Returns: Whether the load starts, and replaces the load in flight if there is one; otherwise the load in
-    ///   flight with which it lands, or because of which it is not made.
+    ///   - identity: The identity of the load; `nil` if the load must not join another.
+    /// - Returns: Whether the load starts, and replaces a load in flight. Otherwise, the load in flight that it joins
+    ///   or that causes it to be ignored.
     mutating func begin(
         _ load: Load, as request: FlightID, _ identity: CallIdentity?, under policy: OverlapPolicy
     ) -> LandingMachine.Overlap {
         if let running = self.load, running.number != load.number, let id = running.id {
-            // A hook of this load made a newer one.
+            // A hook of this load started a newer load.
             if running.number > load.number || policy == .ignoreNew { return .ignore(id) }
             let other = running.direction == load.direction ? running.identity : nil
             if policy == .joinOrReplace, let identity, let other, identity.isServed(by: other) {
@@ -95,7 +95,7 @@ struct PagedLoadMachine<E: PagedEndpoint> {
         return .start
     }
 
-    /// Has the requests that the load in flight has yet to make sent although a circuit is open.
+    /// Makes the later requests of the load in flight bypass open circuits.
     private mutating func bypassCircuits() {
         guard var load else { return }
         load.options.bypassesCircuit = true
@@ -108,12 +108,13 @@ struct PagedLoadMachine<E: PagedEndpoint> {
             }
     }
 
-    /// Notes that a load can't start: its request will fail.
+    /// Records that a load can't start. Its request will fail.
     mutating func refuse(_ request: FlightID) { refused.insert(request) }
 
-    /// Notes that a request of a load was made.
+    /// Records that a request of a load was made.
     ///
-    /// - Returns: Whether the load waits for it; `false` if the load was ended or replaced while the request was made.
+    /// - Returns: Whether the load waits for the request; `false` if the load was ended or replaced while the request
+    ///   was made.
     mutating func requested(_ request: FlightID, for number: Int) -> Bool {
         switch state {
         case .requesting(var load) where load.number == number:
@@ -125,7 +126,7 @@ struct PagedLoadMachine<E: PagedEndpoint> {
         }
     }
 
-    /// Notes that a request landed, and returns the treatment of its landing.
+    /// Records that a request landed, and returns the next step.
     mutating func landed(_ request: FlightID) -> Landing {
         if refused.remove(request) != nil { return .refuse }
         guard case .waiting(let load, request) = state else { return .ignore }
@@ -133,10 +134,10 @@ struct PagedLoadMachine<E: PagedEndpoint> {
         return .read(load)
     }
 
-    /// Notes that a request ended without landing, and its load with it: an interceptor vetoed it, for instance, or the
-    /// service absorbed its error.
+    /// Records that a request ended without landing, which also ends its load. For example, an interceptor vetoed the
+    /// request, or the service absorbed its error.
     ///
-    /// - Returns: The number of the load; `nil` if the request was none of a load in flight.
+    /// - Returns: The number of the load, or `nil` if the request does not belong to a load in flight.
     mutating func ended(_ request: FlightID) -> FlightID? {
         if refused.remove(request) != nil { return request }
         guard case .waiting(let load, request) = state else { return nil }
@@ -144,9 +145,9 @@ struct PagedLoadMachine<E: PagedEndpoint> {
         return load.id
     }
 
-    /// Notes that the response was read, and the load makes another request next.
+    /// Records that the response was read and that the load makes another request next.
     ///
-    /// - Returns: The load; `nil` if it was ended or replaced while the response was read.
+    /// - Returns: The load, or `nil` if it was ended or replaced while the response was read.
     mutating func continueLoad(_ number: Int, _ pages: any PageLoad) -> Load? {
         guard case .reading(var load) = state, load.number == number else { return nil }
         load.pages = pages
@@ -154,9 +155,9 @@ struct PagedLoadMachine<E: PagedEndpoint> {
         return load
     }
 
-    /// A load lands, or ends without landing.
+    /// Records that a load lands or ends without landing.
     ///
-    /// - Returns: Whether the load lands; `false` if it was ended or replaced before.
+    /// - Returns: Whether the load lands; `false` if it was already ended or replaced.
     @discardableResult
     mutating func finish(_ number: Int) -> Bool {
         guard load?.number == number else { return false }
@@ -164,7 +165,6 @@ struct PagedLoadMachine<E: PagedEndpoint> {
         return true
     }
 
-    /// Cancels or replaces the load in flight, if there is one.
     mutating func cancel() {
         state = .idle
     }

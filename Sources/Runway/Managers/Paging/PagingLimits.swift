@@ -1,15 +1,15 @@
-/// Limits for the rows that a ``PagedAPIManager`` holds in memory, and for its requests to combine pages.
+/// Limits for the rows that a ``PagedAPIManager`` holds in memory, and for the requests that it makes to combine pages.
 public struct PagingLimits: Sendable, Hashable {
-    /// The greatest number of rows in memory. The default is 1000; at least three pages. Rows beyond it are evicted at
-    /// the far end of the list.
+    /// The maximum number of rows in memory. The default is 1000; at least three pages. Beyond it, rows at the far end
+    /// of the list are evicted.
     public let maximumItemCount: Int
-    /// The most requests of one load in addition to the first. The default is 12.
+    /// The maximum number of requests of one load in addition to the first. The default is 12.
     public let maximumExtraRequestCount: Int
-    /// The greatest number of pages of a list that is paged by cursor, between two reloads. The default is 10 000.
-    /// Their cursors are held in memory.
+    /// The maximum number of pages between two reloads, for a list that is paged by cursor. The cursors are held in
+    /// memory. The default is 10 000.
     public let maximumCursorCount: Int
 
-    /// Bounds a list; see the properties for the defaults. A negative number counts as 0.
+    /// Creates limits. The properties state the defaults. A negative number is raised to 0.
     public init(maximumItemCount: Int = 1000, maximumExtraRequestCount: Int = 12, maximumCursorCount: Int = 10_000) {
         self.maximumItemCount = max(0, maximumItemCount)
         self.maximumExtraRequestCount = max(0, maximumExtraRequestCount)

@@ -2,10 +2,11 @@ import RunwayJSON
 
 /// Loads pages that are identified by position or number.
 ///
-/// The next page is requested so that it begins with known rows. It *connects* if it contains them. Otherwise earlier
-/// pages are requested until one connects, and then the pages after that one. If the connecting rows have greater
-/// positions than before, rows were inserted or moved before them: the window is then read again from its start until
-/// as many new rows are found.
+/// The next page is requested so that it begins with known rows. A page *connects* if it contains known rows. If the
+/// next page does not, earlier pages are requested until one connects, and then the pages after that one.
+///
+/// If the connecting rows have moved to greater positions, rows were inserted or moved before them. The window is then
+/// read again from its start until as many new rows are found.
 struct PositionalLoad: PageLoad {
     private enum Phase {
         case first
@@ -24,7 +25,7 @@ struct PositionalLoad: PageLoad {
     private var read = PageRead([])
     private var isRefreshing = false
     private var extraRequestCount = 0
-    /// The number of rows that were inserted before the edge, as far as this load has seen.
+    /// The number of rows inserted before the edge that this load has detected.
     private var shift = 0
 
     init(_ direction: PageDirection, of window: PageWindow, _ layout: PageLayout, _ limits: PagingLimits) {
@@ -88,7 +89,7 @@ struct PositionalLoad: PageLoad {
             return askFurther(PageRead(again: read), phase, .refreshed) ?? notConnected
         }
         if let change, change.isCertain {
-            // A page that ends with the last known row, and has room for more, shows that the list ends there.
+            // A page that ends with the last known row although it has room for more shows that the list ends there.
             if read.isShort, read.items.last?.id == window.edgeID { merged.isAtEnd = true }
             window = merged
             shift += max(0, change.shift)
@@ -125,7 +126,7 @@ struct PositionalLoad: PageLoad {
             window.unreadCount = 0
             return land()
         }
-        // If rows are out of order, their count proves nothing, and the whole window is read.
+        // If rows are out of order, the count proves nothing, and the whole window must be read.
         if foundCount >= shift, !isReordered {
             window.unreadCount -= shift
             return land()
@@ -154,7 +155,7 @@ struct PositionalLoad: PageLoad {
 
     private mutating func prepend() -> PageStep {
         guard window.merge(read, .before) != nil else {
-            // The window's first row was moved; it is searched for from its former position on.
+            // The window's first row was moved, so the search begins at its former position.
             return askFurther(layout.read(onwardFrom: window.start), .locating, .readAgain) ?? notConnected
         }
         guard newCount == 0, window.start > 0 else { return land() }
@@ -173,11 +174,11 @@ struct PositionalLoad: PageLoad {
 
     private var notConnected: PageStep { .fail(.doesNotConnect(requests: extraRequestCount + 1)) }
 
-    /// Returns a further request; `nil` if the load has made all the requests that it may.
+    /// Returns a further request, or `nil` if the load has reached its limit of requests.
     private mutating func askFurther(_ next: PageRead, _ phase: Phase, _ decision: PagingDecision) -> PageStep? {
         guard extraRequestCount + next.requests.count <= limits.maximumExtraRequestCount else { return nil }
         extraRequestCount += next.requests.count
-        // It has to show the list as it is now, and so does not use cached responses.
+        // The response must show the current list, so no cached response may be used.
         return .ask(query(next, phase, decision, isRefreshing: true))
     }
 

@@ -31,24 +31,24 @@ public import Foundation
 /// `load` of the same call continues there, in this manager or in another one of the layer; it waits until the
 /// cancelled download has closed the file.
 public final class DownloadManager<E: Endpoint>: APIManager<E> {
-    /// The progress of the transfer that is in flight, or that ended last; `nil` before any. In a SwiftUI view it is
-    /// observed.
+    /// The progress of the transfer that is in flight or ended last; `nil` before the first transfer. SwiftUI views
+    /// observe it.
     public var progress: TransferProgress? { reports.progress }
 
     private let fileOfCall: @MainActor (E) -> URL
     private let maximumByteCount: Int
     private let reports = TransferReports()
 
-    /// Connects a controller with one API of a layer.
+    /// Creates a manager for the downloads of one endpoint.
     ///
     /// - Parameters:
-    ///   - network: The layer that carries the calls.
-    ///   - destination: Returns the file that a call writes, after interceptors changed the call. Its folder has to
-    ///     exist. Calls for different content need different files: while one download writes a file, another one to it
-    ///     fails as ``NetworkError/Kind/storage``. Called once for each call: a `load` to another file than the
-    ///     download in flight is another call, and does not join it.
-    ///   - maximumByteCount: The largest file that is accepted. The default is 64 GiB, or the largest `Int`.
-    ///   - delegate: Notified of progress and of landings; held weakly.
+    ///   - network: The layer that sends the calls.
+    ///   - destination: Returns the file that a call writes, after interceptors have changed the call. Its folder must
+    ///     exist. Use a different file for different content: while one download writes a file, another download to the
+    ///     same file fails as ``NetworkError/Kind/storage``. Called once for each call. A `load` to another file than
+    ///     the download in flight does not join that download.
+    ///   - maximumByteCount: The maximum size of the file. The default is 64 GiB, or `Int.max` if that is smaller.
+    ///   - delegate: Notified of progress and of landings; referenced weakly.
     ///   - overlap: The policy for a second call while the first is in flight. The default, `nil`, is the endpoint's
     ///     policy.
     public init(

@@ -1,14 +1,14 @@
 import Observation
 
-/// The progress of a manager's transfers that it shows.
+/// Reports the progress of a manager's transfers.
 @MainActor @Observable
 final class TransferReports {
     fileprivate(set) var progress: TransferProgress?
 }
 
 extension APIManager {
-    /// Returns a transfer whose progress is reported to the delegate on the main actor, for the last time before the
-    /// transfer returns.
+    /// Returns a transfer that reports its progress to the delegate on the main actor. It makes the last report before
+    /// it returns.
     func transfer(
         in flight: Flight, _ reports: TransferReports,
         _ perform:
@@ -16,7 +16,7 @@ extension APIManager {
     ) -> Transfer {
         reports.progress = nil
         let relay = ProgressRelay(clock: flight.clock) { [weak self, weak reports] progress in
-            // A call that was cancelled or replaced reports nothing.
+            // A call that was cancelled or replaced must not report progress.
             guard let self, isPending(flight) else { return }
             reports?.progress = progress
             delegate?.apiManager(self, didTransfer: progress, of: flight.id)

@@ -23,8 +23,8 @@ import struct Foundation.URL
 /// the files of a form (``FormPart``) replaces it. An upload that was cancelled is sent from its start, or continues if
 /// the endpoint allows it (``Endpoint/uploadResumption``).
 public final class UploadManager<E: Endpoint>: APIManager<E> {
-    /// The progress of the transfer that is in flight, or that ended last; `nil` before any. In a SwiftUI view it is
-    /// observed.
+    /// The progress of the transfer that is in flight or ended last; `nil` before the first transfer. SwiftUI views
+    /// observe it.
     public var progress: TransferProgress? { reports.progress }
 
     private let reports = TransferReports()

@@ -16,20 +16,20 @@ public import Foundation
 /// }
 /// ```
 public struct FormPart: Sendable {
-    /// The name of the field.
+    /// The name of the form field.
     public var name: String
-    /// The name of the file that is sent to the server; `nil` for a field.
+    /// The file name that is sent to the server; `nil` if the part is not a file.
     public var fileName: String?
-    /// The media type; `nil` sends none, which means `text/plain`.
+    /// The media type. `nil` sends none, which means `text/plain`.
     public var contentType: String?
-    /// The content.
+    /// The content of the part.
     public var body: RequestBody
 
-    /// A part with any content, such as bytes in memory or a stream.
+    /// Creates a part with any content, such as bytes in memory or a stream.
     ///
     /// - Parameters:
-    ///   - name: The name of the field.
-    ///   - fileName: The name of the file that is sent to the server; `nil` for a field.
+    ///   - name: The name of the form field.
+    ///   - fileName: The file name that is sent to the server; `nil` if the part is not a file.
     ///   - contentType: The media type; `nil` sends none.
     ///   - body: The content. If its length is unknown, the length of the whole form is unknown, and the form is sent
     ///     in chunks.
@@ -40,17 +40,17 @@ public struct FormPart: Sendable {
         self.body = body
     }
 
-    /// A field of text.
+    /// Returns a part with text, without a file name.
     public static func field(_ name: String, _ value: String) -> FormPart {
         FormPart(name: name, body: .bytes(Array(value.utf8)))
     }
 
-    /// Sends a file, which is opened and read while it is sent; see ``RequestBody/file(_:)``.
+    /// Returns a part with a file, which is opened and read while it is sent; see ``RequestBody/file(_:)``.
     ///
     /// - Parameters:
     ///   - file: The file.
-    ///   - name: The name of the field.
-    ///   - fileName: The name that is sent to the server; `nil` is the file's own.
+    ///   - name: The name of the form field.
+    ///   - fileName: The file name that is sent to the server. With `nil`, the file's own name is sent.
     ///   - contentType: The media type. The default is `application/octet-stream`.
     /// - Throws: ``NetworkError/Kind/storage`` if the file is not a regular file or can't be read.
     public static func file(

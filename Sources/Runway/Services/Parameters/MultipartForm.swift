@@ -4,17 +4,16 @@ import HTTPTypes
 ///
 /// An endpoint with ``ParameterEncoding/multipart(_:)`` builds it from its parameters and ``Endpoint/parts``.
 ///
-/// Its parts are sent one after the other, files as they are read; the form is never assembled in memory. The length is
-/// known if every part has a known length, and the form can be sent again if every part can.
+/// Parts are sent one after the other, and files are read while they are sent; the form is never assembled in memory.
+/// The length is known if the length of every part is known. The form can be sent again if every part can.
 package struct MultipartForm: Sendable {
-    /// The parts, in their order.
+    /// The parts in the order in which they are sent.
     package let parts: [FormPart]
-    /// Separates the parts.
     package let boundary: String
 
     /// - Parameters:
-    ///   - parts: The parts, in their order.
-    ///   - random: The bits of the boundary, 128 so that no content contains it.
+    ///   - parts: The parts in the order in which they are sent.
+    ///   - random: The random bits of the boundary: 128, so that no content contains the boundary.
     package init(_ parts: [FormPart], _ random: (UInt64, UInt64)) {
         self.parts = parts
         func digits(_ number: UInt64) -> String {
@@ -24,10 +23,9 @@ package struct MultipartForm: Sendable {
         boundary = "runway-" + digits(random.0) + digits(random.1)
     }
 
-    /// The value of `Content-Type`.
+    /// The value of the `Content-Type` field, including the boundary.
     package var contentType: String { "multipart/form-data; boundary=\(boundary)" }
 
-    /// The body of the request.
     package var body: RequestBody {
         var pieces: [RequestBody] = []
         for part in parts {
@@ -51,15 +49,15 @@ package struct MultipartForm: Sendable {
 }
 
 extension Request {
-    /// Sets a form with files (`multipart/form-data`, RFC 7578) as the body, and `Content-Type` to its media type with
-    /// the boundary.
+    /// Sets a form with files (`multipart/form-data`, RFC 7578) as the body, and sets `Content-Type`, including the
+    /// boundary.
     ///
     /// Use it with ``NetworkLayer/exchange(_:with:options:)``. An endpoint with ``ParameterEncoding/multipart(_:)``
     /// does not need it: its form is built from its parameters and ``Endpoint/parts``.
     ///
-    /// - Parameter parts: The parts, in their order. Files are read while they are sent.
-    /// - Throws: ``NetworkError/Kind/invalidParameters`` if the media type of a part has a character that is not
-    ///   allowed in it.
+    /// - Parameter parts: The parts in the order in which they are sent. Files are read while they are sent.
+    /// - Throws: ``NetworkError/Kind/invalidParameters`` if the media type of a part contains a character that is not
+    ///   allowed there.
     public mutating func setForm(_ parts: [FormPart]) throws(NetworkError) {
         var randomness = SystemRandomNumberGenerator()
         let form = MultipartForm(parts, (randomness.next(), randomness.next()))
@@ -71,14 +69,13 @@ extension Request {
     }
 }
 
-/// The error of a form whose content can't be sent.
 struct UnsendableForm: DescribedError {
     let problem: String
     var description: String { problem }
 }
 
 extension FormPart {
-    /// The head of the part, without the empty line after it.
+    /// The header fields of the part, without the empty line after them.
     fileprivate var head: String {
         var head = "Content-Disposition: form-data; name=\"\(name.quotedForForm)\""
         if let fileName { head += "; filename=\"\(fileName.quotedForForm)\"" }
@@ -89,8 +86,8 @@ extension FormPart {
 }
 
 extension String {
-    /// The text as it is written in quotation marks: UTF-8 unchanged, and characters that would end it as browsers
-    /// escape them (RFC 7578 §4.2 and §5.1; the HTML standard, "multipart/form-data encoding algorithm").
+    /// The text for use within quotation marks. It is UTF-8, in which the characters that would end the text are
+    /// escaped as browsers do (RFC 7578 §4.2 and §5.1; HTML, "multipart/form-data encoding algorithm").
     fileprivate var quotedForForm: String {
         var text = ""
         for scalar in unicodeScalars {
@@ -118,7 +115,8 @@ extension RequestBody {
                     if var (parts, remaining) = current {
                         let part = try await parts.next()
                         remaining = remaining.map { $0 - (part?.count ?? 0) }
-                        // If a body had another length than announced, the server would read bytes of the next one as part of it.
+                        // If a part had another length than announced, the server would assign its bytes to the wrong
+                        // part.
                         if let remaining, remaining < 0 || (part == nil && remaining > 0) { throw BodyLengthMismatch() }
                         current = part == nil ? nil : (parts, remaining)
                         if let part { return part }

@@ -1,19 +1,20 @@
 import Foundation
 
 extension Parameters {
-    /// Encodes the stored properties of a value as parameters, by its `Encodable` conformance.
+    /// Encodes the stored properties of a value as parameters, with its `Encodable` conformance.
     ///
-    /// A property that is `nil` is left out, as synthesised conformances do. Dates, decimals, bytes and URLs keep their
-    /// meaning. A `Set` or `Dictionary` has no order and is sorted, so that equal values become equal parameters. A
-    /// custom `encode(to:)` has to pass such a value to a container for that, and not call its `encode(to:)`.
+    /// A property that is `nil` is omitted, as synthesised conformances do. Dates, decimals, bytes and URLs remain
+    /// typed values. A `Set` or `Dictionary` is sorted, so that equal values become equal parameters. For this, a
+    /// custom `encode(to:)` must pass such a value to a container instead of calling its `encode(to:)`.
     ///
-    /// - Throws: The errors of the value's own `encode(to:)`, and an error if the value is nested too deeply or does
-    ///   not encode names and values.
+    /// - Throws: The errors of the value's own `encode(to:)`; an error if the value is nested too deeply or does not
+    ///   encode names and values.
     public init(encoding value: some Encodable) throws {
         try self.init { node throws in try node.encodeByItself(value, codingPath: []) }
     }
 
-    /// Encodes the stored properties of an endpoint. Every call runs this, so the checks for special types are skipped.
+    /// Encodes the stored properties of an endpoint. Every call runs this code, so it skips the checks for special
+    /// types.
     init(of endpoint: some Endpoint) throws {
         try self.init { node throws in
             try endpoint.encode(to: ParameterEncoder(node: node, codingPath: []))
@@ -31,20 +32,20 @@ extension Parameters {
     }
 }
 
-/// A node in the tree that an encoding fills, shared by the containers that write into it.
+/// A node in the tree that an encoding builds. The containers that write into the node share it.
 ///
-/// Single values, as most parameters are, are stored in the list of their object or array itself and have no node.
-/// Every access starts and ends in a method of its own, so that no run-time exclusivity check is needed.
+/// Most parameters are single values. They are stored in the list of their object or array, and have no node. Every
+/// access starts and ends within one method, so no run-time exclusivity check is needed.
 private final class ParameterNode {
     enum Shape { case object, array, value }
 
     let depth: Int
-    /// The kind of the node; `nil` while nothing was encoded.
+    /// The kind of the node; `nil` until something is encoded.
     @exclusivity(unchecked) private(set) var shape: Shape?
     @exclusivity(unchecked) private var single = ParameterValue.null
-    /// The members of an object, or the elements of an array, whose names are empty.
+    /// The members of an object, or the elements of an array. Elements have empty names.
     @exclusivity(unchecked) private var entries: [Parameters.Entry] = []
-    /// The child nodes, and the indices of their values, in order.
+    /// The child nodes, each with the index of its value, in order.
     @exclusivity(unchecked) private var nested: [(place: Int, node: ParameterNode)] = []
 
     init(depth: Int) { self.depth = depth }
@@ -59,8 +60,8 @@ private final class ParameterNode {
         }
     }
 
-    /// Returns the entries with the values of their nodes. A member that encoded nothing is left out, an element is an
-    /// empty object.
+    /// Returns the entries, with the values of their nodes. If nothing was encoded into a node, a member is omitted,
+    /// and an element becomes an empty object.
     private func filled(keepingEmpty: Bool) -> [Parameters.Entry] {
         var filled = entries
         for (place, node) in nested.reversed() {
@@ -75,30 +76,29 @@ private final class ParameterNode {
         return filled
     }
 
-    /// The number of elements of an array so far.
+    /// The number of elements that were added to an array.
     var count: Int { shape == .array ? entries.count : 0 }
 
-    /// Makes this node an object or an array, unless it has a kind already.
+    /// Makes this node an object or an array, unless it already has a kind.
     func begin(_ shape: Shape) {
         guard self.shape == nil else { return }
         self.shape = shape
     }
 
-    /// Makes this node a single value.
     func set(_ value: ParameterValue) {
         clear(.value)
         single = value
     }
 
-    /// Adds a member, or an element, that is a single value.
+    /// Adds a single value as a member or an element.
     func add(_ value: ParameterValue, named name: String, to shape: Shape) {
         if self.shape != shape { clear(shape) }
-        // Space for the parameters of most calls is reserved once.
+        // The capacity suffices for the parameters of most calls, so the array grows only once.
         if entries.isEmpty { entries.reserveCapacity(4) }
         entries.append(Parameters.Entry(name, value))
     }
 
-    /// Adds a member, or an element, whose value is encoded into the node.
+    /// Adds a member or an element whose value is encoded into the returned node.
     func addNode(named name: String, to shape: Shape) -> ParameterNode {
         let node = ParameterNode(depth: depth + 1)
         add(.null, named: name, to: shape)
@@ -115,9 +115,9 @@ private final class ParameterNode {
         nested = []
     }
 
-    /// Encodes a value of a known type directly, and any other by its own `encode(to:)`.
+    /// Encodes a value of a known type directly, and any other value with its own `encode(to:)`.
     func encode(_ value: some Encodable, codingPath: [any CodingKey]) throws {
-        // A value may refer to itself, or to a chain as long as its data; an encoding without bound would exhaust the stack.
+        // A value may contain itself, or a chain of any length. Without a limit, encoding it would overflow the stack.
         guard depth <= UnencodableParameter.maximumDepth + 1 else {
             throw UnencodableParameter.tooDeep(codingPath.map(\.stringValue).joined(separator: "."))
         }
@@ -132,13 +132,13 @@ private final class ParameterNode {
         }
     }
 
-    /// Encodes a value by its own `encode(to:)`, and sorts unordered collections.
+    /// Encodes a value with its own `encode(to:)`, and sorts unordered collections.
     func encodeByItself(_ value: some Encodable, codingPath: [any CodingKey]) throws {
         try value.encode(to: ParameterEncoder(node: self, codingPath: codingPath))
         if let collection = value as? any UnorderedCollection { sort(groupsOf: type(of: collection).groupSize) }
     }
 
-    /// Sorts members by name, and elements by their encoded bytes, in groups of `size` that stay together.
+    /// Sorts members by name, and elements by their encoded bytes. Groups of `size` elements stay together.
     private func sort(groupsOf size: Int) {
         switch shape {
         case nil, .value: return
@@ -163,14 +163,15 @@ private final class ParameterNode {
     }
 }
 
-/// A collection without an order: its iteration order differs from process to process.
+/// A collection without a defined order. Its iteration order differs between processes.
 private protocol UnorderedCollection {
-    /// The number of consecutive elements in its encoded array that belong together.
+    /// The number of consecutive elements in the encoded array that belong together.
     static var groupSize: Int { get }
 }
 
 extension Dictionary: UnorderedCollection where Key: Encodable, Value: Encodable {
-    /// Keys that are text or integers become names; all others precede their values.
+    /// Texts and integers become member names. With other keys, the encoded array contains each key followed by its
+    /// value.
     fileprivate static var groupSize: Int { 2 }
 }
 
@@ -269,6 +270,7 @@ private struct SingleParameter: SingleValueEncodingContainer {
 }
 
 extension Float {
-    /// The number that the shortest text of this one names: 0.1, which the conversion turns into 0.10000000149011612.
+    /// The number that the value's shortest text denotes. For the `Float` 0.1 this is 0.1; a plain conversion would
+    /// return 0.10000000149011612.
     fileprivate var asWritten: Double { Double("\(self)") ?? Double(self) }
 }

@@ -12,28 +12,29 @@
 /// }
 /// ```
 public enum ParameterEncoding: Sendable, Hashable {
-    /// Into the query of the URL (RFC 3986 §3.4).
+    /// The parameters are in the query of the URL (RFC 3986 §3.4).
     case query(QueryStyle = .default)
-    /// The body, as a form (`application/x-www-form-urlencoded`).
+    /// The parameters are in the body, as a form (`application/x-www-form-urlencoded`).
     case form(QueryStyle = .default)
-    /// The body, as a JSON object whose names are in code point order (RFC 8259).
+    /// The parameters are in the body, as a JSON object with names in code point order (RFC 8259).
     ///
-    /// Arrays, objects, Booleans and nulls are JSON's own; dates are written in the style `dates`, bytes as Base64.
+    /// Arrays, objects, Booleans and nulls become their JSON equivalents. Dates have the format `dates`, and bytes are
+    /// Base64.
     case json(dates: DateStyle = .iso8601)
-    /// The body is ``Endpoint/content``, with this media type; parameters go into the query.
+    /// The body is ``Endpoint/content`` with this media type. The parameters are in the query.
     case raw(contentType: String)
-    /// The body, as a form with files (`multipart/form-data`, RFC 7578): the parameters as fields, then
-    /// ``Endpoint/parts``.
+    /// The body is a form with files (`multipart/form-data`, RFC 7578). It contains the parameters as fields, followed
+    /// by ``Endpoint/parts``.
     ///
-    /// Names and values are written in the given `QueryStyle`, unescaped.
+    /// Names and values are written in the `QueryStyle`, unescaped.
     case multipart(QueryStyle = .default)
 }
 
-/// The format of a date.
+/// The format in which dates are sent.
 public enum DateStyle: Sendable, Hashable {
-    /// `2026-03-01T08:30:00Z`: RFC 3339, UTC, to the second.
+    /// RFC 3339 in UTC with whole seconds, such as `2026-03-01T08:30:00Z`.
     case iso8601
-    /// Seconds since 1970, with the fraction if there is one.
+    /// Seconds since 1970, including a fraction if the date has one.
     case secondsSince1970
     /// Whole milliseconds since 1970.
     case millisecondsSince1970
@@ -49,36 +50,36 @@ public enum DateStyle: Sendable, Hashable {
 /// produce the same text. Every byte outside the unreserved characters of RFC 3986 §2.3 is percent-encoded, a space as
 /// `%20`, in names and values alike, but not the brackets and dots that a style itself adds.
 public struct QueryStyle: Sendable, Hashable {
-    /// The format of an array.
+    /// The format in which arrays are sent.
     public enum Arrays: Sendable, Hashable {
-        /// `tag=a&tag=b`
+        /// The name is repeated: `tag=a&tag=b`.
         case repeated
-        /// `tag[]=a&tag[]=b`
+        /// The name is repeated with brackets: `tag[]=a&tag[]=b`.
         case brackets
-        /// `tag[0]=a&tag[1]=b`
+        /// The name is repeated with an index: `tag[0]=a&tag[1]=b`.
         case indices
-        /// `tag=a,b`; a comma inside a value is escaped. Values that are arrays or objects themselves can't be written
-        /// so.
+        /// The values are separated by commas: `tag=a,b`. A comma within a value is escaped. The values must not be
+        /// arrays or objects.
         case commas
     }
 
-    /// The format of an array. The default repeats the name. An empty array is not written.
+    /// The format of arrays. The default is ``Arrays/repeated``. An empty array is omitted.
     public var arrays: Arrays
-    /// Whether the names of nested objects are written with dots, `price.low=1`. The default is `false`: with brackets,
-    /// `price[low]=1`. An empty object is not written.
+    /// Whether the names of nested objects are written with dots, as in `price.low=1`. The default is `false`: with
+    /// brackets, as in `price[low]=1`. An empty object is omitted.
     public var writesDots: Bool
-    /// Whether a Boolean is written as `1` or `0`. The default is `false`: as `true` or `false`.
+    /// Whether a Boolean is written as `1` or `0`. The default is `false`: it is written as `true` or `false`.
     public var writesDigits: Bool
-    /// Whether a null is written, as `name=`. The default is `false`. A property that is `nil` is never a parameter at
-    /// all.
+    /// Whether a null is written, as `name=`. The default is `false`: nulls are omitted. A property that is `nil` never
+    /// becomes a parameter.
     public var writesNulls: Bool
-    /// The format of a date. The default is ISO 8601.
+    /// The format of dates. The default is ISO 8601.
     public var dates: DateStyle
 
-    /// The defaults of every property.
+    /// The style with all defaults.
     public static let `default` = QueryStyle()
 
-    /// Sets how parameters are written; see the properties for the defaults.
+    /// Creates a style. The properties state the defaults.
     public init(
         arrays: Arrays = .repeated, writesDots: Bool = false, writesDigits: Bool = false, writesNulls: Bool = false,
         dates: DateStyle = .iso8601

@@ -2,10 +2,9 @@ import Foundation
 import RunwayJSON
 
 extension Parameters {
-    /// Returns the parameters as a JSON object with its names in code point order, so that equal parameters always make
-    /// the same bytes.
+    /// Returns the parameters as a JSON object with names in code point order. Equal parameters result in equal bytes.
     ///
-    /// - Throws: ``UnencodableParameter`` for the first value that can't be written.
+    /// - Throws: ``UnencodableParameter`` for the first value that can't be encoded.
     package func json(dates: DateStyle) throws(UnencodableParameter) -> [UInt8] {
         var writer = JSONWriter(sortsKeys: true)
         try write(dates, at: "", depth: 0, to: &writer)
@@ -36,7 +35,7 @@ extension Parameters {
         case .double(let value): try write(value, at: path, to: &writer)
         case .decimal(let value):
             guard !value.isNaN else { throw .notFinite(path) }
-            // The digits of a decimal are a JSON number; the document checks that as it passes them on.
+            // The digits of a decimal should form a JSON number, which the document checks.
             guard let number = try? JSONDocument("\(value)").root else { throw .notFinite(path) }
             writer.value(number)
         case .string(let value): writer.string(value)
@@ -66,11 +65,11 @@ extension Parameters {
 }
 
 extension ParameterValue {
-    /// The value as JSON, by which unordered values are sorted; empty for a value that can't be encoded, for which no
-    /// call is made.
+    /// The value as JSON, by which unordered values are sorted. Empty if the value can't be encoded; a call with such a
+    /// value fails anyway.
     var canonicalBytes: [UInt8] {
         var writer = JSONWriter(sortsKeys: true)
-        // This date style preserves the fraction.
+        // This date style preserves the fraction of a second.
         do { try Parameters.write(self, .secondsSince1970, at: "", depth: 0, to: &writer) } catch { return [] }
         return writer.bytes
     }

@@ -16,11 +16,8 @@ public import struct Foundation.Decimal
 /// In a literal, a variable is interpolated, `["page": "\(page)"]`, and sent as text, or it is a ``ParameterValue`` of
 /// its kind, `["page": .integer(Int64(page))]`, which JSON has as a number.
 public struct Parameters: Sendable, Hashable, ExpressibleByDictionaryLiteral, Sequence {
-    /// One name and its value.
     package struct Entry: Sendable, Hashable {
-        /// The name, unescaped.
         package var name: String
-        /// The value.
         package var value: ParameterValue
 
         package init(_ name: String, _ value: ParameterValue) {
@@ -29,13 +26,13 @@ public struct Parameters: Sendable, Hashable, ExpressibleByDictionaryLiteral, Se
         }
     }
 
-    /// Names and values in the order in which they were added.
+    /// The names and values in the order in which they were added.
     package var entries: [Entry]
 
-    /// No parameters.
+    /// Creates an empty list of parameters.
     public init() { entries = [] }
 
-    /// Parameters with these names and values, in their order.
+    /// Creates parameters with these names and values, in this order.
     public init(_ pairs: some Sequence<(String, ParameterValue)>) { entries = pairs.map { Entry($0.0, $0.1) } }
 
     package init(_ entries: [Entry]) { self.entries = entries }
@@ -45,10 +42,10 @@ public struct Parameters: Sendable, Hashable, ExpressibleByDictionaryLiteral, Se
         entries = elements.map { Entry($0.0, $0.1) }
     }
 
-    /// Adds a value after all others, whether or not its name occurs already.
+    /// Appends a value, even if its name already occurs.
     public mutating func append(_ name: String, _ value: ParameterValue) { entries.append(Entry(name, value)) }
 
-    /// Iterates over the names, unescaped, and their values, in the order in which they were added.
+    /// Iterates over the unescaped names and their values, in the order in which they were added.
     public func makeIterator() -> AnyIterator<(name: String, value: ParameterValue)> {
         AnyIterator(entries.lazy.map { ($0.name, $0.value) }.makeIterator())
     }
@@ -56,7 +53,8 @@ public struct Parameters: Sendable, Hashable, ExpressibleByDictionaryLiteral, Se
     /// Whether there are no parameters.
     public var isEmpty: Bool { entries.isEmpty }
 
-    /// The first value with a name. Setting it replaces every entry of that name, `nil` removes them.
+    /// The first value with a name; `nil` if no value has the name. Setting it replaces every entry with that name;
+    /// setting `nil` removes them.
     public subscript(name: String) -> ParameterValue? {
         get { entries.first { $0.name == name }?.value }
         set {
@@ -66,7 +64,7 @@ public struct Parameters: Sendable, Hashable, ExpressibleByDictionaryLiteral, Se
         }
     }
 
-    /// Returns these parameters, preceded by those in `defaults` with other names.
+    /// Returns these parameters, preceded by those in `defaults` whose names do not occur here.
     public func merging(defaults: Parameters) -> Parameters {
         if defaults.isEmpty { return self }
         let names = Set(entries.map(\.name))
@@ -76,46 +74,46 @@ public struct Parameters: Sendable, Hashable, ExpressibleByDictionaryLiteral, Se
 
 /// The value of one parameter.
 public enum ParameterValue: Sendable, Hashable {
-    /// An explicit null.
+    /// An explicit null, unlike an absent parameter.
     case null
-    /// True or false.
+    /// A Boolean.
     case bool(Bool)
-    /// A whole number.
+    /// An integer.
     case integer(Int64)
-    /// A whole number past `Int64.max`.
+    /// An integer greater than `Int64.max`.
     case unsigned(UInt64)
-    /// A number. One that is not finite can't be sent: the call fails as ``NetworkError/Kind/invalidParameters``.
+    /// A floating-point number. It must be finite; otherwise the call fails as ``NetworkError/Kind/invalidParameters``.
     case double(Double)
-    /// A decimal number, exact.
+    /// An exact decimal number.
     case decimal(Decimal)
-    /// Text.
+    /// A text.
     case string(String)
     /// A date and time of day.
     case date(Date)
-    /// Bytes; they are sent as Base64 (RFC 4648 §4).
+    /// Bytes, which are sent as Base64 (RFC 4648 §4).
     case bytes([UInt8])
-    /// Several values.
+    /// An array of values.
     case array([ParameterValue])
-    /// Named values.
+    /// An object, which contains names with values.
     case object(Parameters)
 }
 
 extension ParameterValue: ExpressibleByStringInterpolation, ExpressibleByIntegerLiteral, ExpressibleByFloatLiteral,
     ExpressibleByBooleanLiteral, ExpressibleByNilLiteral, ExpressibleByArrayLiteral, ExpressibleByDictionaryLiteral
 {
-    /// Text, also with interpolated values.
+    /// Creates a text, which may contain interpolated values.
     public init(stringLiteral value: String) { self = .string(value) }
-    /// A whole number.
+    /// An integer.
     public init(integerLiteral value: Int64) { self = .integer(value) }
-    /// A number.
+    /// Creates a floating-point number from a literal.
     public init(floatLiteral value: Double) { self = .double(value) }
-    /// True or false.
+    /// A Boolean.
     public init(booleanLiteral value: Bool) { self = .bool(value) }
-    /// An explicit null.
+    /// An explicit null, unlike an absent parameter.
     public init(nilLiteral: ()) { self = .null }
-    /// Several values.
+    /// An array of values.
     public init(arrayLiteral elements: ParameterValue...) { self = .array(elements) }
-    /// Named values.
+    /// An object, which contains names with values.
     public init(dictionaryLiteral elements: (String, ParameterValue)...) {
         self = .object(Parameters(elements))
     }

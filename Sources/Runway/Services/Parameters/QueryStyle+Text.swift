@@ -1,7 +1,7 @@
 import Foundation
 
 extension QueryStyle {
-    /// Returns the parameters as sorted pairs, joined by `&`; empty if there are no parameters.
+    /// Returns the parameters as sorted pairs joined by `&`; empty if there are no parameters.
     ///
     /// - Throws: ``UnencodableParameter`` for the first value that can't be encoded.
     package func text(_ parameters: Parameters) throws(UnencodableParameter) -> String {
@@ -18,7 +18,7 @@ extension QueryStyle {
         return String(joining: parts)
     }
 
-    /// Returns the parameters as sorted pairs, before they are escaped.
+    /// Returns the parameters as sorted, unescaped pairs.
     ///
     /// - Throws: ``UnencodableParameter`` for the first value that can't be encoded.
     func fields(_ parameters: Parameters) throws(UnencodableParameter) -> [(name: String, value: String)] {
@@ -35,7 +35,8 @@ extension QueryStyle {
         for entry in parameters.entries {
             try append(entry.value, named: escaped(entry.name), at: entry.name, depth: 0, to: &pairs)
         }
-        // Swift's sort is stable: pairs of one name stay in order. All names are ASCII by now, which texts order bytewise.
+        // Swift's sort is stable, so pairs with equal names stay in order. At this point all names are ASCII, so `<`
+        // compares them bytewise.
         if pairs.count > 1 { pairs.sort { $0.name < $1.name } }
         return pairs
     }
@@ -78,7 +79,7 @@ extension QueryStyle {
 }
 
 extension ParameterValue {
-    /// Returns the text of a single value, unescaped.
+    /// Returns the unescaped text of a single value.
     fileprivate func text(in style: QueryStyle, at path: String) throws(UnencodableParameter) -> String {
         switch self {
         case .null: ""
@@ -98,29 +99,28 @@ extension ParameterValue {
 }
 
 extension Double {
-    /// The shortest text that reads back as this number, without a fraction if it is whole and exact.
+    /// The shortest text from which parsing restores this number. It has no fraction if the number is whole and exact.
     var shortestText: String {
         if let whole = Int64(exactly: self), whole.magnitude <= 1 << 53 { "\(whole)" } else { "\(self)" }
     }
 }
 
-/// A parameter that can't be encoded, and its path.
+/// The reason why parameters can't be encoded, with the path of the value.
 package enum UnencodableParameter: Error, Sendable, Equatable, CustomStringConvertible {
-    /// The deepest nesting that is encoded.
+    /// The maximum depth of nested values.
     static let maximumDepth = 64
 
     /// The number at this path is infinite or not a number.
     case notFinite(String)
     /// The date at this path is outside the years 0 to 9999.
     case dateOutOfRange(String)
-    /// The array at this path holds arrays or objects, which can't be separated by commas.
+    /// The array at this path contains arrays or objects, which can't be separated by commas.
     case nestedInCommas(String)
     /// The value at this path is nested deeper than ``maximumDepth``.
     case tooDeep(String)
-    /// The parameters are a single value or a list, and have no names.
+    /// The parameters have no names, because the value is a single value or a list.
     case withoutNames
 
-    /// The problem, and the parameter that has it.
     package var description: String {
         switch self {
         case .notFinite(let path): "The parameter \"\(path)\" is a number that is not finite."

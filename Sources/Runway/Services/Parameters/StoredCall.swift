@@ -1,14 +1,15 @@
 import Foundation
 
-/// The endpoint of a call as JSON, with its ``Unencoded`` properties, so that a later run of the app can restore it.
+/// Converts the endpoint of a call to JSON, including its ``Unencoded`` properties, so that a later run of the app can
+/// restore it.
 enum StoredCall {
     /// Whether the present task encodes an endpoint to be stored, and not its parameters.
     @TaskLocal static var isEncoding = false
 
     private static let floats = (positiveInfinity: "inf", negativeInfinity: "-inf", nan: "nan")
 
-    /// Returns the JSON of an endpoint; an empty array if it can't be restored: it is not `Decodable`, or not encodable
-    /// as JSON.
+    /// Returns the JSON of an endpoint. Returns an empty array if the endpoint can't be restored, because it is not
+    /// `Decodable` or can't be encoded as JSON.
     static func bytes(of endpoint: any Endpoint) -> [UInt8] {
         guard endpoint is any Decodable else { return [] }
         let encoder = JSONEncoder()
@@ -17,7 +18,7 @@ enum StoredCall {
         return $isEncoding.withValue(true) { (try? encoder.encode(endpoint)).map { Array($0) } ?? [] }
     }
 
-    /// Restores an endpoint; `nil` if the JSON does not have its properties.
+    /// Restores an endpoint, or returns `nil` if the JSON does not match its properties.
     static func endpoint<E: Endpoint & Decodable>(_ bytes: [UInt8], as type: E.Type) -> E? {
         let decoder = JSONDecoder()
         decoder.nonConformingFloatDecodingStrategy = .convertFromString(

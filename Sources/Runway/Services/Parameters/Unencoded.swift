@@ -10,29 +10,29 @@
 /// ```
 @propertyWrapper
 public struct Unencoded<Value: Sendable>: Sendable, Encodable, UnencodedParameter {
-    /// The value.
+    /// The value that is not encoded as a parameter.
     public var wrappedValue: Value
 
-    /// Wraps a value.
+    /// Wraps a value so that it is not encoded as a parameter.
     public init(wrappedValue: Value) { self.wrappedValue = wrappedValue }
 
-    /// Encodes nothing.
+    /// Encodes nothing, so that the value does not become a parameter.
     public func encode(to encoder: any Encoder) {}
 }
 
-/// Restores the value of a call that was stored, see ``QueuedChange/call(as:)``.
+/// Restores the value of a stored call; see ``QueuedChange/call(as:)``.
 extension Unencoded: Decodable where Value: Decodable {
-    /// Decodes the value.
+    /// Decodes the value of a stored call.
     public init(from decoder: any Decoder) throws {
-        // By a container, since decoders of JSON treat a few types, such as `URL`, otherwise than these do by
-        // themselves.
+        // The value is decoded by a container, because JSON decoders treat types such as `URL` differently from the
+        // types' own `init(from:)`.
         wrappedValue = try decoder.singleValueContainer().decode(Value.self)
     }
 }
 
 extension KeyedEncodingContainer {
-    /// Encodes nothing into parameters. A synthesised `encode(to:)` chooses this over the container's own, so that no
-    /// member is created. A call that an offline queue stores has the value.
+    /// Encodes nothing into parameters. A synthesised `encode(to:)` prefers this function to the container's own, so
+    /// that no member is created. A call that an offline queue stores includes the value.
     public mutating func encode<Value>(_ value: Unencoded<Value>, forKey key: Key) throws {
         guard StoredCall.isEncoding, let stored = value.wrappedValue as? any Encodable else { return }
         try encode(stored, forKey: key)
@@ -40,11 +40,11 @@ extension KeyedEncodingContainer {
 }
 
 extension KeyedDecodingContainer {
-    /// Decodes an optional value, which may be absent like any other optional property.
+    /// Decodes an optional value. It may be absent like any other optional property.
     public func decode<Value: Decodable>(_ type: Unencoded<Value?>.Type, forKey key: Key) throws -> Unencoded<Value?> {
         Unencoded(wrappedValue: try decodeIfPresent(Value.self, forKey: key))
     }
 }
 
-/// A value that the parameter encoder leaves out, whatever it wraps.
+/// A value that the parameter encoder omits.
 protocol UnencodedParameter {}

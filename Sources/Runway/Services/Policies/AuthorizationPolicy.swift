@@ -13,16 +13,16 @@
 /// ``NetworkError/Kind/invalidConfiguration``.
 public enum AuthorizationPolicy: Sendable, Hashable {
     /// Calls carry the access token of the account. While no account is signed in, they fail as
-    /// ``NetworkError/Kind/needsLogin``, and no request is sent.
+    /// ``NetworkError/Kind/needsLogin`` without a request.
     case required
-    /// Calls carry the access token of the account, as under ``required``. While no account is signed in, they are sent
-    /// without a token; if the service refuses such a call because it has no token, the call fails as
+    /// Calls carry the access token of the account. While no account is signed in, they are sent without a token. If
+    /// the service then refuses a call because of the missing token, the call fails as
     /// ``NetworkError/Kind/needsLogin``.
     ///
-    /// An account that is signed in has to have a token: if that is refused and can't be renewed, the call fails, and
-    /// is not sent without one, since its response would count as the account's.
+    /// A signed-in account must have a token. If the token is refused and can't be renewed, the call fails. The call is
+    /// not sent without a token, because its response would be taken for the account's.
     case ifSignedIn
-    /// Calls carry no access token. If the service refuses one because it has no token, it fails as
-    /// ``NetworkError/Kind/needsAccessToken``, and no token is renewed.
+    /// Calls carry no access token. If the service refuses a call because of the missing token, the call fails as
+    /// ``NetworkError/Kind/needsAccessToken``. No token is renewed.
     case none
 }

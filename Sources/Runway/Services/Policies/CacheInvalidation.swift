@@ -12,7 +12,7 @@
 /// }
 /// ```
 public struct CacheInvalidation: Sendable {
-    /// The responses that are named.
+    /// The responses to remove.
     enum Subject: Sendable {
         case service(any APIService.Type)
         case endpoint(any Endpoint.Type)
@@ -28,18 +28,18 @@ public struct CacheInvalidation: Sendable {
 
     /// All responses of an endpoint, for all parameters and accounts.
     ///
-    /// Responses stored by ``CachePolicy/http(onDisk:)`` belong to targets and not to endpoints: those of the whole
-    /// service are removed.
+    /// Responses stored by ``CachePolicy/http(onDisk:)`` belong to targets, not to endpoints. For these, all responses
+    /// of the service are removed.
     public static func endpoint<E: Endpoint>(_ endpoint: E.Type) -> CacheInvalidation {
         CacheInvalidation(subject: .endpoint(endpoint))
     }
 
-    /// The response of one call, in the environment and for the account of the change. Under
-    /// ``CachePolicy/http(onDisk:)`` all responses of the call's target.
+    /// The response of one call, in the environment and for the account of the invalidating call. Under
+    /// ``CachePolicy/http(onDisk:)``, these are all responses of the call's target.
     ///
-    /// The call is completed as if it were made, but passes no interceptor: if an interceptor changes the endpoint's
-    /// parameters, name the whole endpoint. If no request can be made for the call, all responses of its endpoint are
-    /// removed.
+    /// The call's parameters are completed as usual, but interceptors are not called. If an interceptor changes the
+    /// endpoint's parameters, use ``endpoint(_:)`` instead. If no request can be created for the call, all responses of
+    /// its endpoint are removed.
     public static func call<E: Endpoint>(_ endpoint: E) -> CacheInvalidation {
         CacheInvalidation(subject: .call(endpoint))
     }

@@ -20,15 +20,15 @@
 ///
 /// A kind without a budget of its own (``CacheLimits/maximumByteCountByKind``) shares the budget of ``standard``.
 public struct CacheKind: Sendable, Hashable, Codable, CustomStringConvertible {
-    /// The name, as reports show it and as a disk cache stores it. Two kinds of the same name are one.
+    /// The name of the kind in reports and in a disk cache. Two kinds with the same name are equal.
     public let name: String
 
-    /// A kind of a name, which has to stay the same from release to release of an app with a disk cache.
+    /// Creates a kind. If the app has a disk cache, the name must not change between releases.
     public init(_ name: String) { self.name = name }
 
-    /// The kind of every endpoint that names none.
+    /// The kind of every endpoint that does not set another.
     public static let standard = CacheKind("standard")
 
-    /// The name.
+    /// The name of the kind.
     public var description: String { name }
 }

@@ -15,52 +15,52 @@
 /// POST, which some APIs use for reading: such a policy declares that the endpoint changes nothing. Streams, and
 /// responses to all other methods, are never stored.
 public struct CachePolicy: Sendable, Hashable {
-    /// The party that decides how long a response is fresh.
+    /// Determines who decides how long a response is fresh.
     package enum Rule: Sendable, Hashable {
         /// No response is stored.
         case none
-        /// The client, by time.
+        /// The client decides: a response is fresh for the lifetime in the policy.
         case timeToLive
         /// A response is fresh until it is evicted.
         case untilEvicted
-        /// The server, by the header fields of HTTP caching (RFC 9111).
+        /// The server decides, with the header fields of HTTP caching (RFC 9111).
         case http
     }
 
-    /// The party that decides how long a response is fresh.
+    /// Determines who decides how long a response is fresh.
     package let rule: Rule
-    /// The tiers of the rules other than ``Rule/timeToLive``.
+    /// The storage tiers under rules other than ``Rule/timeToLive``.
     private let untimedTiers: CacheTiers
-    /// The freshness lifetime in memory under ``timeToLive(_:onDisk:staleWhileRevalidate:staleIfError:)``; `.zero`
-    /// stores no response in memory. The default is three minutes; in all other policies it is `.zero` and has no
+    /// The freshness lifetime in memory under ``timeToLive(_:onDisk:staleWhileRevalidate:staleIfError:)``. The default
+    /// is three minutes; `.zero` stores no response in memory. Under all other policies it is `.zero` and has no
     /// effect.
     public var memoryLifetime: Duration = .zero
     /// The freshness lifetime on disk under ``timeToLive(_:diskLifetime:staleWhileRevalidate:staleIfError:)``. The
     /// default, `.zero`, stores no response on disk.
     public var diskLifetime: Duration = .zero
-    /// The time after its freshness lifetime for which a stale response may land while a fresh one is fetched, under
-    /// ``timeToLive(_:onDisk:staleWhileRevalidate:staleIfError:)``. The default is zero.
+    /// The time after the freshness lifetime during which a stale response may land while a fresh one is fetched. Used
+    /// under ``timeToLive(_:onDisk:staleWhileRevalidate:staleIfError:)``. The default is zero.
     public var staleWhileRevalidate: Duration = .zero
-    /// The time after its freshness lifetime for which a stale response may land if no fresh one is available, under
-    /// ``timeToLive(_:onDisk:staleWhileRevalidate:staleIfError:)``. The default is zero.
+    /// The time after the freshness lifetime during which a stale response may land if no fresh one is available. Used
+    /// under ``timeToLive(_:onDisk:staleWhileRevalidate:staleIfError:)``. The default is zero.
     public var staleIfError: Duration = .zero
     /// Whether ``http(onDisk:)`` may store a response that sets cookies. The default is `true`: `Set-Cookie` does not
     /// forbid storing, and the server marks private responses itself (RFC 9111 §7.3). Set it to `false` if several
-    /// users share a layer, as in a proxy: a user then never receives a cookie that was set for another.
+    /// users share a layer, as in a proxy. A user then never receives a cookie that was set for another user.
     public var storesSetCookie = true
 
     /// No response is stored.
     public static let off = CachePolicy(rule: .none, tiers: [])
 
-    /// The client decides by time.
+    /// The client decides: a response is fresh for a lifetime.
     ///
     /// - Parameters:
     ///   - lifetime: The freshness lifetime. The default is three minutes.
     ///   - onDisk: Whether responses are also stored on disk. The default is `false`.
-    ///   - staleWhileRevalidate: The time after that for which a stale response may land while a fresh one is fetched.
-    ///     The default is zero.
-    ///   - staleIfError: The time after that for which a stale response may land if no fresh one is available. The
-    ///     default is zero.
+    ///   - staleWhileRevalidate: The time after the lifetime during which a stale response may land while a fresh one
+    ///     is fetched. The default is zero.
+    ///   - staleIfError: The time after the lifetime during which a stale response may land if no fresh one is
+    ///     available. The default is zero.
     public static func timeToLive(
         _ lifetime: Duration = .seconds(180), onDisk: Bool = false, staleWhileRevalidate: Duration = .zero,
         staleIfError: Duration = .zero
@@ -70,16 +70,16 @@ public struct CachePolicy: Sendable, Hashable {
             staleIfError: staleIfError)
     }
 
-    /// The client decides by time, with a separate freshness lifetime on disk.
+    /// The client decides: a response is fresh for a lifetime in memory, and for a separate lifetime on disk.
     ///
     /// - Parameters:
     ///   - lifetime: The freshness lifetime in memory. The default is three minutes; `.zero` stores no response in
     ///     memory.
     ///   - diskLifetime: The freshness lifetime on disk; `.zero` stores no response on disk.
-    ///   - staleWhileRevalidate: The time after that for which a stale response may land while a fresh one is fetched.
-    ///     The default is zero.
-    ///   - staleIfError: The time after that for which a stale response may land if no fresh one is available. The
-    ///     default is zero.
+    ///   - staleWhileRevalidate: The time after the lifetime during which a stale response may land while a fresh one
+    ///     is fetched. The default is zero.
+    ///   - staleIfError: The time after the lifetime during which a stale response may land if no fresh one is
+    ///     available. The default is zero.
     public static func timeToLive(
         _ lifetime: Duration = .seconds(180), diskLifetime: Duration, staleWhileRevalidate: Duration = .zero,
         staleIfError: Duration = .zero
@@ -101,23 +101,24 @@ public struct CachePolicy: Sendable, Hashable {
         CachePolicy(rule: .untilEvicted, tiers: CacheTiers(memory: inMemory, disk: onDisk))
     }
 
-    /// The server decides, by the header fields of HTTP caching (RFC 9111), including those of RFC 5861 and RFC 8246.
+    /// The server decides, with the header fields of HTTP caching (RFC 9111), including those of RFC 5861 and RFC 8246.
     ///
-    /// Responses on disk are used through memory: a response that exceeds the limits of memory is fetched again.
-    /// Partial responses, and those whose `Cache-Control` names fields in `no-cache`, are stored only in memory.
+    /// Responses on disk are loaded into memory for use: a response that exceeds the memory limits is fetched again.
+    /// Partial responses are stored only in memory, and so are responses whose `Cache-Control` lists fields in
+    /// `no-cache`.
     ///
     /// - Parameter onDisk: Whether responses are also stored on disk. The default is `false`.
     public static func http(onDisk: Bool = false) -> CachePolicy {
         CachePolicy(rule: .http, tiers: CacheTiers(memory: true, disk: onDisk))
     }
 
-    /// The tiers in which responses are stored.
+    /// The storage tiers: memory, disk, or both.
     package var tiers: CacheTiers {
         guard rule == .timeToLive else { return untimedTiers }
         return CacheTiers(memory: memoryLifetime > .zero, disk: diskLifetime > .zero)
     }
 
-    /// Whether the client decides how long a response is used.
+    /// Whether the client, not the server, decides how long a response is used.
     var isClientDefined: Bool { rule == .timeToLive || rule == .untilEvicted }
 
     private init(rule: Rule, tiers: CacheTiers) {
@@ -126,7 +127,7 @@ public struct CachePolicy: Sendable, Hashable {
     }
 }
 
-/// The tiers in which responses are stored.
+/// The storage tiers: memory, disk, or both.
 package struct CacheTiers: OptionSet, Sendable, Hashable {
     package let rawValue: Int
 
@@ -134,19 +135,17 @@ package struct CacheTiers: OptionSet, Sendable, Hashable {
 
     fileprivate init(memory: Bool, disk: Bool) { self.init(rawValue: (memory ? 1 : 0) | (disk ? 2 : 0)) }
 
-    /// The app's memory.
     package static let memory = CacheTiers(rawValue: 1)
-    /// The device's disk.
     package static let disk = CacheTiers(rawValue: 2)
 }
 
-/// The use of stored responses by one call.
+/// Determines how one call uses stored responses.
 public enum CacheUse: Sendable, Hashable {
-    /// A fresh response is returned if the policy allows it.
+    /// A fresh stored response is used if the policy allows it.
     case standard
-    /// No stored response is used or revalidated; the new response replaces it.
+    /// No stored response is used or revalidated. The new response replaces it.
     case refresh
-    /// A stored response is returned, fresh or stale, and no request is sent; if none is stored, the call fails as
+    /// A stored response is used, fresh or stale, and no request is sent. If none is stored, the call fails as
     /// ``NetworkError/Kind/notCached``.
     case onlyIfCached
 }

@@ -1,15 +1,15 @@
-/// The priority of a call when there are more calls than concurrency slots.
+/// The priority of a call, which decides when calls wait for a concurrency slot.
 public enum CallPriority: Int, Sendable, Hashable, Comparable {
-    /// For calls that no user waits for: a prefetch, a report.
+    /// For calls that no user waits for, such as a prefetch or a report.
     case low
     /// For nearly all calls.
     case normal
     /// For calls that the user waits for.
     case high
-    /// For calls that other calls wait for, such as the renewal of an access token: sent at once, even if all slots are
-    /// occupied.
+    /// For calls that other calls wait for, such as the renewal of an access token. They are sent at once, even if all
+    /// slots are occupied.
     case urgent
 
-    /// Whether `lhs` is lower than `rhs`.
+    /// Returns whether `lhs` has a lower priority than `rhs`.
     public static func < (lhs: CallPriority, rhs: CallPriority) -> Bool { lhs.rawValue < rhs.rawValue }
 }

@@ -10,16 +10,17 @@
 /// }
 /// ```
 public struct CompressionPolicy: Sendable, Equatable {
-    /// The bytes from which on bodies are compressed. The default is 1024, since less than a packet saves no packet.
-    /// Raise it for bodies that hardly compress.
+    /// The minimum size of bodies that are compressed, in bytes. The default is 1024, because compressing a smaller
+    /// body saves no network packet. Raise it for bodies that compress badly.
     public var minimumByteCount: Int
-    /// Whether streamed bodies are compressed too, while they are sent. The default is `false`: their contents are
+    /// Whether streamed bodies are also compressed while they are sent. The default is `false`: their contents are
     /// unknown, and compression makes a known length unknown.
     public var compressesStreams: Bool
-    /// The effort of zlib: 1 is the fastest, 9 the smallest. Other numbers count as the nearest of these.
+    /// The compression level of zlib, from 1 (fastest) to 9 (smallest). Other numbers are replaced by the nearest of
+    /// these.
     package var level = 6
 
-    /// Compresses the bodies of requests; see the properties for the defaults.
+    /// Creates a policy that compresses request bodies. The properties state the defaults.
     public init(minimumByteCount: Int = 1024, compressesStreams: Bool = false) {
         self.minimumByteCount = minimumByteCount
         self.compressesStreams = compressesStreams

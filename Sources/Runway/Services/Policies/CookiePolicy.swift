@@ -21,18 +21,18 @@ import HTTPTypes
 /// with the same cookies. If a server changes a cookie with each response, nothing is reused from the cache unless
 /// ``ServiceSettings/account`` is set.
 public enum CookiePolicy: Sendable, Equatable {
-    /// No cookie is stored or sent. A `Cookie` field that an endpoint sets itself is sent unchanged.
+    /// Cookies are neither stored nor sent. A `Cookie` field that an endpoint sets itself is sent unchanged.
     case off
-    /// Cookies are stored and sent. A request that has a `Cookie` field of its own is sent with only that field.
+    /// Cookies are stored and sent. If a request already has a `Cookie` field, only that field is sent.
     ///
-    /// - Parameter sharedDomains: The domains whose hosts share the cookies that name them in `Domain`, such as
-    ///   `example.com`. Cookies that name any other domain are then sent only to their own host. The default is empty:
-    ///   the domains are those of the system's Public Suffix List, if it has one.
+    /// - Parameter sharedDomains: The domains whose hosts may share cookies, such as `example.com`. A cookie whose
+    ///   `Domain` is any other domain is sent only to its own host. The default is empty: the system's Public Suffix
+    ///   List decides, if the system has one.
     case jar(sharedDomains: Set<String> = [])
 }
 
 extension Request {
-    /// Whether a jar may add cookies to this request further down, which no stage above ``CookieStage`` sees.
+    /// Returns whether ``CookieStage`` may add cookies to this request. Stages before it do not see these cookies.
     func mayGetCookies(in flight: Flight) -> Bool {
         if case .jar = flight.configuration.settings.cookies { head.headerFields[.cookie] == nil } else { false }
     }

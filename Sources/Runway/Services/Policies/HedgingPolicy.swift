@@ -12,15 +12,16 @@
 /// Each attempt of a retry, a redirect or a renewed token is hedged separately. Calls that share a request share its
 /// hedge; merged requests have none. ``LayerLimits/hedging`` bounds the number of second attempts.
 public enum HedgingPolicy: Sendable, Hashable {
-    /// There is one attempt at a time. The default.
+    /// There is only one attempt at a time. This is the default.
     case off
-    /// After a fixed time.
+    /// A second attempt starts after a fixed time.
     case after(Duration)
-    /// After the 95th percentile of the recent times to the first byte of the endpoint at this host, within these
-    /// bounds. Until 16 responses were received, it is the longest.
+    /// A second attempt starts after a time learned from earlier responses. It is the 95th percentile of the recent
+    /// times to the first byte for this endpoint and host, limited to these bounds. Until 16 responses were received,
+    /// it is `longest`.
     case learned(shortest: Duration = .milliseconds(50), longest: Duration = .seconds(2))
 
-    /// Returns the time until the second attempt; `nil` if there is none.
+    /// Returns the time until the second attempt, or `nil` if none is made.
     func delay(knowing percentile: Duration?) -> Duration? {
         switch self {
         case .off: nil

@@ -16,32 +16,34 @@
 /// together. After a response, pending requests wait for 2 ms, so that the next requests of its callers are sent with
 /// them.
 public struct MergePolicy: Sendable, Equatable {
-    /// The path `_batch` below the service's base URL, and the default bounds.
+    /// The policy with the path `_batch` and the default bounds.
     public static let standard = MergePolicy()
 
-    /// The route that takes merged requests, below the service's base URL. The default is `_batch`.
+    /// The path of the server's route for merged requests, relative to the service's base URL. The default is `_batch`.
     public var path: EndpointPath
-    /// The most requests that are sent as one. The default is 20; at least 1, at most 100. Raise it with the server's
-    /// own limit.
+    /// The maximum number of requests that are merged into one. The default is 20; from 1 to 100. Raise it if the
+    /// server's limit is higher.
     public var maximumCount: Int
-    /// The longest that a request waits to be sent with others. The default is 50 ms; at most 1 s. Raise it for
-    /// networks whose round trips take longer.
+    /// The maximum time that a request waits for others. The default is 50 ms; at most 1 s. Raise it for networks with
+    /// longer round trips.
     public var wait: Duration
-    /// Whether requests are merged over HTTP/2, too. The default is `false`.
+    /// Whether requests are also merged over HTTP/2. The default is `false`.
     public var mergesOverHTTP2: Bool
-    /// The most bytes of requests (paths, header fields and bodies as they are) that are sent as one; a larger request
-    /// is sent by itself.
+    /// The maximum size of requests that are merged into one, in bytes of paths, header fields and bodies. A larger
+    /// request is sent separately.
     package var maximumByteCount: Int
-    /// The most bytes of all responses in one merged response, beside each endpoint's own limit; at most 32 MiB.
+    /// The maximum size of all responses in one merged response, in bytes; at most 32 MiB. Each endpoint's own limit
+    /// applies, too.
     package var maximumResponseByteCount: Int
-    /// The time that the pending requests wait after a response, so that the next requests of its callers can be sent
-    /// with them. `.zero` sends the pending requests when the response is received.
+    /// The time that pending requests wait after a response. The response's callers may make new requests in that time,
+    /// which are then merged with the pending ones. With `.zero`, pending requests are sent when the response is
+    /// received.
     ///
-    /// The wait ends as soon as there are as many new requests as there were responses. There is no wait if one request
-    /// completed and no other is pending: calls in sequence never wait.
+    /// The wait ends when there are as many new requests as there were responses. If one request completed and none is
+    /// pending, there is no wait, so sequential calls are not delayed.
     package var settling: Duration
 
-    /// Merges concurrent requests of a service; see the properties for the defaults and their bounds.
+    /// Creates a policy that merges concurrent requests of a service. The properties state the defaults and bounds.
     public init(
         path: EndpointPath = "_batch", maximumCount: Int = 20, wait: Duration = .milliseconds(50),
         mergesOverHTTP2: Bool = false

@@ -37,11 +37,11 @@
 /// Every other call ends as it would without a queue. Below a stage of the app's own that does not end in time
 /// (``RequestStage/endsInTime``), a call whose deadline passes fails, and is not stored.
 public struct OfflinePolicy: Sendable, Hashable {
-    /// Whether calls are stored.
+    /// Whether calls are stored while they can't be sent.
     public let isQueued: Bool
 
-    /// Calls fail as all others. The default of every endpoint.
+    /// Calls fail while they can't be sent. This is the default of every endpoint.
     public static let off = OfflinePolicy(isQueued: false)
-    /// Calls are stored.
+    /// Calls are stored while they can't be sent, and are sent later.
     public static let queued = OfflinePolicy(isQueued: true)
 }

@@ -19,31 +19,31 @@
 /// }
 /// ```
 public enum OverlapPolicy: String, Sendable, Hashable {
-    /// An identical call joins the one in flight; a different one replaces it. For nearly all endpoints.
+    /// An identical call joins the call in flight; a different call replaces it. Suitable for nearly all endpoints.
     ///
-    /// An identical call makes no request: `load` returns the number of the call in flight, and lands with it. Calls
-    /// are identical if these are equal:
+    /// An identical call makes no request: `load` returns the number of the call in flight, and both land together.
+    /// Calls are identical if these are equal:
     ///
     /// - their parameters, header fields and body,
     /// - the session of their account, and their environment,
     /// - their ``CallOptions``.
     ///
-    /// A body that is a file (``RequestBody/file(_:)``) equals another of the same path if size, time of change and
-    /// number on the disk were the same when each call was made. Other streams, and forms with files, never equal
-    /// another body.
+    /// A body that is a file (``RequestBody/file(_:)``) equals another with the same path if size, modification time
+    /// and inode number were the same when each call was made. Other streams, and forms with files, never equal another
+    /// body.
     ///
     /// Calls may differ in ``CallOptions/cacheUse``. An ordinary call joins one with ``CacheUse/refresh``. A call with
-    /// ``CacheUse/refresh``, such as a user's pull to refresh, joins one that can't respond from the cache, and
-    /// replaces one that can.
+    /// ``CacheUse/refresh``, such as a pull to refresh, joins a call that can't use a cached response, and replaces one
+    /// that can.
     case joinOrReplace
-    /// The second call is not made, even if its parameters differ, and `load` returns the number of the first.
+    /// The second call is not made, even if its parameters differ. `load` returns the number of the first call.
     case ignoreNew
-    /// The calls in flight are cancelled, and only the second can land, even if it is identical.
+    /// The calls in flight are cancelled, so only the second call can land, even if it is identical.
     case cancelRunning
-    /// Both calls are made, and land in the order in which they complete. A ``PagedAPIManager`` has only one load at a
-    /// time, and treats the policy as ``cancelRunning``.
+    /// Both calls are made, and land in the order in which they complete. A ``PagedAPIManager`` allows only one load at
+    /// a time, and treats this policy like ``cancelRunning``.
     case concurrent
 
-    /// Whether a call that starts, or fails to start, ends earlier calls.
+    /// Whether a new call ends earlier calls, even if it fails to start.
     var replacesOlder: Bool { self == .joinOrReplace || self == .cancelRunning }
 }

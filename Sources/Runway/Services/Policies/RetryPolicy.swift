@@ -21,36 +21,36 @@ import struct Foundation.UUID
 /// (exponential backoff with full jitter). A time that the server named in `Retry-After` is added. No wait ends after
 /// the call's deadline: if it would, the call fails at once with the server's response.
 public struct RetryPolicy: Sendable, Hashable {
-    /// The most attempts of one call, including the first. The default is 3; less than 1 counts as 1.
+    /// The maximum number of attempts of one call, including the first. The default is 3; less than 1 counts as 1.
     public var maximumAttempts: Int
-    /// The longest backoff before the second attempt. The default is 250 ms.
+    /// The maximum backoff before the second attempt. The default is 250 ms.
     public var baseWait: Duration
-    /// The longest backoff before any attempt, without `Retry-After`. The default is 10 s.
+    /// The maximum backoff before any attempt; `Retry-After` may be longer. The default is 10 s.
     public var longestWait: Duration
-    /// The statuses of refused requests that cause a further attempt. The default is 408, 425, 502, 503 and 504.
+    /// The statuses that cause a further attempt. The default is 408, 425, 502, 503 and 504.
     ///
-    /// Statuses 429 and 503 count by default as a report of overload, which causes a further attempt by itself.
+    /// By default 429 and 503 also count as an overload, which causes a further attempt independently of this set.
     public var statuses: Set<Int>
-    /// Whether a request may be sent again whatever its method and its failure, for example a search by POST. The
-    /// default is `false`.
+    /// Whether a request may be sent again regardless of its method and its failure, for example a search with POST.
+    /// The default is `false`.
     public var isRepeatable: Bool
 
-    /// The statuses of a server that may accept the same request later: 408, 425, 502, 503 and 504.
+    /// The statuses after which a server may accept the same request later: 408, 425, 502, 503 and 504.
     public static let transientStatuses: Set<Int> = HTTPResponse.Status.transientCodes
 
-    /// Three attempts, with the default backoff.
+    /// The policy with three attempts and the default backoff.
     public static let standard = RetryPolicy()
-    /// One attempt.
+    /// The policy with a single attempt.
     public static let off = RetryPolicy(maximumAttempts: 1)
 
-    /// Creates a policy for temporary failures; see the properties for the defaults.
+    /// Creates a policy for temporary failures. The properties state the defaults.
     ///
     /// - Parameters:
-    ///   - maximumAttempts: The most attempts of one call, including the first.
-    ///   - baseWait: The longest backoff before the second attempt.
-    ///   - longestWait: The longest backoff before any attempt.
-    ///   - statuses: The statuses of refused requests that cause a further attempt.
-    ///   - isRepeatable: Whether a request may be sent again whatever its method and its failure.
+    ///   - maximumAttempts: The maximum number of attempts of one call, including the first.
+    ///   - baseWait: The maximum backoff before the second attempt.
+    ///   - longestWait: The maximum backoff before any attempt.
+    ///   - statuses: The statuses that cause a further attempt.
+    ///   - isRepeatable: Whether a request may be sent again regardless of its method and its failure.
     public init(
         maximumAttempts: Int = 3, baseWait: Duration = .milliseconds(250), longestWait: Duration = .seconds(10),
         statuses: Set<Int> = transientStatuses, isRepeatable: Bool = false
@@ -62,15 +62,14 @@ public struct RetryPolicy: Sendable, Hashable {
         self.isRepeatable = isRepeatable
     }
 
-    /// The waits between attempts.
     var backoff: Backoff { Backoff(base: baseWait, longest: longestWait) }
 
-    /// Returns the cause of a further attempt after an error; `nil` if none follows.
+    /// Returns the reason to retry after an error, or `nil` if the call must not be retried.
     func cause(of error: NetworkError) -> RetryCause? {
         RetryCause(interruption: error) ?? (error.kind == .overloaded ? .overloaded : nil)
     }
 
-    /// Returns the cause of a further attempt after a response; `nil` if none follows.
+    /// Returns the reason to retry after a response, or `nil` if the call must not be retried.
     func cause(of response: Response) -> RetryCause? {
         switch response.verdict?.value {
         case .overloaded: .overloaded
@@ -80,31 +79,31 @@ public struct RetryPolicy: Sendable, Hashable {
         }
     }
 
-    /// Returns whether a request may be sent again after a cause.
+    /// Returns whether the policy allows a request to be sent again for this reason.
     func allows(_ request: Request, after cause: RetryCause) -> Bool {
         isRepeatable || cause.sending == .notSent || request.head.method.isIdempotent
             || request.head.headerFields.contains(.idempotencyKey)
     }
 }
 
-/// The cause of a further attempt.
+/// The reason for a further attempt.
 package enum RetryCause: Sendable, Hashable, CustomStringConvertible {
     /// The host could not be reached, or the connection to it was lost.
     case noNetwork(SendState)
-    /// The attempt took too long.
+    /// The attempt timed out.
     case timedOut(SendState)
     /// The service asks for fewer requests.
     case overloaded
     /// The response had this status.
     case status(Int)
 
-    /// The cause in an error of the connection; `nil` for any other error.
+    /// Creates the reason from an error of the connection. Returns `nil` for all other errors.
     init?(interruption error: NetworkError) {
         guard error.outlook.obstacle == .connection else { return nil }
         self = error.kind == .timedOut ? .timedOut(error.sending) : .noNetwork(error.sending)
     }
 
-    /// Whether any byte of the request reached the wire.
+    /// Whether any part of the request was sent.
     package var sending: SendState {
         switch self {
         case .noNetwork(let sending), .timedOut(let sending): sending
@@ -112,7 +111,6 @@ package enum RetryCause: Sendable, Hashable, CustomStringConvertible {
         }
     }
 
-    /// The cause in a few words.
     package var description: String {
         switch self {
         case .noNetwork(.notSent): "no connection"
@@ -126,8 +124,9 @@ package enum RetryCause: Sendable, Hashable, CustomStringConvertible {
 }
 
 extension HTTPResponse {
-    /// Whether this is the stored response to an earlier request with the same `Idempotency-Key`, as
-    /// `IdempotencyMiddleware` of `RunwayServer` marks it: the server has processed the key, and repeats the outcome.
+    /// Whether this is the stored response to an earlier request with the same `Idempotency-Key`.
+    /// `IdempotencyMiddleware` of `RunwayServer` marks such responses: the server has processed the key and repeats the
+    /// response.
     package var isReplayed: Bool { headerFields[.idempotencyReplayed] == "true" }
 }
 
@@ -137,10 +136,10 @@ extension UUID {
 }
 
 extension Request {
-    /// Adds a unique `Idempotency-Key`, if the endpoint uses keys and the request has none.
+    /// Adds a unique `Idempotency-Key` if the endpoint uses keys and the request has none.
     ///
-    /// The key's 122 random bits come from the system's generator and not from the layer's: if a seed repeated a key,
-    /// the server would respond to a new call with an old response.
+    /// The 122 random bits come from the system's generator, not from the layer's. A seeded generator could repeat a
+    /// key, and the server would respond to a new call with an old response.
     mutating func addIdempotencyKey(for endpoint: any Endpoint.Type) {
         guard endpoint.sendsIdempotencyKey, !head.headerFields.contains(.idempotencyKey) else { return }
         head.headerFields[.idempotencyKey] = UUID().idempotencyKey

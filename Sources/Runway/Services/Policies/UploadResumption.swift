@@ -19,32 +19,31 @@
 /// file (``RequestBody/file(_:)``). Otherwise the upload is sent as without the policy, and starts over if it is
 /// interrupted.
 public struct UploadResumption: Sendable, Hashable {
-    /// The upload starts over.
+    /// An interrupted upload starts over.
     public static let off = UploadResumption(isOn: false)
-    /// The upload continues, even in a process that is started later.
+    /// An interrupted upload continues, even in a process that is started later.
     public static let on = UploadResumption()
 
-    /// Whether the upload continues.
     private(set) var isOn = true
-    /// The interop version of the draft that requests name; 5 to 8. The default is 6, which `URLSession` and
-    /// swift-nio-extras use. The newest drafts are version 8. A server that has another version does not offer to
-    /// resume.
+    /// The interop version of the IETF draft that requests contain, from 5 to 8. The default is 6, which `URLSession`
+    /// and swift-nio-extras use. The newest drafts have version 8. A server with another version does not offer to
+    /// resume uploads.
     public var interopVersion = 6
-    /// Whether a later call for the same file, endpoint and account continues, even in another process. The default is
-    /// `true`.
+    /// Whether a later call for the same file, endpoint and account continues the upload, even in another process. The
+    /// default is `true`.
     ///
-    /// The URL of the upload is then stored in `FILE.upload` beside the file, mode 0600, until the upload is complete.
-    /// If that file can't be written, only the call itself continues.
+    /// The URL of the upload is then stored in `FILE.upload` next to the file, with mode 0600, until the upload is
+    /// complete. If that file can't be written, only the call itself can continue the upload.
     public var outlivesCall = true
 
     private init(isOn: Bool) { self.isOn = isOn }
 
-    /// Continues interrupted uploads.
+    /// Creates a setting that continues interrupted uploads.
     ///
     /// - Parameters:
-    ///   - interopVersion: The interop version of the draft, 5 to 8; the nearest of them is taken for another one. The
-    ///     default is 6.
-    ///   - outlivesCall: Whether a later call continues. The default is `true`.
+    ///   - interopVersion: The interop version of the IETF draft, from 5 to 8. Other numbers are replaced by the
+    ///     nearest of these. The default is 6.
+    ///   - outlivesCall: Whether a later call continues the upload. The default is `true`.
     public init(interopVersion: Int = 6, outlivesCall: Bool = true) {
         self.interopVersion = min(max(interopVersion, 5), 8)
         self.outlivesCall = outlivesCall

@@ -1,10 +1,9 @@
 import HTTPTypes
 
-/// Refuses calls that can't succeed now, and limits how many requests are in flight: see ``AdmissionLimits``.
+/// Refuses calls that can't succeed now, and limits the number of requests in flight: see ``AdmissionLimits``.
 ///
-/// The stage is below the cache: a cached response, and a call that shares the request of another, never reach it.
-/// Bodies pass unchanged. A streamed response holds its concurrency slot until it ends or is discarded, unless it is
-/// meant to stay open.
+/// The stage comes after the cache, so cached responses and calls that share a request never reach it. Bodies pass
+/// unchanged. A streamed response holds its concurrency slot until it ends or is discarded, unless it is long-lived.
 struct AdmissionStage: RequestStage {
     private let control: AdmissionControl
     private let connectivity: NetworkStatusMonitor
@@ -26,7 +25,7 @@ struct AdmissionStage: RequestStage {
         let target = CircuitTarget(request.head, of: flight.endpoint)
         var entry = control.enter(
             identity, to: target, flight.priority, isBypassing: flight.options.bypassesCircuit, at: flight.clock.now)
-        // The other waiters of the request are looked up only if they matter.
+        // The other calls that wait for the request are looked up only if they can change the result.
         if case .refused(.circuitOpen) = entry, flight.bypassesCircuit {
             entry = control.enter(nil, to: target, flight.priority, isBypassing: true, at: flight.clock.now)
         }
@@ -110,21 +109,20 @@ struct AdmissionStage: RequestStage {
     }
 }
 
-/// Defines which outcomes count as evidence of the health of a host and an endpoint.
+/// Defines which outcomes count as evidence for the health of a host and an endpoint.
 ///
-/// A circuit counts only the calls that it let pass, and only outcomes of its own host:
-/// - A failure to connect counts against the host if the device has a network. A connection that was lost after any of
-///   the request may have been sent counts against the endpoint, since the host was reached. It does not count if the
-///   request says so (``Request/isLossHarmless``).
-/// - A timeout of the transport counts against the host if no byte was sent, like the connect timeout, and otherwise
-///   against the endpoint.
-/// - The deadline of the call counts as such a timeout if the host had at least half of the endpoint's time
-///   (``Endpoint/deadline``, or the service's) and sent no byte. A call with a shorter ``CallOptions/wholeDeadline``,
-///   or one that first waited for a network, a slot or a token, is no evidence.
-/// - A status of 500 or more, and a response that asks for fewer requests, count against the endpoint. The host
-///   responded.
-/// - A redirect to another host is a success, whatever the outcome there. The other host's circuits do not count the
-///   call.
+/// A circuit counts only calls that it admitted, and only outcomes of its own host:
+/// - A failure to connect counts against the host if the device has a network.
+/// - A connection that was lost after any part of the request may have been sent counts against the endpoint, since the
+///   host was reached. It does not count if ``Request/isLossHarmless`` returns `true`.
+/// - A timeout of the transport counts against the host if no byte was sent, like the connect timeout. Otherwise it
+///   counts against the endpoint.
+/// - The deadline of the call counts like a timeout of the transport, if the host had at least half of the endpoint's
+///   time (``Endpoint/deadline``, or the service's) and sent no byte. It does not count for a call with a shorter
+///   ``CallOptions/wholeDeadline``, or one that first waited for a network, a slot or a token.
+/// - A status of 500 or more, and a response that asks for fewer requests, count against the endpoint. For the host
+///   they are a success, because it responded.
+/// - A redirect to another host is a success, whatever happens there. The other host's circuits do not count the call.
 /// - Any other outcome, such as a cancellation, is not counted.
 extension Flight {
     fileprivate func outcome(of response: Response, to request: Request) -> Circuits.Outcome {
@@ -137,19 +135,18 @@ extension Flight {
         }
     }
 
-    /// - Parameter slotTime: The instant from which on the call could use the host; `nil` if it failed while it waited
-    ///   for something else, such as a token.
+    /// - Parameter slotTime: The instant from which the call could use the host. `nil` if the call failed while it
+    ///   waited for something else, such as a token.
     fileprivate func outcome(
         of error: NetworkError, to request: Request, since slotTime: Duration?, isReachable: @autoclosure () -> Bool
     ) -> Circuits.Outcome {
         if let origin = error.redirectedOrigin, origin != Origin(request.head) { return .success }
-        // A failure that a sign-out caused is no evidence about the host, although the deadline of the call counts as
-        // passed.
+        // A call that a sign-out ended counts as timed out. But this says nothing about the host.
         guard let slotTime, error.step != .authorizing, !isEndedEarly else { return .unknown }
         let now = clock.now
         switch error.kind {
         case .timedOut where now < deadline: return error.sending == .notSent ? .unreachable : .silence
-        // A call that is no longer awaited after its deadline is cancelled.
+        // A call that its caller abandoned after the deadline is cancelled.
         case .timedOut, .cancelled:
             guard now >= deadline, silence(since: slotTime, at: now) * 2 >= lifetime else { return .unknown }
             return error.sending == .notSent ? .unreachable : .silence
@@ -162,16 +159,15 @@ extension Flight {
     }
 }
 
-/// Whether a lost connection is no evidence about the endpoint of a request.
 private struct LossCheck: StageValueKey {
     static var defaultValue: LossCheck? { nil }
     let isHarmless: @Sendable () -> Bool
 }
 
 extension Request {
-    /// Returns whether a lost connection is no evidence about the endpoint, for example since the server was receiving
-    /// a body that the sender resumes at the server's offset. Called when the connection is lost. The default, `nil`,
-    /// means that it is evidence.
+    /// Returns whether a lost connection says nothing about the health of the endpoint. An example is an upload that
+    /// the sender resumes at the server's offset. Called when the connection is lost. With the default, `nil`, a lost
+    /// connection counts as a failure.
     var isLossHarmless: (@Sendable () -> Bool)? {
         get { values[LossCheck.self]?.isHarmless }
         set { values[LossCheck.self] = newValue.map(LossCheck.init) }
@@ -179,10 +175,10 @@ extension Request {
 }
 
 extension Request {
-    /// The largest body, in bytes, that is compared.
+    /// The maximum size of bodies that are compared, in bytes.
     private static let maximumComparedByteCount = 64 << 10
 
-    /// Returns a hash that identical requests have in common; `nil` for a request that is not compared.
+    /// Returns a hash that is equal for identical requests, or `nil` for a request that is not compared.
     fileprivate func identity(in flight: Flight) -> Int? {
         var hasher = Hasher()
         switch body {

@@ -1,7 +1,7 @@
 import HTTPTypes
 
 extension AccessTokens {
-    /// Returns the token in memory for a call; `nil` if it has to be loaded or renewed.
+    /// Returns the token in memory for a call, or `nil` if the token must be loaded or renewed.
     ///
     /// - Throws: ``NetworkError/Kind/needsLogin`` if no account is signed in.
     func heldToken(for flight: Flight) throws(NetworkError) -> HeldToken? {
@@ -14,10 +14,10 @@ extension AccessTokens {
             "Nobody is signed in to \(flight.service.name): \(advice)", identity, [flight], ifVersion: 0)
     }
 
-    /// Waits for the store to load the token of a call, or for the service to issue a new one, together with all calls
-    /// that need it.
+    /// Waits until the token of a call is loaded from the store or renewed by the service. All calls that need the
+    /// token share the wait.
     ///
-    /// - Throws: ``NetworkError/Kind/needsLogin`` if there is no token, and the error of a failed renewal.
+    /// - Throws: ``NetworkError/Kind/needsLogin`` if there is no token; the error of a failed renewal.
     func renewedToken(for flight: Flight, _ credentials: any Credentials) async throws(NetworkError) -> HeldToken {
         let identity = TokenIdentity(flight)
         let key = TokenRenewal(identity: identity, session: flight.session)
@@ -33,8 +33,9 @@ extension AccessTokens {
         }
     }
 
-    /// Returns the error of calls that the user has to log in for. Notifies the app, unless it was notified before, the
-    /// account of the calls is no longer signed in, or there is another token than that of `version` by now.
+    /// Returns the error of calls that need a login, and notifies the app. The app is not notified in three cases: it
+    /// was notified before, the account of the calls is no longer signed in, or the token has another version than
+    /// `version`.
     func needsLogin(
         _ detail: String, _ identity: TokenIdentity, _ flights: [Flight], ifVersion version: UInt64,
         underlying: (any Error)? = nil
@@ -49,7 +50,7 @@ extension AccessTokens {
         return NetworkError(.needsLogin, in: .authorizing, detail, underlying: underlying)
     }
 
-    /// Loads the token if it is not in memory, and requests a new one if that is needed.
+    /// Loads the token if it is not in memory, and requests a new one if necessary.
     private func renew(
         _ identity: TokenIdentity, _ number: UInt64, _ flight: Flight, _ credentials: any Credentials
     ) async throws(NetworkError) -> HeldToken {
@@ -61,7 +62,8 @@ extension AccessTokens {
         }
         defer { timer.remove(timeout) }
         if case .unknown = knowledge(of: identity).knowledge { try await load(for: flight, credentials) }
-        // Read in one step: the token of a sign-in between two steps would be renewed in place of the refused one.
+        // The state must be read in one step. If a sign-in happened between two reads, its new token would be renewed
+        // instead of the refused one.
         let (usable, knowledge, version) = tokenState(for: flight)
         if let usable { return usable }
         guard !flight.session.isOver, case .held(let old) = knowledge else {
@@ -84,7 +86,7 @@ extension AccessTokens {
             if token.refreshToken == nil { token.refreshToken = old.token.refreshToken }
             return try await take(token, identity, version, flight, credentials)
         } catch {
-            // A sign-in has brought a valid token in the meantime: the outcome of this renewal has no effect.
+            // A sign-in has set a valid token in the meantime, so the outcome of this renewal has no effect.
             if let newer = usableToken(for: flight), newer.version != old.version { return newer }
             throw failure(error, identity, old, number, flight, credentials)
         }
@@ -99,7 +101,7 @@ extension AccessTokens {
                 token, of: identity, in: flight.session, leeway: credentials.leeway, clock: flight.clock,
                 renewing: version)
         else {
-            // An account signed in or out meanwhile. The waiters were resumed then, and this outcome is too late.
+            // An account signed in or out in the meantime. This has resumed the waiters, so the outcome is too late.
             throw NetworkError.cancelled(in: .authorizing)
         }
         flight.note(AuthorizingDecision.renewed)
@@ -116,22 +118,24 @@ extension AccessTokens {
         let known = error as? NetworkError
         flight.note(AuthorizingDecision.notRenewed(known?.kind ?? .needsLogin))
         if var known, known.leavesTokenValid {
-            // No waiter cancelled: the renewal cancelled itself.
+            // No waiter was cancelled, so the renewal has cancelled itself.
             if known.kind == .cancelled { known.kind = .needsAccessToken }
-            // The error is no evidence about the host that the calls are for, and no reason to retry them.
+            // The step shows that the error says nothing about the host of the waiting calls. It is therefore no reason
+            // to retry them.
             known.step = .authorizing
             return known
         }
         let isRefused = credentials.isRefusal(error)
         var secrets = FlightSecrets()
         secrets.add([], credentials.secrets(of: old.token))
-        // The text of an error that is not the layer's own may contain secrets.
+        // The text of a foreign error may contain secrets, so only its type is used.
         let reason = known.map { secrets.masked($0.detail) } ?? "\(type(of: error))"
         var needed = needsLogin(
             "The access token was not renewed, the user has to log in: \(reason)", identity,
             renewals.flights(waitingFor: number), ifVersion: old.version, underlying: known == nil ? nil : error)
         if let known {
-            // The status stays in the underlying error: callers such as an action log take a status as the response to their call.
+            // The error itself has no status. Callers such as an action log would take the status of the renewal for
+            // that of their own call.
             (needed.request, needed.host) = (known.request.map { secrets.masked($0) }, known.host)
             needed.attempt = known.attempt
         }
@@ -140,12 +144,12 @@ extension AccessTokens {
     }
 }
 
-/// A refresh returned a token that can't be sent, or that belongs to another account.
+/// Thrown if a refresh returned a token that can't be sent or that belongs to another account.
 private struct InvalidToken: Error {}
 
 extension NetworkError {
-    /// Whether a refresh failed for a reason that is no evidence about the token: no network, a server that fails, a
-    /// timeout, a signature that is missing or was refused, or a user who declined to log in.
+    /// Whether a refresh failed for a reason that says nothing about the token: no network, a server failure, a
+    /// timeout, a missing or refused signature, or a user who declined to log in.
     fileprivate var leavesTokenValid: Bool {
         if step == .signing { return true }
         switch outlook.obstacle {
@@ -157,7 +161,6 @@ extension NetworkError {
 }
 
 extension TokenIdentity {
-    /// The identity of a call's token.
     init(_ flight: Flight) {
         self.init(service: flight.service, environment: flight.environment, account: flight.account)
     }

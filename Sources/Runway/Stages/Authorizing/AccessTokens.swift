@@ -1,47 +1,46 @@
 import HTTPTypes
 import Synchronization
 
-/// The access tokens of a layer: those in memory, the store behind them, and the renewals in progress.
+/// The access tokens of a layer: the tokens in memory, their store, and the renewals in progress.
 ///
-/// Memory is authoritative. The store receives the same changes one at a time, in the same order. A call whose account
-/// has signed out since the call was made neither reads nor changes a token.
+/// The tokens in memory take precedence. The store receives the same changes one at a time, in the same order. If the
+/// account of a call has signed out since the call was made, the call neither reads nor changes a token.
 final class AccessTokens: Sendable {
     /// The state of an account's token.
     enum Knowledge: Sendable {
         /// The store has not been read.
         case unknown
-        /// The account has no token.
         case absent
         case held(HeldToken)
     }
 
-    /// The functions of the layer that its tokens need.
+    /// The functions of the layer that its tokens use.
     struct Owner: Sendable {
-        /// Requests a new token from a service to replace an old one.
+        /// Requests a new token from the service, to replace an old one.
         let refresh: @Sendable (any Credentials, AccessToken) async throws -> AccessToken
-        /// Notifies the app that the user has to log in for these calls.
+        /// Notifies the app that the user must log in for these calls.
         let askForLogin: @Sendable (TokenIdentity, [Flight]) -> Void
     }
 
     private struct Entry: Sendable {
         var knowledge = Knowledge.unknown
-        /// Incremented with every change of any token of the layer; 0 if the state is unknown.
+        /// A number that increases with every change of any token of the layer; 0 if the state is unknown.
         var version: UInt64 = 0
         /// The version of the token that the service refused.
         var refused: UInt64 = 0
         /// Whether the service had accepted the refused token before.
         var isRefusedAfterAcceptance = false
-        /// The session of the account in which the token was loaded or issued.
+        /// The session in which the token was loaded or issued.
         var session: AccountSession?
-        /// The session in which the app was notified that the user has to log in.
+        /// The session in which the app was last notified that a login is needed.
         var loginSession: AccountSession?
         var backoff = RenewalBackoff()
         var endpointBackoffs = EndpointBackoffs()
 
-        /// Whether a refused token has to be renewed before the next call.
+        /// Returns whether a refused token must be renewed before the next call.
         ///
-        /// If a new token was refused before any endpoint accepted it, that endpoint may be the only one to refuse it.
-        /// Other calls use the token until the delay before the next renewal has passed.
+        /// If a new token was refused before any endpoint accepted it, that endpoint may be the only one that refuses
+        /// it. Other calls then use the token until the delay before the next renewal has passed.
         func needsRenewal(_ held: HeldToken, at now: Duration) -> Bool {
             if held.version != refused { return false }
             return isRefusedAfterAcceptance || !held.acceptance.isAccepted && backoff.delay(at: now) == nil
@@ -59,11 +58,10 @@ final class AccessTokens: Sendable {
     private struct State {
         var changeCount: UInt64 = 0
         var entries: LeastRecentlyUsed<TokenIdentity, Entry>
-        /// The number of waits for the store in progress, and the number of those whose caller still waits.
+        /// The number of all waits for the store, and the number of those whose caller still waits.
         var waitCount = 0
         var awaitedCount = 0
 
-        /// Changes the state of an account's token.
         mutating func update<Value>(_ identity: TokenIdentity, _ change: (inout Entry) -> Value) -> Value {
             var entry = entries.value(for: identity) ?? Entry()
             defer { entries.insert(entry, for: identity, byteCount: 0) }
@@ -71,7 +69,6 @@ final class AccessTokens: Sendable {
         }
     }
 
-    /// The renewals in progress.
     let renewals: SharedWork<TokenRenewal, HeldToken>
     private let network: String
     private let store: TokenStoreQueue
@@ -83,7 +80,7 @@ final class AccessTokens: Sendable {
     /// Guards the tokens, and the order of changes to the store.
     private let state: Mutex<State>
 
-    /// Creates the tokens of a layer; for the limits see ``LayerLimits``.
+    /// Creates the tokens of a layer. ``LayerLimits`` describes the limits.
     init(
         network: String, store: any TokenStore, storeDeadline: Duration, maximumCallsPerRenewal: Int,
         maximumAccounts: Int, clock: LayerClock, timer: DeadlineTimer
@@ -103,10 +100,10 @@ final class AccessTokens: Sendable {
         state = Mutex(State(entries: LeastRecentlyUsed(maximumCount: maximumCount, maximumByteCount: 0)))
     }
 
-    /// The functions of the layer; `nil` until ``setOwner(_:)`` was called.
+    /// The functions of the layer; `nil` before ``setOwner(_:)``.
     var owner: Owner? { ownerBox.withLock { $0 } }
 
-    /// Connects these tokens to their layer, which is created after them.
+    /// Connects the tokens to their layer, which is created after them.
     func setOwner(_ owner: Owner) { ownerBox.withLock { $0 = owner } }
 
     /// Returns the state of an account's token, and its version.
@@ -117,11 +114,11 @@ final class AccessTokens: Sendable {
         }
     }
 
-    /// Returns the token that a call can use now; `nil` if a token has to be loaded or renewed, or the account of the
-    /// call has signed out.
+    /// Returns the token that a call can use now. Returns `nil` if a token must be loaded or renewed, or if the account
+    /// of the call has signed out.
     func usableToken(for flight: Flight) -> HeldToken? { tokenState(for: flight).usable }
 
-    /// Returns the token that a call can use now, if there is one, with the state on which the decision is based.
+    /// Returns the token that a call can use now, if any, and the state that this decision is based on.
     func tokenState(for flight: Flight) -> (usable: HeldToken?, knowledge: Knowledge, version: UInt64) {
         state.withLock { state in
             let entry = state.entries.value(for: TokenIdentity(flight)) ?? Entry()
@@ -132,14 +129,14 @@ final class AccessTokens: Sendable {
 
     /// Records that the service refused the token of a call.
     ///
-    /// - Returns: Whether the call has to use another token; `false` if a renewal is too soon, see ``RenewalBackoff``
-    ///   and ``EndpointBackoffs``.
+    /// - Returns: Whether the call must use another token; `false` if it is too soon for a renewal, see
+    ///   ``RenewalBackoff`` and ``EndpointBackoffs``.
     @discardableResult
     func markRefused(_ held: HeldToken, in flight: Flight) -> Bool {
         let now = clock.now
         return state.withLock { state in
             state.update(TokenIdentity(flight)) { entry in
-                // There is another token by now, or this one will be renewed anyway.
+                // The token has already been replaced, or will be renewed anyway.
                 guard entry.version == held.version, !entry.needsRenewal(held, at: now) else { return true }
                 let isAccepted = held.acceptance.isAccepted
                 if isAccepted {
@@ -162,8 +159,8 @@ final class AccessTokens: Sendable {
         state.withLock { $0.update(TokenIdentity(flight)) { $0.endpointBackoffs.accepted(flight.endpoint) } }
     }
 
-    /// Returns the delay before the next renewal of an account's token, if the service refuses the tokens that it
-    /// issues; otherwise `nil`.
+    /// Returns the delay before the next renewal. A delay is necessary if the service refuses tokens that it has just
+    /// issued; otherwise returns `nil`.
     func renewalDelay(of identity: TokenIdentity) -> Duration? {
         let now = clock.now
         return state.withLock { state in
@@ -174,10 +171,10 @@ final class AccessTokens: Sendable {
         }
     }
 
-    /// Records that the app is being notified that a login is needed.
+    /// Records that the app is being notified of a needed login.
     ///
     /// - Returns: `false` if the app must not be notified: it was notified before in this session, the account has
-    ///   signed out since, or there is another token by now.
+    ///   signed out, or there is another token now.
     func beginsAskingForLogin(_ identity: TokenIdentity, in session: AccountSession, ifVersion version: UInt64) -> Bool
     {
         state.withLock { state in
@@ -225,10 +222,10 @@ extension AccessTokens {
     ///
     /// - Parameters:
     ///   - session: The session in which the token was issued.
-    ///   - renewed: The version of the token that was renewed; `nil` if none was. If there is another version by now,
-    ///     nothing changes.
-    /// - Returns: The token in memory and the pending change of the store; `nil` if nothing changed: the session has
-    ///   ended, or the renewed token does not exist any more.
+    ///   - renewed: The version of the renewed token; `nil` if the token is not a renewal. If the current version
+    ///     differs, nothing changes.
+    /// - Returns: The token in memory and the pending change of the store. `nil` if nothing changed, because the
+    ///   session has ended or the renewed token no longer exists.
     func hold(
         _ token: AccessToken, of identity: TokenIdentity, in session: AccountSession, leeway: Duration,
         clock: LayerClock, renewing renewed: UInt64? = nil
@@ -236,13 +233,14 @@ extension AccessTokens {
         state.withLock { state in
             if session.isOver { return nil }
             let entry = state.entries.peek(identity)
-            // A token that was evicted no longer has a version: only the session shows whether the new token is still
+            // A token that was evicted has no version. Then only the session shows whether the new token is still
             // wanted.
             if let renewed, let entry, entry.version != renewed { return nil }
             state.changeCount += 1
             let held = HeldToken(token, version: state.changeCount, leeway: leeway, isNew: true, clock: clock)
             state.update(identity) { entry in
-                // After a sign-in the app may be notified again; after a renewal there was nothing to notify of.
+                // After a sign-in, the app may again be notified that a login is needed. A renewal does not change
+                // whether it was notified.
                 let (backoff, endpointBackoffs) =
                     renewed == nil
                     ? (RenewalBackoff(), EndpointBackoffs())
@@ -263,8 +261,8 @@ extension AccessTokens {
         }
     }
 
-    /// Removes the token of a session that has ended; returns the change of the store. The token of a later session
-    /// stays.
+    /// Removes the token of a session that has ended, and returns the change of the store. The token of a later session
+    /// is not removed.
     func drop(_ identity: TokenIdentity, of session: AccountSession) -> TokenStoreQueue.Completion? {
         state.withLock { state in
             if let owner = state.entries.peek(identity)?.session, owner != session, !owner.isOver { return nil }
@@ -275,7 +273,7 @@ extension AccessTokens {
     private func drop(_ identity: TokenIdentity, _ state: inout State) -> TokenStoreQueue.Completion? {
         state.changeCount += 1
         let version = state.changeCount
-        // Stored as absent, so that a token that is not removed from the store yet is not loaded again.
+        // The token is recorded as absent, so that it is not loaded again before the store has removed it.
         state.update(identity) {
             $0 = Entry(
                 knowledge: .absent, version: version, session: $0.session, loginSession: $0.loginSession)
@@ -292,7 +290,6 @@ extension AccessTokens {
 }
 
 extension AccessTokens {
-    /// The signed-in accounts, as stored.
     var signedInAccounts: SignedInAccounts {
         @Sendable func key(_ service: String, _ environment: String) -> AccountKey {
             AccountKey(network: network, service: service, environment: environment)
@@ -311,18 +308,18 @@ extension AccessTokens {
 }
 
 extension AccessTokens {
-    /// The most waits for the store that may continue without a caller. While there are that many, the store counts as
-    /// hanging.
+    /// The maximum number of waits for the store that continue without a caller. When it is reached, the store counts
+    /// as hanging.
     static let maximumAbandonedWaits = 8
 
     /// Waits until a change of the store is made, at most for the store's deadline.
     ///
-    /// - Throws: The reason why it was not made.
+    /// - Throws: The reason why the change was not made.
     func settle(_ write: TokenStoreQueue.Completion) async throws {
         try await waiting { try await write.value.get() }
     }
 
-    /// Waits for the store, at most for its deadline. Work that is no longer awaited continues by itself.
+    /// Waits for the store, but at most for its deadline. After that the work continues without a caller.
     private func waiting<Value: Sendable>(_ work: @escaping @Sendable () async throws -> Value) async throws -> Value {
         let late = SlowTokenStore(limit: storeDeadline)
         let mayWait = state.withLock { state in
@@ -343,7 +340,6 @@ extension AccessTokens {
     }
 }
 
-/// The token store did not respond in time.
 struct SlowTokenStore: DescribedError {
     let limit: Duration
 
@@ -351,6 +347,6 @@ struct SlowTokenStore: DescribedError {
 }
 
 extension AccessToken {
-    /// Whether the token is allowed in a header field.
+    /// Whether the token can be sent in a header field.
     var isUsable: Bool { !value.isEmpty && HTTPField.isValidValue(value) }
 }

@@ -1,26 +1,22 @@
-/// An event in the handling of a call's access token, for the record. The token is never part of it.
+/// A decision about a call's access token that the record shows. It never contains the token.
 package enum AuthorizingDecision: StageDecision, Equatable {
-    /// The call was sent without a token, since no account was signed in.
+    /// The call was sent without a token, because no account was signed in.
     case unsigned
-    /// The call started to load the token, or to renew it because it ends soon or was refused.
+    /// The call started to load the token, or to renew it because it expires soon or was refused.
     case beganRenewal
-    /// The call waited for the renewal that another call started.
+    /// The call waited for a renewal that another call had started.
     case waited(for: FlightID)
-    /// The service issued a new token.
     case renewed
-    /// The service did not renew the token.
     case notRenewed(NetworkError.Kind)
-    /// The new token could not be stored; it is lost when the app ends.
+    /// The new token could not be stored, so it will be lost when the app ends.
     case notSaved(String)
-    /// The service refused the token.
     case refused
-    /// The request was sent again with a newer token.
     case replayed
-    /// The service refused the newer token, too.
+    /// The service also refused the newer token.
     case refusedAgain
-    /// The token was not renewed, since the service refused a renewed token a short time ago; see ``RenewalBackoff``.
+    /// The token was not renewed, because the service recently refused a renewed token; see ``RenewalBackoff``.
     case renewedTooOften
-    /// The app was notified that the user has to log in.
+    /// The app was notified that the user must log in.
     case askedForLogin
 
     package static var step: FlightStep { .authorizing }

@@ -3,16 +3,16 @@ import HTTPTypes
 /// Adds to a request the access token of the account that was signed in when its call started.
 ///
 /// A token that expires soon, or that the service refuses, is renewed only once for all calls that need it. Each call
-/// waits until its own deadline or cancellation, and continues with the new token; a refused request is sent again,
-/// once. A second refusal is the call's ``NetworkError/Kind/needsAccessToken``.
+/// waits until its own deadline or cancellation, and continues with the new token. A refused request is sent again
+/// once. A second refusal makes the call fail as ``NetworkError/Kind/needsAccessToken``.
 ///
-/// If the service does not renew the token, all waiting calls fail as ``NetworkError/Kind/needsLogin`` and the app is
-/// notified once. If the network or the server fails, they fail with that error, and the token stays. Both errors name
-/// the failed request of the renewal.
+/// If the service refuses to renew the token, all waiting calls fail as ``NetworkError/Kind/needsLogin``, and the app
+/// is notified once. If the network or the server fails, the calls fail with that error, and the token stays. Both
+/// errors name the failed request of the renewal.
 ///
-/// If an endpoint refuses tokens that other endpoints accept, the first two renewals that it causes are at least 1 s
-/// apart, and the interval doubles up to 60 s; in between, its refusals are returned unchanged. Bodies pass unchanged;
-/// a call whose body can't be sent twice ends when its token is refused.
+/// If one endpoint refuses tokens that other endpoints accept, the renewals that it causes are limited. The first two
+/// are at least 1 s apart, and the interval doubles up to 60 s. In between, its refusals are returned unchanged. Bodies
+/// pass unchanged. If a body can't be sent twice, its call ends when the token is refused.
 struct AuthorizingStage: RequestStage {
     private let tokens: AccessTokens
     private let admission: AdmissionControl
@@ -23,7 +23,7 @@ struct AuthorizingStage: RequestStage {
     }
 
     var step: FlightStep { .authorizing }
-    /// A renewal is left at the deadline of the flight and when it is cancelled.
+    /// `true`: a wait for a renewal ends at the flight's deadline and when the task is cancelled.
     var endsInTime: Bool { true }
 
     func handles(_ request: Request, in flight: Flight) -> Bool { flight.authorization != .none }
@@ -42,7 +42,8 @@ struct AuthorizingStage: RequestStage {
                 "\(flight.endpoint.name) carries an access token, and the service \(flight.service.name) has no credentials."
             )
         }
-        // An account may be signed in: its calls are neither sent without a token, nor a reason to ask for a login.
+        // The signed-in account could not be read. Its calls must not be sent without a token, and must not ask the
+        // user to log in.
         if flight.account == nil, let problem = flight.configuration.accountProblem { throw problem }
         if policy == .ifSignedIn, flight.account == nil { return try await sendUnsigned(request, in: flight, next) }
         guard !flight.renewing.contains(ObjectIdentifier(flight.service)) else {
@@ -53,7 +54,7 @@ struct AuthorizingStage: RequestStage {
         }
         let first = try await token(for: flight, credentials)
         let response = try await send(request, with: first, credentials, in: flight, next)
-        // The server of another origin was sent no token, so it can't have refused one (RFC 9110 §15.4).
+        // A redirect to another origin carries no token, so the server there can't have refused one (RFC 9110 §15.4).
         if response.hasChangedOrigin(since: request) { return response }
         if response.verdict == .loginNeeded { demandLogin(of: flight, first) }
         if response.verdict == .fine { first.acceptance.accept() }
@@ -91,23 +92,22 @@ struct AuthorizingStage: RequestStage {
         return last
     }
 
-    /// Sends a request without a token, since no account is signed in.
+    /// Sends a request without a token, because no account is signed in.
     private func sendUnsigned(
         _ request: Request, in flight: Flight, _ next: RequestPipeline.Rest
     ) async throws(NetworkError) -> Response {
         flight.note(AuthorizingDecision.unsigned)
         var response = try await next.send(request, in: flight)
         if response.hasChangedOrigin(since: request) { return response }
-        // No token was sent: the service requires a login, whether it reports that by a verdict of its own or by 401.
+        // No token was sent. So the service requires a login, even if it only responded with 401.
         if response.verdict == .tokenRefused { response.verdict = .loginNeeded }
         if response.verdict == .loginNeeded { _ = tokens.needsLogin("", TokenIdentity(flight), [flight], ifVersion: 0) }
         return response
     }
 
-    /// Sends a request whose token was refused with a new token.
+    /// Sends a request with a new token, after its token was refused.
     ///
-    /// - Throws: An error whose ``NetworkError/sending`` counts the request that was refused, which the server
-    ///   received.
+    /// - Throws: An error whose ``NetworkError/sending`` also covers the refused request, which the server received.
     private func resend(
         _ request: Request, after refused: Response, _ credentials: any Credentials, in flight: Flight,
         _ next: RequestPipeline.Rest
@@ -126,7 +126,7 @@ struct AuthorizingStage: RequestStage {
         }
     }
 
-    /// Returns the token for a call. While the call waits for one, it releases its concurrency slot.
+    /// Returns the token for a call. While the call waits for a token, it releases its concurrency slot.
     private func token(for flight: Flight, _ credentials: any Credentials) async throws(NetworkError) -> HeldToken {
         if let held = try tokens.heldToken(for: flight) { return held }
         return try await admission.releasingSlot(of: flight) { () async throws(NetworkError) in
@@ -143,16 +143,16 @@ struct AuthorizingStage: RequestStage {
         flight.recorder.addSecrets(
             added, credentials.secrets(of: held.token), isBodySecret: !authorized.body.isSame(as: request.body))
         var response = try await next.send(authorized, in: flight)
-        // A response that stays open can outlast the token; the server of another origin was sent none.
+        // A response that stays open may outlast the token. After a redirect to another origin, no token was sent.
         if flight.options.isLongLived, !response.hasChangedOrigin(since: request) {
             response.tokenRenewalWindow = held.renewalWindow
         }
         return response
     }
 
-    /// Treats the demand of the service for a login. The token stays, since it may be valid for other calls.
+    /// Handles a response in which the service demands a login. The token stays, because other calls may still use it.
     private func demandLogin(of flight: Flight, _ held: HeldToken) {
-        // A response to a token from before a sign-in is no evidence about the token in use.
+        // If the token is older than a sign-in, the response says nothing about the current token.
         _ = tokens.needsLogin("", TokenIdentity(flight), [flight], ifVersion: held.version)
     }
 }

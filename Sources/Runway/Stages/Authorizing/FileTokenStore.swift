@@ -11,36 +11,37 @@ public import Foundation
 /// let network = NetworkLayer(transport: transport, tokens: FileTokenStore(folder: folder))
 /// ```
 public struct FileTokenStore: TokenStore {
-    /// The largest file that is read, in bytes.
+    /// The maximum size of a file that is read, in bytes.
     public static let maximumByteCount = 1 << 20
 
-    /// The folder.
+    /// The folder that contains the token files.
     public let folder: URL
 
-    /// Stores tokens in a folder, which is created with its missing parents when the first token is saved.
+    /// Creates a store of tokens in a folder. The folder and its missing parents are created when the first token is
+    /// saved.
     ///
-    /// - Parameter folder: The folder. An existing one must be of mode 0700 and belong to the user.
+    /// - Parameter folder: The folder. If it exists, it must have mode 0700 and belong to the user.
     public init(folder: URL) { self.folder = folder }
 
-    /// The content of a token's file after the checksum in its first line.
+    /// The content of a token's file after the first line, which is a checksum.
     private struct Content: Codable {
         var key: TokenKey
         var token: AccessToken
 
         private enum CodingKeys: String, CodingKey {
-            // Files of earlier versions have this name.
+            // The name must be the one in files of earlier versions.
             case key = "place"
             case token
         }
     }
 
-    /// The content of an account's file after the checksum in its first line.
+    /// The content of an account's file after the first line, which is a checksum.
     private struct SignedIn: Codable {
         var key: AccountKey
         var account: String
     }
 
-    /// Loads a token; returns `nil` if none is stored.
+    /// Loads a token, or returns `nil` if none is stored.
     ///
     /// - Throws: ``NetworkError/Kind/storage``.
     public func load(_ key: TokenKey) throws -> AccessToken? {
@@ -57,14 +58,14 @@ public struct FileTokenStore: TokenStore {
         try write(Content(key: key, token: token), as: .token, at: path(of: key))
     }
 
-    /// Removes a token.
+    /// Removes a token. Does nothing if none is stored.
     ///
     /// - Throws: ``NetworkError/Kind/storage``.
     public func remove(_ key: TokenKey) throws {
         try Self.translated { () throws(FileError) in try PrivateFile.remove(path(of: key)) }
     }
 
-    /// Returns the account that was last signed in to a service; `nil` if none was.
+    /// Returns the account that was last signed in to a service, or `nil` if none was signed in.
     ///
     /// - Throws: ``NetworkError/Kind/storage``.
     public func signedInAccount(at key: AccountKey) throws -> String? {
@@ -74,7 +75,7 @@ public struct FileTokenStore: TokenStore {
         return content.account
     }
 
-    /// Stores the account that is signed in to a service, or `nil` if none is.
+    /// Stores the account that is signed in to a service; `nil` if none is signed in.
     ///
     /// - Throws: ``NetworkError/Kind/storage``.
     public func setSignedInAccount(_ account: String?, at key: AccountKey) async throws {
@@ -83,7 +84,7 @@ public struct FileTokenStore: TokenStore {
         try Self.translated { () throws(FileError) in try PrivateFile.remove(path) }
     }
 
-    /// The kind of content in a file: the extension of its name, and its name in errors.
+    /// The kind of a file: the extension of its name, and its name in errors.
     private enum Kind: String {
         case token, account
     }
@@ -117,12 +118,11 @@ public struct FileTokenStore: TokenStore {
         path([key.network, key.service, key.environment, key.account], .token)
     }
 
-    /// Returns the path of the file with the account that is signed in to a service.
     func path(of key: AccountKey) -> String { path([key.network, key.service, key.environment], .account) }
 
     private func path(_ parts: [String], _ kind: Kind) -> String {
         let name = parts.map(\.asFileName).joined(separator: "+") + ".\(kind)"
-        // A name may have 255 bytes; a longer one is split into folders.
+        // A file name may have 255 bytes, so a longer name is split into folders.
         var path = folder.path
         for start in stride(from: 0, to: name.utf8.count, by: 200) {
             path += "/" + String(decoding: Array(name.utf8.dropFirst(start).prefix(200)), as: UTF8.self)
@@ -131,12 +131,12 @@ public struct FileTokenStore: TokenStore {
     }
 
     private static func firstLine(of json: [UInt8], _ kind: Kind) -> String {
-        // FNV-1a detects damage; the mode and the owner of the file protect against forgery.
+        // FNV-1a detects damage. The mode and the owner of the file protect against forgery.
         let sum = json.reduce(0xCBF2_9CE4_8422_2325 as UInt64) { ($0 ^ UInt64($1)) &* 0x100_0000_01B3 }
         return "runway-\(kind)-1 \(String(sum, radix: 16))"
     }
 
-    /// Runs file operations and throws their failures as errors of the store.
+    /// Performs file operations, and throws their failures as errors of the store.
     private static func translated<Value>(
         _ operation: () throws(FileError) -> Value
     ) throws(NetworkError) -> Value {
@@ -153,7 +153,7 @@ public struct FileTokenStore: TokenStore {
 }
 
 extension String {
-    /// The text in lower-case letters, digits and hyphens; every other byte becomes an underscore and two hexadecimal
+    /// The text in lower-case letters, digits and hyphens. Every other byte becomes an underscore and two hexadecimal
     /// digits.
     fileprivate var asFileName: String {
         utf8.reduce(into: "") { name, byte in

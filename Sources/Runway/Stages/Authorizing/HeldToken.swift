@@ -1,24 +1,23 @@
 import Foundation
 
-/// A token in memory, and the window in which it should be renewed.
+/// A token in memory, with the time span in which it should be renewed.
 struct HeldToken: Sendable {
     let token: AccessToken
-    /// Incremented with every change of any token of the layer.
+    /// A number that increases with every change of any token of the layer.
     let version: UInt64
-    /// Whether the service has accepted it.
+    /// Records whether the service has accepted the token.
     let acceptance = TokenAcceptance()
-    /// The time in which the token should be renewed, until it expires, on the layer's monotonic clock; `nil` if its
-    /// expiry is not known.
+    /// The time span on the layer's monotonic clock in which the token should be renewed; it ends when the token
+    /// expires. `nil` if the expiry is unknown.
     ///
-    /// The window is computed from the wall clock once, when the token is loaded: setting the wall clock while the app
-    /// runs causes no renewal.
+    /// It is computed from the wall clock once, when the token is loaded. Changes of the wall clock while the app runs
+    /// therefore cause no renewal.
     let renewalWindow: Range<Duration>?
 
-    /// Creates a token that was loaded or issued now.
+    /// Creates a token that was just loaded or issued.
     ///
-    /// - Parameter isNew: Whether the service issued the token just now. If such a token has ended already by the wall
-    ///   clock, the clock is wrong, and only the service can say when the token ends: without that, every call would
-    ///   cause a renewal.
+    /// - Parameter isNew: Whether the service has just issued the token. If such a token has already expired by the
+    ///   wall clock, the clock is wrong, and the expiry is ignored. Otherwise every call would cause a renewal.
     init(_ token: AccessToken, version: UInt64, leeway: Duration, isNew: Bool, clock: LayerClock) {
         self.token = token
         self.version = version
@@ -31,18 +30,18 @@ struct HeldToken: Sendable {
         renewalWindow = now + max(lifetime - max(leeway, .zero), lifetime / 2)..<now + lifetime
     }
 
-    /// Whether the token can be used without a renewal.
+    /// Returns whether the token can be used without a renewal.
     func isFresh(at now: Duration) -> Bool { renewalWindow.map { now < $0.lowerBound } ?? true }
 }
 
-/// The window in which the token of a request should be renewed.
+/// The time span in which the token of a request should be renewed.
 private enum TokenRenewalWindow: StageValueKey {
     static var defaultValue: Range<Duration>? { nil }
 }
 
 extension Response {
-    /// The time in which the token of the request should be renewed, until it expires, on the layer's clock; `nil` if
-    /// no token was sent, if its expiry is not known, and for all responses that do not stay open.
+    /// The time span on the layer's clock in which the request's token should be renewed; it ends when the token
+    /// expires. `nil` if no token was sent, if the expiry is unknown, or if the response does not stay open.
     var tokenRenewalWindow: Range<Duration>? {
         get { values[TokenRenewalWindow.self] }
         set { values[TokenRenewalWindow.self] = newValue }

@@ -14,16 +14,16 @@
     /// let shared = NetworkLayer(tokens: KeychainTokenStore(accessGroup: "A1B2C3D4E5.com.example.films"))
     /// ```
     public struct KeychainTokenStore: TokenStore {
-        /// The access group that the tokens belong to; `nil` is the app's own.
+        /// The access group of the tokens; `nil` for the app's own group.
         public let accessGroup: String?
 
-        /// Stores tokens in the keychain of the app.
+        /// Creates a store of tokens in the keychain of the app.
         ///
         /// - Parameter accessGroup: The access group, for apps that share their tokens. The default, `nil`, is the
-        ///   app's own.
+        ///   app's own group.
         public init(accessGroup: String? = nil) { self.accessGroup = accessGroup }
 
-        /// Loads a token; returns `nil` if none is stored.
+        /// Loads a token, or returns `nil` if none is stored.
         ///
         /// - Throws: ``NetworkError/Kind/storage``.
         public func load(_ key: TokenKey) throws -> AccessToken? { try read(AccessToken.self, at: key) }
@@ -33,17 +33,17 @@
         /// - Throws: ``NetworkError/Kind/storage``.
         public func save(_ token: AccessToken, at key: TokenKey) throws { try write(token, at: key) }
 
-        /// Forgets a token.
+        /// Removes a token. Does nothing if none is stored.
         ///
         /// - Throws: ``NetworkError/Kind/storage``.
         public func remove(_ key: TokenKey) throws { try delete(key) }
 
-        /// Returns the account that was last signed in to a service; `nil` if none was.
+        /// Returns the account that was last signed in to a service, or `nil` if none was signed in.
         ///
         /// - Throws: ``NetworkError/Kind/storage``.
         public func signedInAccount(at key: AccountKey) throws -> String? { try read([String].self, at: key)?.first }
 
-        /// Stores the account that is signed in to a service, or `nil` if none is.
+        /// Stores the account that is signed in to a service; `nil` if none is signed in.
         ///
         /// - Throws: ``NetworkError/Kind/storage``.
         public func setSignedInAccount(_ account: String?, at key: AccountKey) async throws {
@@ -74,7 +74,7 @@
             var status = SecItemUpdate(item as CFDictionary, content as CFDictionary)
             if status == errSecItemNotFound {
                 status = SecItemAdd(item.merging(content) { $1 } as CFDictionary, nil)
-                // Another process, such as an extension of the app, has added it in between.
+                // Another process, such as an extension of the app, has added the item in the meantime.
                 if status == errSecDuplicateItem {
                     status = SecItemUpdate(item as CFDictionary, content as CFDictionary)
                 }
@@ -87,10 +87,10 @@
             if status != errSecSuccess, status != errSecItemNotFound { throw Self.error(status) }
         }
 
-        /// Returns the item of a token or of an account. Their keys have different members, and so the items different
-        /// names.
+        /// Returns the keychain item of a token or of an account. Their keys have different members, so their items
+        /// have different names.
         private func item(at key: some Encodable) throws -> [CFString: Any] {
-            // JSON keeps the parts apart, whatever characters their names have.
+            // JSON separates the parts of the key, whatever characters they contain.
             let encoder = JSONEncoder()
             encoder.outputFormatting = .sortedKeys
             let name = String(decoding: try encoder.encode(key), as: UTF8.self)

@@ -2,11 +2,11 @@ import Synchronization
 
 /// Limits how often a token is renewed while the service refuses tokens that it has just issued.
 ///
-/// A renewal is futile if the service refuses the new token before it has accepted it once. Each futile renewal doubles
-/// the delay before the next one, so that refused calls can't cause one renewal each. ``EndpointBackoffs`` limits the
+/// A renewal is futile if the service refuses the new token before it has ever accepted it. Each futile renewal doubles
+/// the delay before the next one, so that not every refused call causes a renewal. ``EndpointBackoffs`` limits the
 /// renewals of endpoints that refuse tokens which other endpoints accept.
 struct RenewalBackoff: Sendable {
-    /// The delays after futile renewals. They are not random, since no other client renews the token.
+    /// The delays after futile renewals. They are not random, because no other client renews the same token.
     static let delays = Backoff(base: .seconds(1), longest: .seconds(60), certainPart: 1)
 
     /// The number of consecutive futile renewals.
@@ -22,17 +22,17 @@ struct RenewalBackoff: Sendable {
         }
     }
 
-    /// Records a renewal that one endpoint causes although other endpoints accept the token.
+    /// Records a renewal that only one endpoint causes, while other endpoints accept the token.
     mutating func renewing(at now: Duration) { (futileCount, lastRenewal) = (futileCount + 1, now) }
 
-    /// Returns the backoff after another renewal.
+    /// Returns the backoff that applies after a renewal.
     func renewed(at now: Duration) -> RenewalBackoff {
         var backoff = self
         backoff.lastRenewal = now
         return backoff
     }
 
-    /// Returns the time for which the next renewal has to wait; `nil` if it need not wait.
+    /// Returns the time for which the next renewal must wait, or `nil` if it need not wait.
     func delay(at now: Duration) -> Duration? {
         guard futileCount > 0, let lastRenewal else { return nil }
         let end = lastRenewal + Self.delays.bound(after: futileCount)
@@ -40,18 +40,18 @@ struct RenewalBackoff: Sendable {
     }
 }
 
-/// Limits how often endpoints cause renewals that do not help them, while other endpoints accept the tokens.
+/// Limits how often an endpoint causes futile renewals while other endpoints accept the tokens.
 ///
-/// An endpoint that refuses every token would otherwise cause a renewal with each of its calls. It is remembered from
-/// the renewal that it causes until a renewal helps it.
+/// An endpoint that refuses every token would otherwise cause a renewal with each of its calls. An endpoint is
+/// remembered from the renewal that it causes until it accepts a renewed token.
 struct EndpointBackoffs: Sendable {
-    /// The most endpoints that are remembered for an account. While that many are delayed, no other endpoint causes a
-    /// renewal.
+    /// The maximum number of remembered endpoints for an account. While that many are delayed, no other endpoint causes
+    /// a renewal.
     static let maximumCount = 32
 
     private var backoffs: [(endpoint: ObjectIdentifier, backoff: RenewalBackoff)] = []
 
-    /// Records that the endpoint causes a renewal. Requires that ``isTooSoon(for:at:)`` is `false`.
+    /// Records that the endpoint causes a renewal. ``isTooSoon(for:at:)`` must be `false`.
     mutating func renewing(for endpoint: any Endpoint.Type, at now: Duration) {
         var known = remove(endpoint) ?? RenewalBackoff()
         known.renewing(at: now)
@@ -63,10 +63,10 @@ struct EndpointBackoffs: Sendable {
         backoffs.append((ObjectIdentifier(endpoint), known))
     }
 
-    /// Records that a renewal helped the endpoint.
+    /// Records that the endpoint accepted a renewed token.
     mutating func accepted(_ endpoint: any Endpoint.Type) { _ = remove(endpoint) }
 
-    /// Whether a renewal for the endpoint would come too soon after one that did not help it.
+    /// Returns whether it is too soon for another renewal, because the last one did not help this endpoint.
     func isTooSoon(for endpoint: any Endpoint.Type, at now: Duration) -> Bool {
         if let known = backoffs.first(where: { $0.endpoint == ObjectIdentifier(endpoint) }) {
             return known.backoff.delay(at: now) != nil
@@ -79,13 +79,13 @@ struct EndpointBackoffs: Sendable {
     }
 }
 
-/// Whether the service has accepted a token, shared by all copies of it.
+/// Records whether the service has accepted a token. All copies of the token share it.
 final class TokenAcceptance: Sendable {
     private let state = Atomic(false)
 
     var isAccepted: Bool { state.load(ordering: .relaxed) }
 
-    /// Records that the service accepted the token. Written once, since every call passes here.
+    /// Records that the service accepted the token. It writes only the first time, because every call runs this code.
     func accept() {
         if !isAccepted { state.store(true, ordering: .relaxed) }
     }

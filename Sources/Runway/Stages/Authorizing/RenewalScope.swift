@@ -1,11 +1,10 @@
-/// Marks the calls that a renewal makes: none of them waits for the token that is being renewed, and all belong to the
-/// session of that token, even if another account has signed in since.
+/// Marks the calls that a renewal makes. None of them waits for the token that is being renewed. All belong to that
+/// token's session, even if another account has signed in since.
 struct RenewalScope: Sendable {
     private let context: ObjectIdentifier
-    /// The configuration of calls to the service whose token is renewed.
     let configuration: ServiceConfiguration
 
-    /// The renewals that the current task is part of, the outermost first. A detached task is part of none.
+    /// The renewals that the current task is part of, outermost first. A detached task is not part of any.
     @TaskLocal private static var current: [RenewalScope] = []
 
     /// Returns the renewals of a layer's tokens that the current task is part of.
@@ -13,11 +12,11 @@ struct RenewalScope: Sendable {
     /// - Parameter context: The context of the layer's flights, which identifies the layer.
     static func scopes(of context: AnyObject) -> [RenewalScope] {
         let scopes = current
-        // Hardly any call is part of a renewal.
+        // Very few calls are part of a renewal.
         return scopes.isEmpty ? [] : scopes.filter { $0.context == ObjectIdentifier(context) }
     }
 
-    /// Runs a renewal on behalf of a call.
+    /// Runs a renewal that a call needs.
     static func run<Value>(
         for flight: Flight, _ refresh: () async throws -> Value
     ) async throws -> Value {
@@ -27,8 +26,8 @@ struct RenewalScope: Sendable {
 }
 
 extension StageValues {
-    /// Returns the stage values of a call that these renewals make; empty if there are no renewals, so that other calls
-    /// allocate nothing.
+    /// Returns the stage values for a call that these renewals make. Without renewals they are empty, so nothing is
+    /// allocated.
     static func renewing(_ scopes: [RenewalScope]) -> StageValues {
         var values = StageValues()
         if !scopes.isEmpty {
@@ -41,8 +40,8 @@ extension StageValues {
 extension Flight {
     /// The services whose access tokens are being renewed by the code that makes this call; empty for all other calls.
     ///
-    /// If a call waits for one of these tokens, it waits for this call: a stage must not make this call wait for it in
-    /// turn.
+    /// Calls that wait for such a token indirectly wait for this call. To avoid a deadlock, a stage must not make this
+    /// call wait for one of them.
     var renewing: [ObjectIdentifier] { traits[RenewedServices.self] }
 }
 

@@ -1,13 +1,11 @@
-/// The calls of managers that failed for a reason that may pass, and how each is made again. Pure: it makes none.
+/// The failed calls of managers whose failure may be temporary, and how to repeat each call. It is a pure state machine
+/// and makes no calls.
 struct ResumableCalls {
-    /// A call that failed.
     struct Call {
         let flight: FlightID
-        /// The account that the call was made for.
+        /// The service, environment and account of the call.
         let owner: TokenIdentity
-        /// The reason why the call failed.
         let cause: NetworkError.Kind
-        /// The manager that made the call.
         let manager: WeakManager
         /// Makes the call again.
         let load: @MainActor () -> FlightID?
@@ -22,8 +20,7 @@ struct ResumableCalls {
     private let lifetime: Duration
     /// The calls in the order in which they failed.
     private var entries: [Entry] = []
-    /// The calls that the app resumed before they failed, of all services; the oldest are removed if there are too
-    /// many.
+    /// Calls that the app resumed before they failed. If there are too many, the oldest are removed.
     private var awaited: [FlightID] = []
 
     init(maximumCount: Int, lifetime: Duration) {
@@ -33,10 +30,10 @@ struct ResumableCalls {
 
     var count: Int { entries.count }
 
-    /// Adds a call that failed at an instant. The oldest is removed if there are too many.
+    /// Adds a failed call. If there are too many, the oldest is removed.
     ///
-    /// - Returns: Whether the call is to be made again at once, since the app has resumed it already; it is not added
-    ///   then.
+    /// - Returns: Whether the call must be repeated at once, because the app has already resumed it. It is then not
+    ///   added.
     mutating func add(_ call: Call, at now: Duration) -> Bool {
         if let index = awaited.firstIndex(of: call.flight) {
             awaited.remove(at: index)
@@ -48,15 +45,15 @@ struct ResumableCalls {
         return false
     }
 
-    /// Removes a call, if it is stored; with `nil`, all calls of the manager.
+    /// Removes a call of the manager, or all of its calls if `flight` is `nil`.
     mutating func remove(_ flight: FlightID?, of manager: any APIManaging) {
         entries.removeAll { $0.call.manager.manager === manager && (flight ?? $0.call.flight) == $0.call.flight }
     }
 
-    /// Takes out the calls that are made again now, in the order in which they were made. Calls whose time has passed
-    /// are removed.
+    /// Removes and returns the calls to repeat now, in the order in which they were made. Calls whose time has passed
+    /// are removed, too.
     ///
-    /// - Parameter flights: Calls that are made again as soon as they fail, if they have not failed yet.
+    /// - Parameter flights: Calls to repeat as soon as they fail, if they have not failed yet.
     mutating func take(
         awaiting flights: [FlightID] = [], at now: Duration, where predicate: (Call) -> Bool
     ) -> [Call] {

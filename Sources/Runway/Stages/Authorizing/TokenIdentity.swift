@@ -1,8 +1,8 @@
-/// Identifies a token: an account of a service in an environment.
+/// Identifies a token by service, environment and account.
 struct TokenIdentity: Sendable, Hashable {
     let service: any APIService.Type
     let environment: ServiceEnvironment
-    /// The account; `nil` if none is signed in.
+    /// The account; `nil` if no account is signed in.
     let account: String?
 
     static func == (lhs: TokenIdentity, rhs: TokenIdentity) -> Bool {
@@ -16,7 +16,8 @@ struct TokenIdentity: Sendable, Hashable {
     }
 }
 
-/// One account's renewals in one session: no call of a later session waits for a renewal of an earlier one.
+/// Identifies the renewals of one account in one session. A call of a later session never waits for a renewal of an
+/// earlier one.
 struct TokenRenewal: Sendable, Hashable {
     let identity: TokenIdentity
     let session: AccountSession

@@ -23,60 +23,63 @@ import Synchronization
 /// }
 /// ```
 public protocol TokenStore: Sendable {
-    /// Loads a token; returns `nil` if none is stored.
+    /// Loads a token, or returns `nil` if none is stored.
     ///
-    /// - Throws: The reason why it can't be read. Records show the detail of a ``NetworkError``, and only the type of
-    ///   any other error. The call that needs the token fails as ``NetworkError/Kind/storage``.
+    /// - Throws: The reason why the token can't be read. Records show the detail of a ``NetworkError``, and only the
+    ///   type of any other error. The call that needs the token fails as ``NetworkError/Kind/storage``.
     func load(_ key: TokenKey) async throws -> AccessToken?
 
-    /// Stores a token, instead of the previous one.
+    /// Stores a token in place of the previous one.
     ///
-    /// - Throws: The reason why it can't be saved. If a sign-out has not removed the previous token yet, the layer then
-    ///   removes it. A sign-in fails as ``NetworkError/Kind/storage``, and its token is used until the app ends.
+    /// - Throws: The reason why the token can't be saved. If a sign-out has not yet removed the previous token, the
+    ///   layer then removes it. A sign-in fails as ``NetworkError/Kind/storage``, and its token is used until the app
+    ///   ends.
     func save(_ token: AccessToken, at key: TokenKey) async throws
 
-    /// Removes a token; does nothing if none is stored.
+    /// Removes a token. Does nothing if none is stored.
     ///
-    /// - Throws: The reason why it could not be removed. A sign-out fails as ``NetworkError/Kind/storage``, and the
-    ///   token is not used again until the app ends.
+    /// - Throws: The reason why the token could not be removed. A sign-out fails as ``NetworkError/Kind/storage``, and
+    ///   the token is not used again until the app ends.
     func remove(_ key: TokenKey) async throws
 
-    /// Returns the account that was signed in to a service when the app ended; `nil` if none was. Returns `nil` by
-    /// default.
+    /// Returns the account that was signed in to a service when the app ended, or `nil` if none was signed in. The
+    /// default returns `nil`.
     ///
-    /// The layer calls it before the first call of the service, on the thread of that call, and when the app changes
-    /// the environment before anybody has signed in or out: it must return soon.
+    /// The layer calls it before the first call of the service, on the thread of that call. It also calls it if the app
+    /// changes the environment before any sign-in or sign-out. The implementation must return soon.
     ///
-    /// - Throws: The reason why it can't be read, for example in a keychain before the device was unlocked. Calls that
-    ///   carry a token then fail as ``NetworkError/Kind/storage``, and every later call reads it again.
+    /// - Throws: The reason why the account can't be read, for example a keychain that is locked until the device is
+    ///   unlocked. Calls that carry a token then fail as ``NetworkError/Kind/storage``, and every later call tries
+    ///   again.
     func signedInAccount(at key: AccountKey) throws -> String?
 
-    /// Stores the account that is signed in to a service now, or `nil` if none is. Stores nothing by default.
+    /// Stores the account that is now signed in to a service; `nil` if none is signed in. The default stores nothing.
     ///
     /// Called after a sign-in, when the token is stored, and at a sign-out, before the token is removed.
     ///
-    /// - Throws: The reason why it can't be stored; the sign-in or sign-out fails as ``NetworkError/Kind/storage``.
+    /// - Throws: The reason why the account can't be stored. The sign-in or sign-out fails as
+    ///   ``NetworkError/Kind/storage``.
     func setSignedInAccount(_ account: String?, at key: AccountKey) async throws
 }
 
 extension TokenStore {
-    /// Returns `nil`: the app sets ``ServiceSettings/account`` at each launch.
+    /// Returns `nil`, the default: the app must set ``ServiceSettings/account`` at each launch.
     public func signedInAccount(at key: AccountKey) throws -> String? { nil }
 
-    /// Stores nothing.
+    /// Stores nothing: the default implementation.
     public func setSignedInAccount(_ account: String?, at key: AccountKey) async throws {}
 }
 
-/// The key of the account that is signed in to a service. Two keys are equal if all three parts are equal.
+/// Identifies the signed-in account of a service in a store. Two keys are equal if all three parts are equal.
 public struct AccountKey: Sendable, Hashable, Codable {
-    /// The name of the layer.
+    /// The name of the layer, ``NetworkLayer/name``.
     public var network: String
-    /// The name of the service.
+    /// The name of the service, ``APIService/name``.
     public var service: String
-    /// The name of the environment.
+    /// The name of the environment, ``ServiceEnvironment/name``.
     public var environment: String
 
-    /// The key of a service of a layer.
+    /// Creates the key for a service of a layer.
     public init(network: String, service: String, environment: String) {
         self.network = network
         self.service = service
@@ -84,18 +87,18 @@ public struct AccountKey: Sendable, Hashable, Codable {
     }
 }
 
-/// Identifies a token in a store. Two keys are equal if all four parts are.
+/// Identifies a token in a store. Two keys are equal if all four parts are equal.
 public struct TokenKey: Sendable, Hashable, Codable {
-    /// The name of the layer.
+    /// The name of the layer, ``NetworkLayer/name``.
     public var network: String
-    /// The name of the service.
+    /// The name of the service, ``APIService/name``.
     public var service: String
-    /// The name of the environment.
+    /// The name of the environment, ``ServiceEnvironment/name``.
     public var environment: String
     /// The account that the token belongs to.
     public var account: String
 
-    /// The key of the token of an account, at a service of a layer.
+    /// Creates the key for the token of an account at a service of a layer.
     public init(network: String, service: String, environment: String, account: String) {
         self.network = network
         self.service = service
@@ -109,7 +112,7 @@ extension NetworkError {
     static func tokenStore(_ detail: String) -> NetworkError { NetworkError(.storage, in: .authorizing, detail) }
 }
 
-/// Stores access tokens in memory, until the app ends: the store of a layer that is passed none.
+/// Stores access tokens in memory until the app ends. A layer uses it if it is created without a token store.
 package final class MemoryTokenStore: TokenStore {
     /// Guards the tokens.
     private let tokens = Mutex<[TokenKey: AccessToken]>([:])

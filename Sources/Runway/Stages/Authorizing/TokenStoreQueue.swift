@@ -1,17 +1,16 @@
 import Synchronization
 
-/// The pending changes of a token store: of tokens, and of the signed-in accounts. They are made one at a time; for
-/// each key only the newest pending change is made.
+/// The pending changes of a token store, to tokens and to the signed-in accounts. They are made one at a time. For each
+/// key only the latest pending change is made.
 ///
-/// The queue is bounded, so that a store that hangs can't make it grow: a change for one key more than ``maximumKeys``
-/// fails at once. A token that could not be removed from the store is not loaded again. If a save fails that replaced a
-/// pending removal, or that follows a failed one, the queue removes the stored token, since it is from before a
-/// sign-out.
+/// The queue can't grow without limit if the store hangs: beyond ``maximumKeys`` keys a change fails at once. A token
+/// that could not be removed from the store is not loaded again. If a save fails after a removal that was pending or
+/// failed, the stored token is from before a sign-out, so the queue removes it.
 final class TokenStoreQueue: Sendable {
-    /// The most keys with a pending change, and the most with a failed removal.
+    /// The maximum number of keys with a pending change, and of keys with a failed removal.
     static let maximumKeys = 1000
 
-    /// The end of a change. Any number of tasks may wait for it.
+    /// The result of a change. Any number of tasks may wait for it.
     typealias Completion = Task<Result<Void, any Error>, Never>
 
     enum Change: Sendable {
@@ -20,7 +19,6 @@ final class TokenStoreQueue: Sendable {
         case setAccount(String?)
     }
 
-    /// The key of a change.
     fileprivate enum Subject: Sendable, Hashable {
         case token(TokenKey)
         case account(AccountKey)
@@ -29,21 +27,21 @@ final class TokenStoreQueue: Sendable {
     fileprivate struct Pending: Sendable {
         let key: Subject
         var change: Change
-        /// Whether the change replaces a removal that had not started.
+        /// Whether the change replaced a removal that had not started.
         var replacesRemoval = false
         let outcome: Deferred<Result<Void, any Error>>
         let completion: Completion
     }
 
     fileprivate struct State {
-        /// The changes that have not started, the oldest first.
+        /// The changes that have not started, oldest first.
         var pending: [Pending] = []
-        /// The change that is being made.
+        /// The change in progress.
         var current: Pending?
         /// The keys whose tokens could not be removed from the store.
         var unremoved: Set<TokenKey> = []
-        /// The keys whose last change has succeeded since more removals had failed than ``unremoved`` may hold; tokens
-        /// are then loaded for no other key. `nil` before that.
+        /// The keys whose last change succeeded after ``unremoved`` had become full. Tokens are then loaded only for
+        /// these keys. `nil` while ``unremoved`` is not full.
         var changed: Set<TokenKey>?
 
         func mayLoad(_ key: TokenKey) -> Bool { changed?.contains(key) ?? !unremoved.contains(key) }
@@ -55,11 +53,10 @@ final class TokenStoreQueue: Sendable {
 
     init(_ store: any TokenStore) { self.store = store }
 
-    /// Enqueues a change of a token after the earlier ones. Returns immediately. Enqueues a change of the signed-in
-    /// account after the earlier ones. Returns immediately.
+    /// Enqueues a change of a token after the earlier changes. Returns immediately.
     func add(_ change: Change, at key: TokenKey) -> Completion { add(change, of: .token(key)) }
 
-    /// Enqueues a change of the signed-in account after the earlier ones. Returns immediately.
+    /// Enqueues a change of the signed-in account after the earlier changes. Returns immediately.
     func setAccount(_ account: String?, at key: AccountKey) -> Completion {
         add(.setAccount(account), of: .account(key))
     }
@@ -84,18 +81,19 @@ final class TokenStoreQueue: Sendable {
         }
     }
 
-    /// Returns the account that was signed in when the app ended. Reads the store at once, for as long as no account
-    /// has signed in or out.
+    /// Returns the account that was signed in when the app ended. Reads the store directly. Used only until an account
+    /// signs in or out.
     func signedInAccount(at key: AccountKey) throws -> String? { try store.signedInAccount(at: key) }
 
-    /// Returns the token in the store after all changes of the key are made; `nil` also if the store should have none.
+    /// Returns the token in the store, after all changes of its key are made. Returns `nil` if there is none, or if the
+    /// token should have been removed.
     func load(_ key: TokenKey) async throws -> AccessToken? {
         while let completion = state.withLock({ $0.completion(of: .token(key)) }) { _ = await completion.value }
         guard state.withLock({ $0.mayLoad(key) }) else { return nil }
         return try await store.load(key)
     }
 
-    /// Makes a change, and then all changes that are pending by that time.
+    /// Makes a change, and then all changes that are pending when it ends.
     private func make(_ first: Pending) async {
         var next: Pending? = first
         while let pending = next {
@@ -117,7 +115,7 @@ final class TokenStoreQueue: Sendable {
         }
     }
 
-    /// Decides whether the token in the store may be loaded after a change.
+    /// Decides after a change whether the token in the store may be loaded.
     private func settle(_ pending: Pending, of key: TokenKey, after result: Result<Void, any Error>) async {
         let needsRemoval = state.withLock { $0.needsRemoval(pending, of: key, after: result) }
         let isRemoved = needsRemoval ? await removeStaleToken(of: pending, at: key) : false
@@ -130,7 +128,7 @@ final class TokenStoreQueue: Sendable {
         }
     }
 
-    /// Removes the token in the store if a new one could not be saved; returns whether it was removed. A failed removal
+    /// Removes the token in the store if a new one could not be saved. Returns whether it was removed. A failed removal
     /// is not repeated.
     private func removeStaleToken(of pending: Pending, at key: TokenKey) async -> Bool {
         guard case .save = pending.change else { return false }
@@ -144,13 +142,13 @@ final class TokenStoreQueue: Sendable {
 }
 
 extension TokenStoreQueue.State {
-    /// Removes and returns the next change, which becomes the current one.
+    /// Removes the next pending change from the queue and makes it the current one.
     fileprivate mutating func begin() -> TokenStoreQueue.Pending? {
         current = pending.isEmpty ? nil : pending.removeFirst()
         return current
     }
 
-    /// Returns the end of the last change of a key; `nil` if there is none to wait for.
+    /// Returns the result of the last pending change of a key, or `nil` if there is none to wait for.
     fileprivate func completion(of key: TokenStoreQueue.Subject) -> TokenStoreQueue.Completion? {
         (pending.last { $0.key == key } ?? current.flatMap { $0.key == key ? $0 : nil })?.completion
     }
@@ -178,7 +176,6 @@ extension TokenStoreQueue.State {
     }
 }
 
-/// Too many changes wait for the token store.
 struct CrowdedTokenStore: DescribedError {
     var description: String { "\(TokenStoreQueue.maximumKeys) other changes wait for the store" }
 }

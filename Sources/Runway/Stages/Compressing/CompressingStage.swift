@@ -1,10 +1,10 @@
 import HTTPTypes
 
-/// Compresses the bodies of requests to services that accept it (``CompressionPolicy``), and records the sizes.
+/// Compresses the request bodies of services that accept it (``CompressionPolicy``), and records the sizes.
 ///
-/// The stage is above signing, which covers the bytes that are sent, and below retrying: a further attempt compresses
-/// again. A streamed body passes unchanged, unless the policy requires its compression. Response bodies pass unchanged:
-/// transports undo their codings.
+/// The stage comes before signing, which covers the compressed bytes, and after retrying: a further attempt compresses
+/// again. A streamed body passes unchanged, unless the policy requires its compression. Response bodies pass unchanged,
+/// because transports decode them.
 struct CompressingStage: RequestStage {
     var step: FlightStep { .compressing }
     var endsInTime: Bool { true }
@@ -55,24 +55,23 @@ struct CompressingStage: RequestStage {
 }
 
 extension Request {
-    /// Returns the request with a body in gzip, and the fields that describe it.
+    /// Returns the request with a gzip body and the header fields that describe it.
     fileprivate func coded(_ body: RequestBody) -> Request {
         var request = self
         request.body = body
         request.head.headerFields[.contentEncoding] = "gzip"
-        // The field has the length of the uncompressed body; the transport sets the new length.
+        // The field contains the uncompressed length. The transport sets the new length.
         request.head.headerFields[.contentLength] = nil
         return request
     }
 }
 
-/// The body of a request before it was compressed.
 private enum UncompressedBody: StageValueKey {
     static var defaultValue: [UInt8]? { nil }
 }
 
 extension Request {
-    /// The body before it was compressed, for the record; `nil` if it was not.
+    /// The body before compression, for the record; `nil` if the body was not compressed.
     var uncompressedBody: [UInt8]? {
         get { values[UncompressedBody.self] }
         set { values[UncompressedBody.self] = newValue }
@@ -80,7 +79,7 @@ extension Request {
 }
 
 extension MediaType {
-    /// Whether contents of this type are already compressed.
+    /// Whether contents of this media type are already compressed.
     fileprivate var isCompressed: Bool {
         switch type {
         case "image": subtype != "svg+xml" && subtype != "bmp"
@@ -93,8 +92,8 @@ extension MediaType {
 }
 
 extension BodyStream {
-    /// Returns the stream in gzip. When the stream has been read to its end, `end` receives the byte counts before and
-    /// after compression.
+    /// Returns the stream compressed with gzip. `end` receives the byte counts before and after compression when the
+    /// last part has been read.
     fileprivate func gzip(level: Int, end: @escaping @Sendable (Int, Int) -> Void) -> BodyStream {
         BodyStream {
             var parts = makeAsyncIterator()
@@ -120,5 +119,5 @@ extension BodyStream {
     }
 }
 
-/// There was not enough memory to compress.
+/// Thrown if there was not enough memory to compress.
 private struct CompressionFailed: Error {}

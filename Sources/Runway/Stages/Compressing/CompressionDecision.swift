@@ -1,15 +1,14 @@
-/// Whether the body of a request was compressed, for services that accept that.
+/// Whether a request body was compressed, and the reason if it was not.
 package enum CompressionDecision: StageDecision, Equatable {
-    /// The body was sent with gzip.
+    /// The body was compressed with gzip.
     case compressed(from: Int, to: Int)
     /// The body is a stream and is compressed while it is sent.
     case compressesStream
-    /// A stream was sent to its end, with gzip.
+    /// A stream was completely sent with gzip.
     case compressedStream(from: Int, to: Int)
     /// The body was sent unchanged.
     case unchanged(Reason)
 
-    /// The reason why a body was sent unchanged.
     package enum Reason: Sendable, Equatable {
         /// The body has fewer bytes than ``CompressionPolicy/minimumByteCount``.
         case small(byteCount: Int)
@@ -17,9 +16,9 @@ package enum CompressionDecision: StageDecision, Equatable {
         case coded
         /// The contents of the body's media type are already compressed.
         case compressedContents
-        /// Compression would not have made it smaller by a twentieth.
+        /// Compression would have saved less than a twentieth of the size.
         case noGain
-        /// The body is a stream.
+        /// The body is a stream, which the policy does not compress.
         case stream
     }
 

@@ -1,22 +1,22 @@
 import RunwayZlib
 
-/// Compresses bytes to gzip (RFC 1952), part by part.
+/// Compresses bytes to gzip (RFC 1952) in parts.
 package final class GzipEncoder {
-    /// The most bytes that zlib returns at once.
+    /// The maximum number of bytes that zlib returns at once.
     private static let partByteCount = 1 << 15
 
     private let deflater: OpaquePointer
 
-    /// Creates an encoder; returns `nil` if there is not enough memory.
+    /// Creates an encoder, or returns `nil` if there is not enough memory.
     package init?(level: Int) {
-        // 15 is the largest window, and 16 more select the gzip format.
+        // 15 is the largest window. Adding 16 selects the gzip format.
         guard let deflater = runway_deflater_create(CInt(max(1, min(9, level))), 15 + 16) else { return nil }
         self.deflater = deflater
     }
 
     deinit { runway_deflater_destroy(deflater) }
 
-    /// Returns the compressed bytes that are complete so far; after the last part, all the rest.
+    /// Compresses bytes and returns the output that is available. After the last part, returns all remaining output.
     package func encode(_ bytes: [UInt8], isLast: Bool) -> [UInt8] {
         var encoded: [UInt8] = []
         var rest = bytes[...]

@@ -1,8 +1,8 @@
 import Foundation
 
-/// Reads the dates of cookies, more leniently than dates in other fields (RFC 6265bis §5.1.1).
+/// Parses dates in cookies, which follow more lenient rules than dates in other fields (RFC 6265bis §5.1.1).
 enum CookieDate {
-    /// Returns the date that a text names; `nil` if it names none.
+    /// Returns the date in a text, or `nil` if the text contains none.
     static func date(_ text: String) -> Date? {
         var time: (hour: Int, minute: Int, second: Int)?
         var (day, month, year): (Int?, Int?, Int?)
@@ -26,7 +26,7 @@ enum CookieDate {
             timeZone: .gmt, year: year, month: month, day: day, hour: time.hour, minute: time.minute,
             second: time.second)
         let calendar = Calendar(identifier: .gregorian)
-        // 30 February does not exist, and the calendar would convert it to another date.
+        // The calendar would convert an impossible date such as 30 February to another date.
         guard let date = calendar.date(from: components) else { return nil }
         var gmt = calendar
         gmt.timeZone = .gmt
@@ -37,7 +37,7 @@ enum CookieDate {
         "jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec",
     ]
 
-    /// Returns the number at the start of a token, not followed by another digit.
+    /// Returns the number at the start of a token, if it is not followed by another digit.
     private static func number(_ token: Substring.UTF8View.SubSequence, digits: ClosedRange<Int>) -> Int? {
         let start = token.prefix(while: \.isDigit)
         guard digits.contains(start.count) else { return nil }

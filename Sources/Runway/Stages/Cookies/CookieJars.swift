@@ -2,9 +2,9 @@ import Foundation
 import HTTPTypes
 import Synchronization
 
-/// The cookies of a layer: a jar for each service and account.
+/// The cookies of a layer, in a separate jar for each service and account.
 final class CookieJars: Sendable {
-    /// The most jars. The least recently used one is evicted first.
+    /// The maximum number of jars. The least recently used jar is evicted first.
     static let maximumCount = 64
 
     struct Owner: Hashable, Sendable {
@@ -27,16 +27,16 @@ final class CookieJars: Sendable {
         var counter: UInt64 = 0
     }
 
-    /// The list of public suffixes for services that declare no domains.
+    /// The public suffixes, used for services that declare no domains.
     let suffixes = PublicSuffixes()
     /// Guards the jars.
     private let state = Mutex(State())
 
-    /// Reads or changes one jar, which is created if it does not exist.
+    /// Reads or changes one jar. Creates it if necessary.
     func withJar<Value: Sendable>(of owner: Owner, _ body: (inout CookieStore) -> Value) -> Value {
         state.withLock { state in
             state.counter += 1
-            // Versions continue from earlier jars, so that none occurs twice.
+            // A new jar continues the versions of earlier jars, so that no version occurs twice.
             var jar = state.jars[owner] ?? Jar(store: CookieStore(changeCount: state.counter))
             jar.lastUse = state.counter
             let value = body(&jar.store)
@@ -51,7 +51,7 @@ final class CookieJars: Sendable {
         }
     }
 
-    /// Reads or changes the jar of a call; does nothing and returns `nil` if the account has signed out since the call
+    /// Reads or changes the jar of a call. Does nothing and returns `nil` if the account has signed out since the call
     /// was made.
     func withJar<Value: Sendable>(of flight: Flight, _ body: (inout CookieStore) -> Value) -> Value? {
         let owner = Owner(service: flight.service, account: flight.account)

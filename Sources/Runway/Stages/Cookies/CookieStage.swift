@@ -2,11 +2,13 @@ import HTTPTypes
 
 /// Sends and stores cookies for services that use them (``CookiePolicy``).
 ///
-/// The stage is below redirecting, so that every hop gets its own cookies, and above signing, which may cover them. A
-/// cache above it does not see the cookies that it sends: a response that varies by `Cookie` is not stored under the
-/// rules of HTTP (RFC 9111 §4.1). Without an account, cached responses and shared reads are separated by the state of
-/// the jar (``Flight/cookieVersion``), and a response is not stored if the jar changed between the cache lookup and the
-/// request. Cookies inside merged responses are ignored. Bodies pass unchanged.
+/// The stage comes after redirecting, so that every hop has its own cookies, and before signing, which may cover them.
+/// Bodies pass unchanged, and cookies inside merged responses are ignored.
+///
+/// The cache comes earlier and does not see the cookies. Therefore:
+/// - A response that varies by `Cookie` is not stored under the rules of HTTP (RFC 9111 §4.1).
+/// - Without an account, the state of the jar separates cached responses and shared reads (``Flight/cookieVersion``).
+/// - A response is not stored if the jar changed between the cache lookup and the request.
 struct CookieStage: RequestStage {
     private let jars: CookieJars
 
@@ -34,7 +36,8 @@ struct CookieStage: RequestStage {
             let jar = jars.withJar(of: flight) { jar in (field: jar.field(for: head, at: date), version: jar.version) }
             version = jar?.version
             if let field = jar?.field {
-                // Assigned by its name, it would be split, which HTTP/1.1 does not allow (RFC 6265bis §5.8.1).
+                // Setting it by its name would split it into several fields, which HTTP/1.1 does not allow (RFC 6265bis
+                // §5.8.1).
                 request.head.headerFields.append(HTTPField(name: .cookie, value: field.octets))
                 sent = field.octets
                 flight.note(CookieDecision.sent(field.count))
@@ -50,7 +53,8 @@ struct CookieStage: RequestStage {
                 jars.withJar(of: flight) { jar in
                     (fields.count { jar.store($0, from: head, sharing: domains, at: date) }, jar.version)
                 } ?? (0, 0)
-            // A response that sets the first cookie starts a session: it must not be cached for other senders without cookies.
+            // A response that sets the first cookie starts a session. It must not be cached for other senders without
+            // cookies.
             if version == 0 { response.cookieVersion = later }
             if stored > 0 { flight.note(CookieDecision.stored(stored)) }
             if stored < fields.count { flight.note(CookieDecision.ignored(fields.count - stored)) }
@@ -59,14 +63,13 @@ struct CookieStage: RequestStage {
     }
 }
 
-/// The numbers of cookies that one request and its response sent, stored or ignored. Neither names nor values are
-/// recorded.
+/// A decision that counts the cookies that a request and its response sent, stored or ignored. Neither names nor values
+/// are recorded.
 package enum CookieDecision: StageDecision, Equatable {
-    /// The number of cookies that were sent.
     case sent(Int)
-    /// The number of cookies of the response that were stored, or removed a stored one.
+    /// The number of cookies in the response that were stored or that removed a stored cookie.
     case stored(Int)
-    /// The number of cookies of the response that were ignored, as RFC 6265bis requires.
+    /// The number of cookies in the response that RFC 6265bis requires the client to ignore.
     case ignored(Int)
 
     package static var step: FlightStep { .cookies }

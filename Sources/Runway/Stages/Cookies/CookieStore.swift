@@ -1,18 +1,18 @@
 import Foundation
 import HTTPTypes
 
-/// The cookies of one service and account: which of a response are stored, and which are sent with a request (RFC
-/// 6265bis §5.7, §5.8). A value without I/O or a clock.
+/// The cookies of one service and account. Decides which cookies of a response are stored, and which are sent with a
+/// request (RFC 6265bis §5.7, §5.8). It performs no I/O and has no clock.
 struct CookieStore {
-    /// The most cookies of one domain. The least recently used are evicted first, those without `Secure` before the
-    /// others.
+    /// The maximum number of cookies of one domain. The least recently used are evicted first; cookies without `Secure`
+    /// before all others.
     static let maximumCountPerDomain = 50
-    /// The most cookies in all. The least recently used are evicted first.
+    /// The maximum number of cookies in total. The least recently used are evicted first.
     static let maximumCount = 3000
 
     private struct Stored {
         var cookie: Cookie
-        /// Orders cookies by when they were set, and by when they were last sent.
+        /// Counters that order cookies by when they were set and when they were last sent.
         var creation: UInt64
         var lastUse: UInt64
     }
@@ -20,12 +20,12 @@ struct CookieStore {
     private var stored: [Cookie.Identity: Stored] = [:]
     private var counter: UInt64 = 0
     private var changeCount: UInt64
-    /// Changes whenever the value of a cookie changes, or a cookie is added or removed; 0 while the store is empty.
+    /// A number that changes when a cookie is added, removed or gets another value; 0 while the store is empty.
     var version: UInt64 { stored.isEmpty ? 0 : changeCount }
 
     /// Creates an empty store.
     ///
-    /// - Parameter changeCount: The version to count from.
+    /// - Parameter changeCount: The number from which versions continue.
     init(changeCount: UInt64 = 1) { self.changeCount = changeCount }
 
     /// Returns all cookies that have not expired.
@@ -40,7 +40,7 @@ struct CookieStore {
 
     // MARK: Storing
 
-    /// Stores the cookie that a response sets. Returns whether it was stored, or removed a stored one; `false` if it is
+    /// Processes a cookie in a response. Returns whether it was stored or removed a stored cookie; `false` if it was
     /// ignored.
     mutating func store(
         _ field: [UInt8], from request: HTTPRequest, sharing domains: CookieDomains, at date: Date
@@ -52,7 +52,7 @@ struct CookieStore {
         return true
     }
 
-    /// Stores a cookie that was stored before, for example by another process.
+    /// Restores a cookie that was saved before, for example by another process.
     mutating func restore(_ cookie: Cookie, at date: Date) { insert(cookie, at: date) }
 
     private mutating func insert(_ cookie: Cookie, at date: Date) {
@@ -85,8 +85,8 @@ struct CookieStore {
         return satisfiesPrefix(cookie, set) ? cookie : nil
     }
 
-    /// Returns whether a cookie meets the rules of its prefix (RFC 6265bis §4.1.3). A cookie without a name must not
-    /// look as if it had one of these prefixes.
+    /// Returns whether a cookie satisfies the rules for its name prefix (RFC 6265bis §4.1.3). Even the value of a
+    /// nameless cookie must not begin with such a prefix.
     private static func satisfiesPrefix(_ cookie: Cookie, _ set: SetCookie) -> Bool {
         let name = (cookie.nameOctets.isEmpty ? cookie.value : cookie.name).lowercased()
         let isPrefixed = name.hasPrefix("__secure-") || name.hasPrefix("__host-")
@@ -95,7 +95,7 @@ struct CookieStore {
         return name.hasPrefix("__secure-") || (set.domain == nil && set.path == "/")
     }
 
-    /// Whether a cookie that was received without TLS would hide one that is sent over TLS only.
+    /// Returns whether a cookie that was received without TLS would hide a cookie that is sent only over TLS.
     private func shadowsSecure(_ cookie: Cookie) -> Bool {
         stored.values.contains { other in
             let other = other.cookie
@@ -105,7 +105,6 @@ struct CookieStore {
         }
     }
 
-    /// Removes the cookies that have expired.
     mutating func removeEnded(at date: Date) {
         let count = stored.count
         stored = stored.filter { !$0.value.cookie.hasEnded(at: date) }
@@ -132,8 +131,8 @@ struct CookieStore {
 
     // MARK: Sending
 
-    /// Returns the value of the `Cookie` field for a request, and the number of cookies in it; `nil` if there are no
-    /// cookies.
+    /// Returns the value of the `Cookie` field for a request, and the number of cookies in it. Returns `nil` if no
+    /// cookie matches.
     mutating func field(for request: HTTPRequest, at date: Date) -> (octets: [UInt8], count: Int)? {
         let (host, path) = (Origin(request).host, request.cookiePath)
         let isSecure = request.keepsCookiesSecure
@@ -158,34 +157,33 @@ extension Cookie {
 }
 
 extension String {
-    /// Whether a host is a domain or below it (RFC 6265bis §5.1.3); an address is only itself.
+    /// Returns whether a host equals a domain or is below it (RFC 6265bis §5.1.3). An IP address must be equal.
     func isWithin(_ domain: String) -> Bool {
         self == domain || (hasSuffix(".\(domain)") && !isAddress)
     }
 
-    /// Whether a host is an IPv4 or IPv6 address.
     private var isAddress: Bool {
         hasPrefix("[") || utf8.allSatisfy { (0x30...0x39).contains($0) || $0 == UInt8(ascii: ".") }
     }
 
-    /// Whether a request's path is a cookie's or below it (RFC 6265bis §5.1.4).
+    /// Returns whether a request's path equals a cookie's path or is below it (RFC 6265bis §5.1.4).
     fileprivate func isBelow(_ path: String) -> Bool {
         self == path || (hasPrefix(path) && (path.hasSuffix("/") || self[path.endIndex...].hasPrefix("/")))
     }
 }
 
 extension HTTPRequest {
-    /// Whether cookies with `Secure` may be stored and sent: over TLS, and to this machine itself, since those bytes
-    /// never leave it. RFC 6265bis §5.7 leaves that to the client; browsers and curl do the same.
+    /// Whether cookies with `Secure` may be stored and sent. They may over TLS, and to this machine, because those
+    /// bytes never leave it. RFC 6265bis §5.7 leaves this to the client; browsers and curl do the same.
     fileprivate var keepsCookiesSecure: Bool { scheme?.lowercased() == "https" || Origin(self).isLoopback }
 
-    /// The path without its query; it begins with a slash.
+    /// The path without its query, beginning with a slash.
     fileprivate var cookiePath: String {
         let path = String(escapedTarget.prefix { $0 != "?" })
         return path.hasPrefix("/") ? path : "/"
     }
 
-    /// The path of a cookie that names none (RFC 6265bis §5.1.4).
+    /// The path of a cookie without a `Path` attribute (RFC 6265bis §5.1.4).
     fileprivate var defaultCookiePath: String {
         let path = cookiePath
         guard let last = path.lastIndex(of: "/"), last > path.startIndex else { return "/" }

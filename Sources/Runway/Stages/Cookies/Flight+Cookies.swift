@@ -1,11 +1,11 @@
 import HTTPTypes
 
-// The cookies that identify the sender of a call, for everything that separates responses by sender.
+// The cookies that identify the sender of a call. Everything that separates responses by sender uses them.
 extension Flight {
-    /// The version of the cookies that identify the sender, if no account does; 0 if an account is signed in, no jar is
-    /// in use, or the jar is empty.
+    /// The version of the cookies that identify the sender if there is no account. It is 0 if an account is signed in,
+    /// no jar is used, or the jar is empty.
     ///
-    /// The version is constant during the whole call, so that a response which changes the cookies is stored for the
+    /// The version is constant during the whole call. A response that changes the cookies is therefore stored for the
     /// sender of its request.
     var cookieVersion: UInt64 {
         guard account == nil, case .jar = configuration.settings.cookies else { return 0 }
@@ -18,15 +18,16 @@ extension Flight {
         return remembered(FirstCookieVersion.self, or: version)
     }
 
-    /// Whether the response belongs to the sender that the cache lookup assumed: always with an account or without a
-    /// jar, otherwise if the request had the same cookies and the response did not set the first ones.
+    /// Returns whether the response belongs to the sender that the cache lookup assumed. This is always true with an
+    /// account or without a jar. Otherwise the request must have had the same cookies, and the response must not have
+    /// set the first ones.
     func hasSameSender(as response: Response) -> Bool {
         account != nil || response.cookieVersion.map { $0 == cookieVersion } ?? true
     }
 }
 
 extension Flight {
-    /// Returns the value of the `Cookie` field that the jar would add to a request; `nil` if it would add none.
+    /// Returns the value of the `Cookie` field that the jar would add to a request, or `nil` if it would add none.
     func cookies(for request: HTTPRequest) -> [UInt8]? {
         guard case .jar = configuration.settings.cookies, request.headerFields[.cookie] == nil else { return nil }
         let date = clock.date
@@ -34,17 +35,15 @@ extension Flight {
     }
 }
 
-/// The version of the cookies when a call first asked for it.
+/// The version of the cookies at the first access by a call.
 private enum FirstCookieVersion: StageValueKey {
     static var defaultValue: UInt64? { nil }
 }
 
-/// The version of the cookies of a request.
 private enum CookieVersion: StageValueKey {
     static var defaultValue: UInt64? { nil }
 }
 
-/// The value of the `Cookie` field that the jar added to a request.
 private enum SentCookies: StageValueKey {
     static var defaultValue: [UInt8]? { nil }
 }
@@ -56,8 +55,8 @@ extension Response {
         set { values[SentCookies.self] = newValue }
     }
 
-    /// The version of the cookies that the request was sent with, or that the response made if it set the first ones;
-    /// `nil` if no jar was used.
+    /// The version of the cookies that the request was sent with; `nil` if no jar was used. If the response set the
+    /// first cookies, it is the version after the response.
     var cookieVersion: UInt64? {
         get { values[CookieVersion.self] }
         set { values[CookieVersion.self] = newValue }

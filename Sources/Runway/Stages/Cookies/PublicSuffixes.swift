@@ -1,24 +1,24 @@
 import Foundation
 import Synchronization
 
-/// The domains below which anybody can register a name, by the system's copy of the Public Suffix List.
+/// The domains below which anybody can register a name, according to the system's copy of the Public Suffix List.
 ///
 /// Linux distributions install the list with the package `publicsuffix`, and update it together with certificate
-/// authorities. The file is read when a cookie first names a domain. Apple's systems have no such file.
+/// authorities. The file is read when a cookie first has a `Domain`. Apple's systems have no such file.
 final class PublicSuffixes: Sendable {
-    /// The path at which distributions install the list.
     static let systemPath = "/usr/share/publicsuffix/public_suffix_list.dat"
-    /// The largest list that is read: 4 MiB. It has 0.3 MiB today.
+    /// The maximum size of a list that is read: 4 MiB. Today's list has 0.3 MiB.
     private static let maximumByteCount = 4 << 20
 
     private let path: String
-    /// Guards the rules, in ASCII; `nil` until they are read, and empty if there is no list.
+    /// Guards the rules, in ASCII. They are `nil` until they are read, and empty if there is no list.
     private let rules = Mutex<Set<String>?>(nil)
 
-    /// Names a list, which is read later.
+    /// Sets the path of the list, which is read later.
     init(path: String = PublicSuffixes.systemPath) { self.path = path }
 
-    /// Returns whether anybody can register names below a domain in lower case; `nil` if there is no list.
+    /// Returns whether anybody can register names below a domain, or `nil` if there is no list. The domain must be in
+    /// lower case.
     func contains(_ domain: String) -> Bool? {
         rules.withLock { rules in
             let known = rules ?? Self.rules(at: path)
@@ -27,14 +27,15 @@ final class PublicSuffixes: Sendable {
         }
     }
 
-    /// Applies the algorithm of the list, with one difference: the domain below the `*` of a rule is a public suffix,
-    /// too.
+    /// Applies the algorithm of the list, with one difference. If a rule contains `*`, the domain below the `*` also is
+    /// a public suffix.
     private static func contains(_ domain: String, _ rules: Set<String>) -> Bool {
         let labels = domain.split(separator: ".")
         let name = labels.joined(separator: ".")
         if rules.contains("!\(name)") { return false }
         let parent = labels.dropFirst().joined(separator: ".")
-        // A domain that no rule names is a public suffix if it has no parent domain: the list's rule "*".
+        // Because of the list's rule "*", a domain that matches no other rule is a public suffix if it has no parent
+        // domain.
         return labels.count < 2 || rules.contains(name) || rules.contains("*.\(name)") || rules.contains("*.\(parent)")
     }
 
@@ -42,7 +43,7 @@ final class PublicSuffixes: Sendable {
         guard let file = FileHandle(forReadingAtPath: path),
             let data = try? file.read(upToCount: maximumByteCount + 1), data.count <= maximumByteCount
         else { return [] }
-        // A truncated list lacks the rules after the cut.
+        // The complete list ends with this line. A truncated list lacks rules and is not used.
         guard data.range(of: Data("// ===END PRIVATE DOMAINS===".utf8)) != nil else { return [] }
         var rules: Set<String> = []
         for line in data.split(whereSeparator: { $0 == 0x0A || $0 == 0x0D }) {
@@ -53,7 +54,7 @@ final class PublicSuffixes: Sendable {
         return rules
     }
 
-    /// Returns a rule in the form of hosts: names beyond ASCII as A-labels (RFC 5890).
+    /// Returns a rule in the form of hosts: non-ASCII names become A-labels (RFC 5890).
     private static func inASCII(_ rule: String) -> String? {
         if rule.utf8.allSatisfy({ $0 < 0x80 }) { return rule.lowercased() }
         let mark = rule.hasPrefix("*.") ? "*." : rule.hasPrefix("!") ? "!" : ""
@@ -61,7 +62,7 @@ final class PublicSuffixes: Sendable {
     }
 }
 
-/// The hosts that share the cookies which name a domain.
+/// Determines which hosts share a cookie that has a `Domain` attribute.
 struct CookieDomains: Sendable {
     /// The domains that the service declared as belonging to one owner. If there are any, no other domain is shared.
     let declared: Set<String>
@@ -76,7 +77,8 @@ struct CookieDomains: Sendable {
         case none
     }
 
-    /// Returns the hosts that share a cookie which a host within the domain set (RFC 6265bis §5.7, steps 9 and 10).
+    /// Returns the hosts that share a cookie which was set by a host within the domain (RFC 6265bis §5.7, steps 9 and
+    /// 10).
     func scope(of domain: String, from host: String) -> Scope {
         if !declared.isEmpty { return declared.contains { domain.isWithin($0.lowercased()) } ? .domain : .host }
         // Without a list, only the service can declare that a domain has one owner.

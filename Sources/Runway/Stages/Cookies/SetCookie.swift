@@ -4,27 +4,27 @@ import Foundation
 struct SetCookie: Equatable {
     var name: [UInt8] = []
     var value: [UInt8] = []
-    /// The last valid `Expires` and `Max-Age`; `Max-Age` takes precedence.
+    /// The date from the last valid `Max-Age`, or else from the last valid `Expires`.
     var expires: Date?
     var maximumAge: TimeInterval?
-    /// The domain in lower case and without a leading dot; `nil` if the attribute is missing or empty.
+    /// The domain in lower case without a leading dot; `nil` if the attribute is missing or empty.
     var domain: String?
-    /// `nil` if the attribute is missing or not a path.
+    /// The path; `nil` if the attribute is missing or not a path.
     var path: String?
     var isSecure = false
     var isHTTPOnly = false
     var sameSite = Cookie.SameSite.default
 
-    /// The most bytes of name and value together.
+    /// The maximum number of bytes of name and value together.
     static let maximumByteCount = 4096
-    /// The most bytes of an attribute's value; longer attributes are ignored.
+    /// The maximum number of bytes of an attribute's value. Longer attributes are ignored.
     static let maximumAttributeByteCount = 1024
-    /// The longest lifetime of a cookie (RFC 6265bis §5.5).
+    /// The maximum lifetime of a cookie (RFC 6265bis §5.5), in seconds.
     static let maximumLifetime: TimeInterval = 400 * 24 * 3600
 
-    /// Reads a field; returns `nil` if it has to be ignored.
+    /// Parses a field. Returns `nil` if the field must be ignored.
     init?(_ field: [UInt8]) {
-        // Horizontal tabs are the only allowed control characters.
+        // Horizontal tabs are the only control characters that are allowed.
         guard field.allSatisfy({ $0 == 0x09 || ($0 >= 0x20 && $0 != 0x7F) }) else { return nil }
         let pieces = field.split(separator: UInt8(ascii: ";"), omittingEmptySubsequences: false)
         guard let pair = pieces.first else { return nil }
@@ -58,14 +58,14 @@ struct SetCookie: Equatable {
         }
     }
 
-    /// Reads seconds; more digits than a number holds count as longer than any lifetime.
+    /// Parses a number of seconds. A number that is too large counts as longer than any lifetime.
     private static func age(_ text: String) -> TimeInterval? {
         let digits = text.hasPrefix("-") ? text.dropFirst() : text[...]
         guard !digits.isEmpty, digits.utf8.allSatisfy({ (0x30...0x39).contains($0) }) else { return nil }
         return text.hasPrefix("-") ? 0 : TimeInterval(Int(digits) ?? .max)
     }
 
-    /// Returns the date at which a cookie that was received at `date` expires; `nil` if it ends with the process.
+    /// Returns the date at which a cookie that was received at `date` expires, or `nil` if it expires with the process.
     func expiry(at date: Date) -> Date? {
         let latest = date.addingTimeInterval(Self.maximumLifetime)
         if let maximumAge {
@@ -76,7 +76,7 @@ struct SetCookie: Equatable {
 }
 
 extension ArraySlice<UInt8> {
-    /// The bytes without the spaces and tabs at both ends.
+    /// The bytes without leading and trailing spaces and tabs.
     fileprivate var trimmed: [UInt8] {
         let isBlank = { (octet: UInt8) in octet == 0x20 || octet == 0x09 }
         guard let last = lastIndex(where: { !isBlank($0) }) else { return [] }

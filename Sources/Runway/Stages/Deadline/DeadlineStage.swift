@@ -1,9 +1,9 @@
-/// Bounds the whole call in time, and moves it off the caller's actor.
+/// Limits the time of the whole call, and moves the call off the caller's actor.
 ///
-/// The caller continues at the first of three events: a response, the deadline, or its own cancellation. If everything
-/// below promises to end by itself at the last two, it runs in the caller's task. Otherwise it runs in a task of its
-/// own, which is then cancelled and not waited for, so that no stage and no transport can block a caller longer than it
-/// wants to wait. Bodies pass unchanged.
+/// The caller continues at the first of three events: a response, the deadline, or its own cancellation. If all later
+/// stages and the transport promise to end at the deadline and at a cancellation, they run in the caller's task.
+/// Otherwise they run in a separate task. It is then cancelled, and its end is not awaited, so that no stage or
+/// transport can block a caller longer than it wants to wait. Bodies pass unchanged.
 struct DeadlineStage: RequestStage {
     var step: FlightStep { .deadline }
 

@@ -2,8 +2,8 @@ import Synchronization
 
 /// The state for hedging that all flights of a layer share: the budgets of hosts, and the response times of endpoints.
 final class HedgeControl: Sendable {
-    /// The endpoint and host whose response times are compared: a time may be slow for one endpoint and fast for
-    /// another.
+    /// One endpoint at one host. Response times are compared separately for each subject, because a time that is slow
+    /// for one endpoint may be fast for another.
     struct Subject: Hashable {
         var origin: Origin
         var endpoint: ObjectIdentifier
@@ -24,8 +24,8 @@ final class HedgeControl: Sendable {
                 latencies: LeastRecentlyUsed(maximumCount: limits.maximumHosts, maximumByteCount: .max)))
     }
 
-    /// Records that a request that may be hedged starts: adds to the budget of its host, and returns the delay of its
-    /// second attempt.
+    /// Records the start of a request that may be hedged. Adds to the budget of its host, and returns the delay of the
+    /// second attempt, or `nil` if none is made.
     func begin(_ subject: Subject, _ policy: HedgingPolicy) -> Duration? {
         state.withLock { state in
             state.budgets.deposit(for: subject.origin)
@@ -34,7 +34,7 @@ final class HedgeControl: Sendable {
         }
     }
 
-    /// Records a lower bound of the time to the start of a response.
+    /// Records a lower bound for the time to the start of a response.
     func note(_ time: Duration, of subject: Subject) {
         state.withLock { state in
             var latencies = state.latencies.remove(subject) ?? LatencyWindow()
@@ -43,9 +43,9 @@ final class HedgeControl: Sendable {
         }
     }
 
-    /// Takes one second attempt from the budget of a host; returns `false` if none is left.
+    /// Withdraws one second attempt from the budget of a host. Returns `false` if the budget is exhausted.
     func withdraw(for origin: Origin) -> Bool { state.withLock { $0.budgets.withdraw(for: origin) } }
 
-    /// Returns a second attempt that was not made to the budget.
+    /// Adds a second attempt that was withdrawn but not made back to the budget of its host.
     func refund(for origin: Origin) { state.withLock { $0.budgets.refund(for: origin) } }
 }

@@ -1,19 +1,16 @@
-/// A decision about hedging a slow read, for the record. A fast read adds no decision.
+/// A decision about hedging a slow read that the record shows. A fast read adds no decision.
 package enum HedgeDecision: StageDecision, Equatable {
-    /// One of the two attempts.
     package enum Contender: String, Sendable, Hashable, CaseIterable {
-        /// The attempt that was sent first.
         case first
-        /// The attempt that was sent because the first was slow.
         case second
 
         var other: Contender { self == .first ? .second : .first }
     }
 
-    /// The reason why a slow read got no second attempt, as named in the record: the names are the same in all
+    /// The reason why a slow read got no second attempt. The names appear in records and do not change between
     /// releases.
     package enum Reason: String, Sendable, Hashable {
-        /// The host's budget of second attempts is spent.
+        /// The host's budget of second attempts is exhausted.
         case budgetSpent = "budget spent"
         /// The circuit of the host or the endpoint is open, or this call is its probe.
         case circuitOpen = "circuit open"
@@ -21,11 +18,12 @@ package enum HedgeDecision: StageDecision, Equatable {
         case constrained = "constrained network"
     }
 
-    /// The first attempt had no response after this delay, and a second one was sent.
+    /// The first attempt had no response after this delay, so a second one was sent.
     case started(after: Duration)
-    /// The first attempt had no response in time, and no second one was sent.
+    /// The first attempt had no response in time, but no second one was sent.
     case notStarted(Reason)
-    /// This attempt received its response first, at this time after the first was sent. The other one was cancelled.
+    /// This attempt received its response first. `after` is counted from the start of the first attempt. The other
+    /// attempt was cancelled.
     case won(Contender, after: Duration)
     /// Neither attempt received a good response.
     case lost

@@ -1,49 +1,46 @@
-/// Decides between the two attempts of a hedged request: a state machine without I/O or a clock.
+/// Decides between the two attempts of a hedged request. It is a state machine without I/O or a clock.
 struct HedgeRace {
-    /// The end of an attempt.
     enum Ending: Equatable {
-        /// A response that another attempt can't improve.
+        /// The attempt received a response that another attempt can't improve.
         case good
-        /// A response that another attempt may improve.
+        /// The attempt received a response that another attempt may improve.
         case poor
-        /// Without a response.
+        /// The attempt ended without a response.
         case failed
     }
 
     enum Action: Equatable {
-        /// This attempt has won; its outcome is the outcome of the request.
+        /// This attempt has won. Its outcome is the outcome of the request.
         case win(HedgeDecision.Contender)
         /// Cancel this attempt: its response is not needed.
         case cancel(HedgeDecision.Contender)
-        /// The request ends as this attempt did. No action follows.
+        /// End the request with the outcome of this attempt. No action follows.
         case settle(HedgeDecision.Contender)
     }
 
-    /// Whether a second attempt was started.
     private(set) var hasSecond = false
-    /// The attempt that received a good response first.
+    /// The attempt that first received a good response.
     private(set) var winner: HedgeDecision.Contender?
-    /// Whether the request has ended, or its caller waits no longer.
+    /// Whether the request has ended, or its caller no longer waits.
     private(set) var isOver = false
     private var endings: [HedgeDecision.Contender: Ending] = [:]
 
     /// Whether a second attempt would be useful.
     var mayStartSecond: Bool { !isOver && !hasSecond && winner == nil && endings.isEmpty }
 
-    /// Starts a second attempt; returns `false` if it would not be useful.
+    /// Records the start of a second attempt. Returns `false` if it would not be useful.
     mutating func startSecond() -> Bool {
         guard mayStartSecond else { return false }
         hasSecond = true
         return true
     }
 
-    /// Records that the head of an attempt's response was received.
+    /// Records that the status and header fields of an attempt's response were received.
     mutating func headReceived(to contender: HedgeDecision.Contender, isGood: Bool) -> [Action] {
         guard isGood, winner == nil, isInFlight(contender) else { return [] }
         return win(contender)
     }
 
-    /// Records that an attempt ended.
     mutating func ended(_ contender: HedgeDecision.Contender, as ending: Ending) -> [Action] {
         guard isInFlight(contender) else { return [] }
         endings[contender] = ending
@@ -57,14 +54,14 @@ struct HedgeRace {
             isOver = true
             return actions + [.settle(contender)]
         }
-        // A failure does not count as long as the other attempt may succeed.
+        // A failure does not count while the other attempt may still succeed.
         guard !isInFlight(contender.other) else { return [] }
         isOver = true
-        // A poor response is more useful to the caller than a failure without one.
+        // A poor response is more useful to the caller than a failure without a response.
         return [.settle(endings[.first] == .failed && endings[.second] == .poor ? .second : .first)]
     }
 
-    /// Records that the caller waits no longer.
+    /// Records that the caller no longer waits.
     mutating func abandon() -> [Action] {
         let inFlight = HedgeDecision.Contender.allCases.filter { isInFlight($0) && (winner == nil || winner == $0) }
         isOver = true

@@ -1,15 +1,15 @@
 public import HTTPTypes
 import Synchronization
 
-/// One of the two attempts of a hedged request. The request carries it, so that the transport can report to it and
-/// knows which attempt this is.
+/// One of the two attempts of a hedged request. The request carries it, so that the transport knows which attempt it
+/// sends and can report to it.
 package final class HedgedAttempt: Sendable {
     private struct State {
         var index: Int?
         var hasLost = false
     }
 
-    /// The first or the second attempt. The second should be sent to another address than the first.
+    /// Whether this is the first or the second attempt. The second should be sent to another address than the first.
     package let contender: HedgeDecision.Contender
     private let onHead: @Sendable (HTTPResponse.Status) -> Void
     /// Guards the index of the attempt's record, and whether the other attempt won.
@@ -20,10 +20,10 @@ package final class HedgedAttempt: Sendable {
         self.onHead = onHead
     }
 
-    /// Whether the attempt was cancelled because the other one received its response first.
+    /// Whether the attempt was cancelled because the other attempt received its response first.
     package var hasLost: Bool { state.withLock { $0.hasLost } }
 
-    /// The index of the attempt in the record of the call; `nil` before the attempt was passed to the transport.
+    /// The index of the attempt in the record of the call; `nil` until the attempt is passed to the transport.
     var index: Int? { state.withLock { $0.index } }
 
     func begin(as index: Int) { state.withLock { $0.index = index } }
@@ -34,17 +34,17 @@ package final class HedgedAttempt: Sendable {
 }
 
 extension Request {
-    /// The attempt of a hedged request that this is; `nil` for all other requests.
+    /// The hedged attempt that this request makes; `nil` if the request is not hedged.
     package internal(set) var hedgedAttempt: HedgedAttempt? {
         get { values[HedgedAttempt.self] }
         set { values[HedgedAttempt.self] = newValue }
     }
 
-    /// Reports that the head of the final response was received. Transports should call the function as soon as they
-    /// can; they may call it on any thread.
+    /// Reports that the status and header fields of the final response were received. Transports should call the
+    /// function as soon as possible, on any thread.
     ///
-    /// Until then, a hedged read counts as without a response; see ``HedgingPolicy``. If a transport does not call the
-    /// function, the head counts as received when the transport returns the response.
+    /// Until then, a hedged read counts as without a response; see ``HedgingPolicy``. If a transport never calls the
+    /// function, the response counts as received when the transport returns it.
     public func noteHead(_ status: HTTPResponse.Status) { hedgedAttempt?.headReceived(status) }
 }
 

@@ -1,7 +1,7 @@
 import HTTPTypes
 import Synchronization
 
-/// Sends one request and, if needed, a second attempt: performs the decisions of its ``HedgeRace``.
+/// Sends one request and, if needed, a second attempt. It performs the actions that its ``HedgeRace`` decides.
 final class HedgedRequest: Sendable {
     private typealias Outcome = Result<Response, NetworkError>
 
@@ -11,7 +11,7 @@ final class HedgedRequest: Sendable {
         var tasks: [HedgeDecision.Contender: Task<Void, Never>] = [:]
         var outcomes: [HedgeDecision.Contender: Outcome] = [:]
         var caller: CheckedContinuation<Outcome, Never>?
-        /// The reason why the caller left, if it left before it waited.
+        /// The error of a caller that left before it began to wait.
         var early: NetworkError?
         var timer: DeadlineTimer.Token?
     }
@@ -41,7 +41,7 @@ final class HedgedRequest: Sendable {
 
     /// Sends the request, a second time if needed, and returns the better response.
     ///
-    /// - Throws: The error of the first attempt if neither received a response; ``NetworkError/Kind/cancelled`` and
+    /// - Throws: The error of the first attempt if neither received a response; ``NetworkError/Kind/cancelled`` or
     ///   ``NetworkError/Kind/timedOut`` as soon as the call is cancelled or its deadline passes.
     func response() async throws(NetworkError) -> Response {
         let outcome = await flight.withDeadlineHandler {
@@ -74,7 +74,8 @@ final class HedgedRequest: Sendable {
 
     private func launch(_ contender: HedgeDecision.Contender) {
         let attempt = HedgedAttempt(contender) { [weak self] in self?.headReceived(to: contender, $0) }
-        // Before its task starts: the other attempt may win at once, and then notes the loss of this one.
+        // The attempt must be stored before its task starts. The other attempt may win at once, and then records that
+        // this one has lost.
         state.withLock { $0.attempts[contender] = attempt }
         var own = request
         own.hedgedAttempt = attempt
@@ -124,7 +125,8 @@ final class HedgedRequest: Sendable {
             case .failure: .failed
             }
         let actions = state.withLock { state in
-            // Storing a response retains its stream, which keeps its connection busy.
+            // A stored response retains its stream, which occupies a connection. Responses that are not needed are
+            // therefore not stored.
             if !state.race.isOver, state.race.winner != contender.other { state.outcomes[contender] = outcome }
             return state.race.ended(contender, as: ending)
         }
@@ -143,14 +145,14 @@ final class HedgedRequest: Sendable {
 
     private func noteWin(_ contender: HedgeDecision.Contender) {
         let time = flight.clock.now - start
-        // If the second one won, this is less than the first would have taken: a lower bound.
+        // If the second attempt won, the first would have taken longer. The time is then a lower bound.
         stage.hedges.note(time, of: subject)
         guard state.withLock({ $0.race.hasSecond }) else { return }
         flight.note(HedgeDecision.won(contender, after: time))
         state.withLock { $0.attempts[contender.other] }?.noteLoss()
     }
 
-    /// Cancels an attempt and closes its record: a transport that ignores cancellation can't delay that.
+    /// Cancels an attempt and closes its record at once, even if a transport ignores the cancellation.
     private func cancel(_ contender: HedgeDecision.Contender, because reason: String) {
         let (attempt, task) = state.withLock { ($0.attempts[contender], $0.tasks[contender]) }
         task?.cancel()
@@ -165,7 +167,7 @@ final class HedgedRequest: Sendable {
             }
             let isLost = state.race.hasSecond && state.race.winner == nil
             var outcome = state.outcomes[contender]
-            // The request counts as sent if either attempt reached the wire.
+            // The request counts as sent if either attempt was sent.
             if case .failure(var error) = outcome, case .failure(let other) = state.outcomes[contender.other] {
                 error.sending = error.sending.and(other.sending)
                 outcome = .failure(error)
@@ -179,7 +181,7 @@ final class HedgedRequest: Sendable {
         caller.resume(returning: outcome)
     }
 
-    /// Ends the caller's wait.
+    /// Ends the caller's wait with an error.
     private func leave(_ error: NetworkError) {
         let (actions, caller, timer) = state.withLock { state in
             defer {

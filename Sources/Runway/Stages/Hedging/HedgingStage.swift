@@ -1,12 +1,14 @@
 import HTTPTypes
 
-/// Sends a slow read a second time, if the ``HedgingPolicy`` of its endpoint and the budget of the host allow it, and
-/// returns the response that begins first.
+/// Sends a slow read a second time, and returns the response that begins first. The ``HedgingPolicy`` of the endpoint
+/// and the budget of the host must allow it.
 ///
-/// The stage is below all stages that send again, so that each attempt is hedged by itself, and above address and
-/// signature, so that the second attempt has a route and a nonce of its own. Hedged attempts run in tasks of their own
-/// and are abandoned at the deadline and when the call is cancelled. Bodies pass unchanged; a request whose body is a
-/// stream is never hedged, and a streamed response counts as received with its head.
+/// The stage comes after all stages that repeat requests, so that each attempt is hedged separately. It comes before
+/// routing and signing, so that the second attempt has its own route and nonce. Hedged attempts run in separate tasks,
+/// which are abandoned at the deadline and when the call is cancelled.
+///
+/// Bodies pass unchanged. A request with a streamed body is never hedged. A streamed response counts as received when
+/// its header fields arrive.
 struct HedgingStage: RequestStage {
     let hedges: HedgeControl
     let deadlines: DeadlineTimer
@@ -24,8 +26,7 @@ struct HedgingStage: RequestStage {
     }
 
     var step: FlightStep { .hedging }
-    /// `true`: a request that is not hedged only waits for `next`; one that may be hedged is abandoned in time,
-    /// whatever stage is below.
+    /// `true`: a request that is not hedged waits only for `next`, and one that may be hedged is abandoned in time.
     var endsInTime: Bool { true }
 
     func handles(_ request: Request, in flight: Flight) -> Bool { Self.mayHedge(request, in: flight) }
@@ -42,13 +43,13 @@ struct HedgingStage: RequestStage {
         return try await HedgedRequest(request, subject, after: delay, in: flight, next, of: self).response()
     }
 
-    /// Whether a request is a read that can be sent twice, and its endpoint allows that.
+    /// Returns whether a request may be hedged: it is a read that can be sent twice, and its endpoint allows hedging.
     private static func mayHedge(_ request: Request, in flight: Flight) -> Bool {
         guard flight.endpoint.hedging != .off, request.head.method == .get || request.head.method == .head else {
             return false
         }
         if case .stream = request.body { return false }
-        // Of two open WebSockets one would have to be closed, after the server has begun to use it.
+        // If two WebSockets were opened, one would have to be closed after the server has begun to use it.
         return request.webSocket == nil
     }
 }

@@ -1,8 +1,8 @@
-/// The times to the start of the last responses.
+/// The recent times from sending a request to the start of its response.
 struct LatencyWindow {
-    /// The most times that are stored.
+    /// The maximum number of recorded times.
     static let capacity = 64
-    /// The fewest times that a percentile needs.
+    /// The minimum number of times for computing a percentile.
     static let minimumCount = 16
 
     private var samples: [Duration] = []
@@ -17,7 +17,7 @@ struct LatencyWindow {
         }
     }
 
-    /// The time within which 95 of 100 responses began; `nil` while there are too few.
+    /// The time within which 95 of 100 responses began; `nil` while too few times are recorded.
     var percentile95: Duration? {
         guard samples.count >= Self.minimumCount else { return nil }
         return samples.sorted()[samples.count * 95 / 100]

@@ -1,8 +1,9 @@
 import HTTPTypes
 
-/// Asks the service for its verdict on every response, just above the wire; all stages above act on it.
+/// Asks the service for its verdict on every response, before any other stage sees the response.
 ///
-/// The service sees a whole body together with the head. A streamed body passes unread: the service judges by the head.
+/// The service receives a whole body together with the header fields. A streamed body passes unread, and the service
+/// judges by the header fields only.
 struct JudgingStage: RequestStage {
     var step: FlightStep { .judging }
     var endsInTime: Bool { true }
@@ -11,7 +12,7 @@ struct JudgingStage: RequestStage {
         to request: Request, in flight: Flight, next: RequestPipeline.Rest
     ) async throws(NetworkError) -> Response {
         var response = try await next.send(request, in: flight)
-        // An envelope of several responses is not the service's own; its items are judged one by one.
+        // A merged response has its own format, not the service's envelope. Its items are judged separately.
         let isUnread = flight.isEnvelope && response.head.status.kind == .successful
         response.judge(as: isUnread ? .fine : request.verdict(of: response, by: flight.service), in: flight)
         return response

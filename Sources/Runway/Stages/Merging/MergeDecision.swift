@@ -1,37 +1,36 @@
-/// A decision about merging a request, for the record.
+/// A decision about merging a request that the record shows.
 package enum MergeDecision: StageDecision, Equatable {
-    /// No other request was in flight: the request was sent at once and by itself.
+    /// No other request was in flight, so this one was sent at once, without waiting for others.
     case sentAtOnce
-    /// The request waited, and no other arrived to be merged with it.
+    /// The request waited, but no other request arrived to be merged with it.
     case waitedAlone
-    /// The request was sent in an envelope.
+    /// The request was merged with others into one request, the envelope.
     ///
     /// - Parameters:
-    ///   - position: Its position in the envelope, counted from 1.
+    ///   - position: The position of the request in the envelope, counted from 1.
     ///   - count: The number of requests in the envelope.
-    ///   - flight: The flight that carried the envelope; the request on the wire is on its record.
+    ///   - flight: The flight that sent the envelope. Its record contains the attempt.
     case carried(position: Int, count: Int, by: FlightID)
-    /// The request was not merged.
     case notMerged(Reason)
-    /// The server did not accept the envelope; its requests are sent one by one.
+    /// The server did not accept the envelope, so its requests are sent separately.
     ///
-    /// - Parameter status: The status of its response.
+    /// - Parameter status: The status of the server's response.
     case notAccepted(status: Int)
-    /// This flight belongs to no call: it carries the requests of these calls.
+    /// This flight is not a call of the app. It sends the merged requests of these calls.
     case carries([FlightID])
-    /// The number of items in the response that match no request of the envelope; they are ignored.
+    /// The merged response contains this number of items that match no request. They are ignored.
     case unknownItems(Int)
 
-    /// The reason why a request was not merged although its service merges.
+    /// The reason why a request was not merged although its service merges requests.
     package enum Reason: Sendable, Hashable {
-        /// The request's endpoint does not merge.
+        /// The request's endpoint does not allow merging.
         case endpoint
-        /// The request is not allowed in an envelope: it is a stream, is too large, goes to another origin, or has a
-        /// method that concerns the connection.
+        /// The request can't be merged: it is a stream, is too large, goes to another origin, or has a method that
+        /// concerns the connection.
         case unsuited
-        /// The origin uses HTTP/2.
+        /// The origin uses HTTP/2, and the policy does not merge over HTTP/2.
         case http2
-        /// The server has responded before that it has no route for envelopes.
+        /// An earlier response of the server showed that it has no route for merged requests.
         case noRoute
     }
 

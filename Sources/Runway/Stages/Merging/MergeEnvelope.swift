@@ -1,18 +1,19 @@
 import HTTPTypes
 import RunwayFormats
 
-/// Several requests as one: `{"requests":[{"id","method","path","headers","body"}]}`, of type `application/json`.
+/// Several requests merged into one: `{"requests":[{"id","method","path","headers","body"}]}` with the type
+/// `application/json`.
 ///
 /// An item's `id` is its position, counted from 1. A body that is not UTF-8 is sent as Base64 in `bodyBase64` instead.
 struct MergeEnvelope {
-    /// The request that is sent.
     let request: Request
 
     /// Creates the envelope of requests with the same route.
     ///
     /// - Parameters:
     ///   - items: The requests; at least one.
-    ///   - commonHeaders: The fields of every call of the service, so that a gateway in front of its server finds them.
+    ///   - commonHeaders: The header fields of every call of the service. A gateway in front of the server may need
+    ///     them.
     init(of items: [MergeItem], commonHeaders: [String: String]) {
         let first = items[0]
         var fields = HTTPFields()
@@ -22,7 +23,8 @@ struct MergeEnvelope {
         }
         fields[.contentType] = "application/json"
         fields[.accept] = "application/json"
-        // If all have the same token, a server that requires one at every route finds it at this one, too.
+        // If all requests have the same token, the envelope also carries it, because the server may require a token at
+        // every route.
         let tokens = Set(items.map { $0.request.head.headerFields[.authorization] })
         if tokens.count == 1, let token = tokens.first { fields[.authorization] = token }
         let head = HTTPRequest(
@@ -33,8 +35,8 @@ struct MergeEnvelope {
             delivery: .whole(maximumByteCount: Self.maximumResponseByteCount(of: items)))
     }
 
-    /// Returns the size of the largest response that is read: the sum of the sizes that the calls accept, within the
-    /// policy's limit, doubled for the overhead of JSON and Base64, and space for header fields.
+    /// Returns the maximum size of the merged response. It is the sum of the sizes that the calls accept, within the
+    /// policy's limit, doubled for the overhead of JSON and Base64. Space for header fields is added.
     private static func maximumResponseByteCount(of items: [MergeItem]) -> Int {
         let bound = min(max(0, items[0].policy.maximumResponseByteCount), 32 << 20)
         let sum = items.reduce(0) { min(bound, $0 + min(bound, max(0, $1.maximumResponseByteCount))) }
@@ -54,8 +56,8 @@ struct MergeEnvelope {
 }
 
 extension HTTPField.Name {
-    /// Whether the field has no meaning inside an envelope: it names the host or the length, which only the envelope
-    /// has, or asks for a content coding, which only the envelope as a whole may have.
+    /// Whether the field is left out of a merged request. Host and length belong to the envelope, and content codings
+    /// apply only to the whole envelope.
     fileprivate var isLeftOut: Bool {
         switch canonicalName {
         case "host", "content-length", "accept-encoding", "expect": true

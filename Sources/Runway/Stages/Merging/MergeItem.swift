@@ -5,13 +5,13 @@ import Synchronization
 final class MergeItem: Sendable {
     /// The outcome of a request in the merger.
     enum Outcome: Sendable {
-        /// The request is sent by itself, in its own task; the dispatch ends with it.
+        /// The request must be sent separately by its own task. If it has a dispatch, the dispatch ends with the
+        /// request.
         case alone(MergeQueue.DispatchID?, MergeDecision)
-        /// The request has a response of its own, which the service has not judged yet.
+        /// The request received its response, which the service has not judged yet.
         case responded(Response)
-        /// The envelope was refused: this is the response to it, judged by the service.
+        /// The envelope was refused with this response, which the service has judged.
         case refused(Response)
-        /// The request failed without a response.
         case failed(NetworkError)
     }
 
@@ -26,16 +26,16 @@ final class MergeItem: Sendable {
     let request: Request
     let flight: Flight
     let next: RequestPipeline.Rest
-    /// The size of the request by which the policy counts it.
+    /// The size of the request in bytes, as the policy counts it.
     let byteCount: Int
-    /// The largest response that the call accepts.
+    /// The maximum size of the response that the call accepts, in bytes.
     let maximumResponseByteCount: Int
-    /// The index of the attempt on the flight's record, counted from 0, if the request is sent by itself.
+    /// The index that the attempt has in the flight's record if the request is sent separately, counted from 0.
     private let attempt: Int
     /// Guards the outcome, and the continuation that waits for it.
     private let state = Mutex(State())
 
-    /// Creates an item; returns `nil` if the request is not allowed in an envelope.
+    /// Creates an item, or returns `nil` if the request can't be merged.
     init?(
         _ request: Request, _ id: MergeQueue.RequestID, in flight: Flight, under policy: MergePolicy,
         next: RequestPipeline.Rest
@@ -60,16 +60,15 @@ final class MergeItem: Sendable {
         lane = MergeLane(session: flight.session, route: route)
     }
 
-    /// The methods that have the same meaning in an envelope as on the wire.
+    /// The methods that have the same meaning in a merged request as in a separate one.
     private static let methods: Set<HTTPRequest.Method> = [.get, .head, .post, .put, .patch, .delete, .options]
 
-    /// The version of HTTP over which the request is sent by itself; `nil` while it is not known.
+    /// The HTTP version of the separately sent request; `nil` while it is unknown.
     var httpVersion: String? { flight.recorder.httpVersion(ofAttempt: attempt) }
 
-    /// The outcome, if there is one already.
+    /// The outcome; `nil` while the request has none.
     var settledOutcome: Outcome? { state.withLock { $0.outcome } }
 
-    /// Waits for the outcome.
     func outcome() async -> Outcome {
         await withCheckedContinuation { continuation in
             let outcome = state.withLock { state in
@@ -97,8 +96,8 @@ final class MergeItem: Sendable {
 }
 
 extension MergeRoute {
-    /// The route of a request when it is merged; `nil` if it is for another origin than its service's, or for the route
-    /// itself.
+    /// Returns the route for merging a request. Returns `nil` if the request is for another origin than its service's,
+    /// or for the merging route itself.
     init?(of request: Request, in flight: Flight, under policy: MergePolicy) {
         guard let baseURL = try? flight.configuration.baseURL.get(), baseURL.contains(request.head),
             let path = request.head.path
@@ -110,7 +109,7 @@ extension MergeRoute {
 }
 
 extension Request {
-    /// The size of a body that can be merged; `nil` for a stream.
+    /// The size of a body that can be merged, in bytes; `nil` for a stream.
     fileprivate var mergeableBodyByteCount: Int? {
         if case .stream = body { nil } else { body.byteCount }
     }

@@ -1,22 +1,24 @@
 import HTTPTypes
 
-/// The destination of a service's merged requests. The abilities of its server are recorded for each route.
+/// The route at which a service's server accepts merged requests. The known facts about the server are recorded for
+/// each route.
 struct MergeRoute: Hashable, Sendable {
     let origin: Origin
     let environment: ServiceEnvironment
-    /// The path of the route, from the root of the origin.
+    /// The absolute path of the route at the origin.
     let path: String
 }
 
-/// The values that have to be equal for two requests to be merged.
+/// The values that two requests must have in common to be merged.
 struct MergeLane: Hashable, Sendable {
-    /// The session of the account, so that calls before and after a sign-out never share an envelope.
+    /// The session of the account. It prevents calls before and after a sign-out from sharing an envelope.
     let session: AccountSession
     let route: MergeRoute
 }
 
 extension Flight {
-    /// Creates a flight that carries the requests of these calls, until the last of them has ended.
+    /// Creates a flight that sends the merged requests of these calls. It ends when the last of the calls has ended, at
+    /// the latest.
     func makeEnvelopeFlight(for flights: [Flight]) -> Flight {
         func endpoint<Service: APIService>(_ service: Service.Type) -> any Endpoint.Type {
             MergedRequests<Service>.self
@@ -31,16 +33,15 @@ extension Flight {
         return flight
     }
 
-    /// Whether the flight is not a call of the app, but an envelope with the requests of several calls.
+    /// Whether the flight is not a call of the app, but sends the merged requests of several calls.
     var isEnvelope: Bool { traits[IsEnvelope.self] }
 }
 
-/// Whether a flight carries the requests of several calls.
 private enum IsEnvelope: StageValueKey {
     static var defaultValue: Bool { false }
 }
 
-/// The endpoint of a flight that carries the requests of several calls.
+/// The endpoint of a flight that sends the merged requests of several calls.
 struct MergedRequests<Service: APIService>: Endpoint {
     static var service: Service.Type { Service.self }
     static var name: String { "merged requests" }

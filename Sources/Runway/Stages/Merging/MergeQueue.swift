@@ -1,22 +1,23 @@
-/// Decides which requests of one lane wait, which are sent together, and when: a state machine without requests, clock
-/// or tasks.
+/// Decides which requests of one lane wait, and which are sent together and when. It is a state machine without
+/// requests, clock or tasks.
 ///
-/// If nothing is in flight, a request is sent at once. Otherwise it waits until a dispatch has ended, until its longest
-/// wait has passed, or until the maximum number for one envelope waits. A dispatch that carried several requests, or
-/// for which others wait, is followed by a settling time in which its callers may make further requests; the settling
-/// time ends early when as many have arrived as the dispatch carried.
+/// If nothing is in flight, a request is sent at once. Otherwise it waits until a dispatch ends, until the policy's
+/// maximum wait has passed, or until enough requests wait to fill an envelope.
+///
+/// A *dispatch* is one or more requests that are sent together. If a dispatch contained several requests, or if others
+/// wait for its end, a settling time follows. In that time the callers may make further requests. The settling time
+/// ends early when as many requests have arrived as the dispatch contained.
 struct MergeQueue: Sendable {
-    /// Identifies one request.
     struct RequestID: Hashable, Sendable {
         let number: UInt64
     }
 
-    /// Identifies one dispatch, by the first request in it.
+    /// Identifies a dispatch by its first request.
     struct DispatchID: Hashable, Sendable {
         let first: RequestID
     }
 
-    /// An action of the queue.
+    /// An action that the queue requires.
     enum Action: Equatable, Sendable {
         /// Send these requests now, in one dispatch.
         case leave([RequestID], as: DispatchID)
@@ -36,10 +37,9 @@ struct MergeQueue: Sendable {
     private let settlingTime: Duration
 
     private var waiting: [Waiting] = []
-    /// The dispatches in flight, and how many requests each has.
+    /// The number of requests of each dispatch in flight.
     private var inFlight: [DispatchID: Int] = [:]
-    /// The time at which the settling time of a dispatch ends, and the number of requests of its callers that may
-    /// arrive until then.
+    /// The end of the current settling time, and the number of requests that are expected until then.
     private var settling: (end: Duration, awaited: Int)?
 
     init(_ policy: MergePolicy) {
@@ -49,13 +49,11 @@ struct MergeQueue: Sendable {
         settlingTime = min(max(.zero, policy.settling), wait)
     }
 
-    /// Whether the next request is sent at once.
+    /// Whether the next request can be sent at once.
     var isIdle: Bool { waiting.isEmpty && inFlight.isEmpty && settling == nil }
 
-    /// The number of waiting requests.
     var waitingCount: Int { waiting.count }
 
-    /// Adds a request.
     mutating func arrive(_ id: RequestID, byteCount: Int, at now: Duration) -> [Action] {
         if isIdle { return [dispatch([id])] }
         var actions: [Action] = []
@@ -66,24 +64,24 @@ struct MergeQueue: Sendable {
         return actions + nextWake()
     }
 
-    /// Removes a request; returns whether it waited here.
+    /// Removes a request. Returns whether it was waiting.
     mutating func cancel(_ id: RequestID) -> Bool {
         guard let index = waiting.firstIndex(where: { $0.id == id }) else { return false }
         waiting.remove(at: index)
         return true
     }
 
-    /// Records that a dispatch has ended, however it ended. One that is not in flight changes nothing.
+    /// Records the end of a dispatch, whatever its outcome. Does nothing if the dispatch is not in flight.
     mutating func complete(_ dispatch: DispatchID, at now: Duration) -> [Action] {
         guard let count = inFlight.removeValue(forKey: dispatch) else { return [] }
-        // A request that was sent by itself while no other waited does not suggest that others will arrive.
+        // The dispatch was a single request, and no other request waited. So no further requests are expected.
         if waiting.isEmpty, count < 2 { return [] }
         guard settlingTime > .zero else { return dispatchWaiting() }
         settling = (settling?.end ?? now + settlingTime, (settling?.awaited ?? 0) + count)
         return nextWake()
     }
 
-    /// Checks the time.
+    /// Returns the actions that are due at this time.
     mutating func wake(at now: Duration) -> [Action] {
         let hasSettled = settling.map { $0.end <= now } ?? false
         let hasWaited = waiting.first.map { $0.arrival + wait <= now } ?? false
@@ -91,7 +89,7 @@ struct MergeQueue: Sendable {
         return hasSettled || hasWaited ? dispatchWaiting() : nextWake()
     }
 
-    /// Sends all waiting requests, each by itself.
+    /// Sends all waiting requests separately.
     mutating func release() -> [Action] {
         let ids = waiting.map(\.id)
         waiting = []

@@ -2,15 +2,14 @@ import HTTPTypes
 import RunwayFormats
 import RunwayJSON
 
-/// Parses the response to an envelope: `{"responses":[{"id","status","headers","body"}]}`.
+/// Parses the response to merged requests: `{"responses":[{"id","status","headers","body"}]}`.
 ///
-/// The order of the items has no meaning. A request without an item, with two items, or with an item that is malformed
-/// or too large fails as ``NetworkError/Kind/invalidResponse``; the others are not affected. Items that match no
-/// request of the envelope are counted and ignored.
+/// The order of the items has no meaning. The call of a request fails as ``NetworkError/Kind/invalidResponse`` if it
+/// has no item or two items, or if its item is malformed or too large. Other requests are not affected. Items that
+/// match no request are counted and ignored.
 struct MergeResponse {
-    /// The response to every request, in the order of the envelope.
+    /// The response to each request, in the order of the requests.
     let results: [Result<Response, NetworkError>]
-    /// The number of items that match no request.
     let unknownCount: Int
 
     private static let limits = JSONLimits(
@@ -21,9 +20,9 @@ struct MergeResponse {
     ///
     /// - Parameters:
     ///   - bytes: The body of the response.
-    ///   - head: The head of the response; its date applies to every item without one.
-    ///   - bounds: The largest response that each request's caller accepts, in bytes.
-    /// - Throws: ``NetworkError/Kind/invalidResponse`` if the body is not an envelope.
+    ///   - head: The status and header fields of the response. Its `Date` applies to every item without one.
+    ///   - bounds: The maximum response size that each request's caller accepts, in bytes.
+    /// - Throws: ``NetworkError/Kind/invalidResponse`` if the body is not such a JSON object.
     init(_ bytes: [UInt8], head: HTTPResponse, within bounds: [Int]) throws(NetworkError) {
         let root: JSONValue
         do {
@@ -43,7 +42,7 @@ struct MergeResponse {
                 unknownCount += 1
                 continue
             }
-            // Two items with one id are enough to reject the response.
+            // Two items with the same id suffice to reject the response.
             if found[number - 1].count < 2 { found[number - 1].append(element) }
         }
         self.unknownCount = unknownCount
@@ -68,7 +67,7 @@ struct MergeResponse {
 }
 
 extension Response {
-    /// Reads the response to one request from its item.
+    /// Creates the response to one request from its item.
     ///
     /// - Throws: ``NetworkError/Kind/invalidResponse``.
     fileprivate init(

@@ -2,9 +2,9 @@ import HTTPTypes
 import ServiceContextModule
 
 extension Merger {
-    /// Sends the requests of one dispatch in an envelope, and passes every call its response.
+    /// Sends the requests of one dispatch in an envelope, and passes each call its response.
     func sendEnvelope(_ dispatch: MergeQueue.DispatchID, of key: MergeLane) async {
-        // A call that has left by now is not in the envelope.
+        // A call that has left in the meantime is not part of the envelope.
         let items = takeItems(dispatch, of: key)
         guard let first = items.first else { return }
         await ServiceContext.$current.withValue(first.flight.recorder.traceContext) {
@@ -15,18 +15,17 @@ extension Merger {
                 item.flight.note(MergeDecision.carried(position: index + 1, count: items.count, by: flight.id))
             }
             let result = await EnvelopeResult(of: items, in: flight)
-            // The dispatch ends before its calls continue: their next requests arrive in its settling time.
+            // The dispatch must end before its calls continue, so that their next requests arrive in its settling time.
             complete(dispatch, of: key, over: flight.recorder.httpVersion(ofAttempt: 0), taken: !result.routeIsMissing)
             for (item, outcome) in zip(items, result.outcomes) { item.settle(outcome) }
         }
     }
 }
 
-/// The outcome of an envelope, and of every request in it.
 private struct EnvelopeResult {
-    /// The outcome of every call, in the order of the envelope.
+    /// The outcome of each call, in the order of the requests.
     let outcomes: [MergeItem.Outcome]
-    /// Whether the server has no such route.
+    /// Whether the server has no route for merged requests.
     var routeIsMissing = false
 
     /// Sends the envelope, and closes its record.
@@ -66,7 +65,7 @@ private struct EnvelopeResult {
             merged = try MergeResponse(
                 rawData.bytes, head: response.head, within: items.map(\.maximumResponseByteCount))
         } catch {
-            // A response that is not an envelope may be one that the service sends for any request, such as a demand to log in.
+            // The server may have sent an ordinary response instead, such as a demand to log in.
             var refused = response
             refused.verdict = envelope.verdict(of: response, by: flight.service)
             guard let refusal = refused.refusal, refusal.kind != .invalidResponse else { throw error }
@@ -79,7 +78,7 @@ private struct EnvelopeResult {
         return merged.results.map { result in
             switch result {
             case .success(var item):
-                // It has the age of the response that contained it.
+                // The item has the age of the response that contained it.
                 item.attempt = response.attempt
                 item.cookieVersion = response.cookieVersion
                 return .responded(item)
@@ -90,11 +89,11 @@ private struct EnvelopeResult {
 }
 
 extension Response {
-    /// Returns this response, which refuses an envelope, as the response to every request in it. No cache may store it
-    /// as theirs.
+    /// Converts this response, which refuses an envelope, into the response to each of its requests. No cache may store
+    /// it for them.
     ///
-    /// - Throws: The refusal, if it concerns another request than the envelope. It is no evidence about the requests in
-    ///   the envelope, which may have had their effect.
+    /// - Throws: The refusal, if it concerns another request than the envelope, after a redirect. It then says nothing
+    ///   about the merged requests, which may have had their effect.
     fileprivate func shared(
         refusing envelope: Request, by refusal: NetworkError
     ) throws(NetworkError) -> Response {
@@ -109,9 +108,9 @@ extension Response {
 }
 
 extension HTTPResponse.Status {
-    /// `true` if a server that responds with this status has no route for envelopes, and `false` if it refuses only
-    /// this envelope: in both cases the requests in the envelope may be sent individually. `nil` if the server may have
-    /// executed them.
+    /// `true` if the status means that the server has no route for merged requests; `false` if the server refuses only
+    /// this envelope. In both cases the requests may be sent separately. `nil` if the server may have executed the
+    /// requests.
     fileprivate var refusesEnvelope: Bool? {
         switch code {
         case 404, 405, 501: true

@@ -1,28 +1,27 @@
 extension Merger {
-    /// The known facts about a route's server.
+    /// The known facts about the server of a route.
     struct Knowledge {
         var isMissing = false
         var speaksHTTP2 = false
     }
 
-    /// Requests that were sent together.
+    /// Requests that are in flight together.
     struct Batch {
         /// The requests whose calls still wait.
         var items: [MergeItem]
         var task: Task<Void, Never>?
         var envelopeFlight: Flight?
 
-        /// The version of HTTP over which the requests are sent; `nil` while it is not known.
+        /// The HTTP version of the envelope; `nil` while it is unknown.
         var httpVersion: String? { envelopeFlight?.recorder.httpVersion(ofAttempt: 0) }
     }
 
     struct Lane {
         var queue: MergeQueue
-        /// The waiting requests.
         var items: [MergeQueue.RequestID: MergeItem] = [:]
-        /// The requests in flight by themselves.
+        /// The requests in flight that were sent separately.
         var lone: [MergeQueue.DispatchID: MergeItem] = [:]
-        /// The requests in flight together.
+        /// The requests in flight that were sent together.
         var batches: [MergeQueue.DispatchID: Batch] = [:]
         var nextWake: Duration?
     }
@@ -42,29 +41,29 @@ extension Merger {
 }
 
 extension Merger.State {
-    /// Returns the reason why requests of a route are not merged; `nil` if they are.
+    /// Returns the reason why requests of a route are not merged, or `nil` if they are.
     mutating func reasonNotToMerge(_ route: MergeRoute, _ policy: MergePolicy) -> MergeDecision.Reason? {
         guard let known = routes.value(for: route) else { return nil }
         if known.isMissing { return .noRoute }
         return known.speaksHTTP2 && !policy.mergesOverHTTP2 ? .http2 : nil
     }
 
-    /// Learns from a request in flight that the origin uses HTTP/2: the transport knows it before there is a response.
-    /// Waiting requests of the route are then sent individually, unless the policy merges over HTTP/2, too.
+    /// Checks whether a request in flight uses HTTP/2, which is known before the response. If so, waiting requests of
+    /// the route are sent separately, unless the policy also merges over HTTP/2.
     mutating func learn(from key: MergeLane, _ operations: inout [Merger.Operation]) {
         guard lanes[key]?.speaksHTTP2 == true else { return }
         learn(key.route) { $0.speaksHTTP2 = true }
         release(key, &operations)
     }
 
-    /// Changes the known facts about a route's server.
+    /// Changes the known facts about the server of a route.
     mutating func learn(_ route: MergeRoute, _ change: (inout Merger.Knowledge) -> Void) {
         var known = routes.value(for: route) ?? Merger.Knowledge()
         change(&known)
         routes.insert(known, for: route, byteCount: 0)
     }
 
-    /// Changes a lane, which is created if needed, and removed when it is empty.
+    /// Changes a lane. Creates it if needed, and removes it when it is empty.
     mutating func update(
         _ key: MergeLane, making make: (() -> MergeQueue)? = nil, _ change: (inout Merger.Lane) -> Void
     ) {
@@ -73,7 +72,7 @@ extension Merger.State {
         if !lane.queue.isIdle || !lane.batches.isEmpty { lanes[key] = lane }
     }
 
-    /// Sends all waiting requests of a route individually, if it turned out not to merge.
+    /// If it is now known that requests of a route must not be merged, sends the waiting ones separately.
     mutating func release(_ key: MergeLane, _ operations: inout [Merger.Operation]) {
         for other in lanes.keys where other.route == key.route {
             guard let policy = lanes[other]?.items.values.first?.policy,
@@ -93,7 +92,7 @@ extension Merger.Lane {
             || batches.values.contains { $0.httpVersion?.isMultiplexed == true }
     }
 
-    /// Turns the queue's actions into operations.
+    /// Converts the queue's actions into operations.
     mutating func perform(
         _ actions: [MergeQueue.Action], in key: MergeLane, arriving: MergeQueue.RequestID? = nil,
         because decision: MergeDecision = .waitedAlone, _ operations: inout [Merger.Operation]
@@ -120,6 +119,6 @@ extension Merger.Lane {
 }
 
 extension String {
-    /// Whether this version of HTTP sends any number of requests over one connection.
+    /// Whether this HTTP version sends concurrent requests over one connection.
     var isMultiplexed: Bool { hasPrefix("HTTP/2") || hasPrefix("HTTP/3") }
 }

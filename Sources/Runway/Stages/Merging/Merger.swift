@@ -1,17 +1,18 @@
 import Synchronization
 
-/// Holds the requests of a layer that wait to be merged, and the known facts about the routes that accept them.
+/// Holds the requests of a layer that wait to be merged, and the known facts about the routes for merged requests.
 ///
-/// It performs the decisions of each lane's ``MergeQueue``. A lane exists while one of its requests waits or is in
-/// flight, so that there are never more lanes than calls. Facts are stored for the ``maximumRoutes`` routes used last.
+/// It performs the actions that each lane's ``MergeQueue`` decides. A lane exists while one of its requests waits or is
+/// in flight, so there are never more lanes than calls. Facts are stored for the ``maximumRoutes`` most recently used
+/// routes.
 final class Merger: Sendable {
-    /// The most routes whose servers' behaviour is stored.
+    /// The maximum number of routes with known facts.
     static let maximumRoutes = 64
 
     private let clock: LayerClock
     private let timer: DeadlineTimer
     private let requestCount = Atomic<UInt64>(0)
-    /// Guards the lanes and the known facts about the routes.
+    /// Guards the lanes, and the known facts about the routes.
     private let state = Mutex(State())
 
     init(clock: LayerClock, timer: DeadlineTimer) {
@@ -19,20 +20,17 @@ final class Merger: Sendable {
         self.timer = timer
     }
 
-    /// The number of waiting requests.
     var waitingCount: Int { state.withLock { $0.lanes.values.reduce(0) { $0 + $1.queue.waitingCount } } }
 
-    /// The number of lanes with a request that waits or is in flight.
     var laneCount: Int { state.withLock { $0.lanes.count } }
 
-    /// The number of routes about which facts are known.
     var knownRouteCount: Int { state.withLock { $0.routes.count } }
 
     func makeID() -> MergeQueue.RequestID {
         MergeQueue.RequestID(number: requestCount.wrappingAdd(1, ordering: .relaxed).newValue)
     }
 
-    /// Adds a request. Its outcome is set at once if it is sent by itself, and otherwise when it is known.
+    /// Adds a request. If the request can be sent separately, its outcome is set at once; otherwise it is set later.
     func arrive(_ item: MergeItem) {
         change { state, operations in
             state.learn(from: item.lane, &operations)
@@ -48,8 +46,8 @@ final class Merger: Sendable {
         }
     }
 
-    /// Removes a request that waits or is in flight with others. Removing the last one of a dispatch cancels the
-    /// dispatch.
+    /// Removes a request that waits or is in flight with others. When the last request of a dispatch is removed, the
+    /// dispatch is cancelled.
     func leave(_ item: MergeItem, failing error: NetworkError) {
         change { state, operations in
             state.update(item.lane) { lane in
@@ -71,13 +69,14 @@ final class Merger: Sendable {
         item.settle(.failed(error))
     }
 
-    /// Records that a dispatch has ended, and the version of HTTP over which it was sent, if it is known.
+    /// Records the end of a dispatch, and its HTTP version if that is known.
     func complete(_ dispatch: MergeQueue.DispatchID?, of key: MergeLane, over httpVersion: String?, taken: Bool = true)
     {
         change { state, operations in
             if let httpVersion { state.learn(key.route) { $0.speaksHTTP2 = httpVersion.isMultiplexed } }
             if !taken { state.learn(key.route) { $0.isMissing = true } }
-            // Learned facts are applied to the waiting requests before the end of the dispatch sends them.
+            // The new facts must be applied to the waiting requests before the end of the dispatch, which may send
+            // them.
             state.release(key, &operations)
             state.update(key) { lane in
                 guard let dispatch else { return }
@@ -98,7 +97,7 @@ final class Merger: Sendable {
         }
     }
 
-    /// Returns the requests of a dispatch whose calls still wait. If only one is left, it is sent by itself.
+    /// Returns the requests of a dispatch whose calls still wait. If only one is left, it is sent separately.
     func takeItems(_ dispatch: MergeQueue.DispatchID, of key: MergeLane) -> [MergeItem] {
         var items: [MergeItem] = []
         change { state, operations in
@@ -113,7 +112,7 @@ final class Merger: Sendable {
         return items.count > 1 ? items : []
     }
 
-    /// Sets the flight that carries a batch; returns whether any call still waits for it.
+    /// Sets the flight of a batch. Returns whether any call still waits for the batch.
     func setEnvelopeFlight(_ envelopeFlight: Flight, of dispatch: MergeQueue.DispatchID, in key: MergeLane) -> Bool {
         state.withLock { state in
             state.lanes[key]?.batches[dispatch]?.envelopeFlight = envelopeFlight
@@ -121,7 +120,7 @@ final class Merger: Sendable {
         }
     }
 
-    /// Changes the state, and then performs the operations that need no lock.
+    /// Changes the state under the lock, and then performs the operations without it.
     private func change(_ body: (inout State, inout [Operation]) -> Void) {
         let operations = state.withLock { state in
             var operations: [Operation] = []
@@ -131,8 +130,7 @@ final class Merger: Sendable {
         for operation in operations {
             switch operation {
             case .sendAlone(let item, let dispatch, let decision):
-                // A call that has left meanwhile is not sent, so that nothing else would record the end of its
-                // dispatch.
+                // The call has left, so its request is not sent. The end of its dispatch must be recorded here.
                 if !item.settle(.alone(dispatch, decision)), let dispatch {
                     complete(dispatch, of: item.lane, over: nil)
                 }

@@ -1,16 +1,16 @@
-/// Merges several requests of a service into one, if the service allows it; see ``MergePolicy``.
+/// Merges several requests of a service into one, the envelope, if the service allows it; see ``MergePolicy``.
 ///
-/// A request in an envelope has the same as a request that is sent by itself: its deadline, its cancellation, its
-/// record, the service's judgement, redirects. The stage is below retrying and authorizing, so that a failed request is
-/// retried by itself, and above redirecting and signing, so that the envelope is signed as it is sent. Only whole
-/// bodies are merged, in both directions; streams pass unchanged.
+/// A merged request behaves like a separate one: it has its own deadline, cancellation, record, verdict and redirects.
+/// The stage comes after retrying and authorizing, so that a failed request is retried separately. It comes before
+/// redirecting and signing, so that the envelope is signed as sent. Only whole bodies are merged, in requests and
+/// responses; streams pass unchanged.
 struct MergingStage: RequestStage {
     private let merger: Merger
 
     init(_ merger: Merger) { self.merger = merger }
 
     var step: FlightStep { .merging }
-    /// A waiting request is removed at its deadline and when its task is cancelled.
+    /// `true`: a waiting request is removed at its deadline and when its task is cancelled.
     var endsInTime: Bool { true }
 
     func handles(_ request: Request, in flight: Flight) -> Bool { flight.mergePolicy != nil }
@@ -38,7 +38,7 @@ struct MergingStage: RequestStage {
         }
     }
 
-    /// Waits until the request may be sent by itself, has a response, or is cancelled.
+    /// Waits until the request may be sent separately, has a response, or is cancelled.
     private func outcome(of item: MergeItem) async -> MergeItem.Outcome {
         merger.arrive(item)
         if let outcome = item.settledOutcome { return outcome }
@@ -63,13 +63,14 @@ struct MergingStage: RequestStage {
         return try await item.next.send(item.request, in: item.flight)
     }
 
-    /// Processes a response from an envelope like the stages below process a response from the network.
+    /// Processes a response from an envelope in the same way as later stages process a response of the transport.
     private func accept(_ received: Response, to item: MergeItem) async throws(NetworkError) -> Response {
         var response = received
         let flight = item.flight
         response.judge(as: item.request.verdict(of: response, by: flight.service), in: flight)
-        // The redirecting stage, which is below, has not seen it. It is found by its step: if no stage below has that step, since the
-        // app has removed or replaced it, no redirect is followed (`RequestStage.step`).
+        // The redirecting stage comes later and has not seen this response, so the redirect is followed here. If the
+        // app removed or replaced that stage, no later stage has its step, and the redirect is not followed
+        // (`RequestStage.step`).
         guard response.verdict == .redirected, let next = item.next.below(.redirecting) else { return response }
         try await next.follow(&response, to: item.request, in: flight)
         return response

@@ -1,9 +1,9 @@
 import Synchronization
 
-/// Makes calls with a common subject follow one another, so that a call that fails and is stored is not overtaken by a
-/// later call.
+/// Makes calls with a common subject wait for one another. If a call fails and is stored, no later call of its subject
+/// can overtake it.
 final class ChangesInFlight: Sendable {
-    /// A subject of a call: calls with a common subject follow one another.
+    /// A subject of a call. Calls with a common subject are sent one after the other.
     struct Subject: Hashable, Sendable {
         let service: ObjectIdentifier
         let account: String?
@@ -23,9 +23,8 @@ final class ChangesInFlight: Sendable {
     /// The number of calls that are in flight or wait.
     var count: Int { entries.withLock { $0.count } }
 
-    /// Enters a call, and waits until all earlier calls with a common subject have left.
-    ///
-    /// A call whose wait ends in another way has left.
+    /// Enters a call, and waits until all earlier calls with a common subject have left. If the wait ends for another
+    /// reason, the call also leaves.
     func enter(_ flight: Flight, _ subjects: Set<Subject>) async -> WaitEnd {
         if subjects.isEmpty { return .granted }
         let id = flight.id
@@ -50,13 +49,12 @@ final class ChangesInFlight: Sendable {
         }
     }
 
-    /// Removes a call that has ended.
     func leave(_ flight: FlightID) {
         entries.withLock { $0.removeAll { $0.flight == flight } }
         admit()
     }
 
-    /// Resumes the calls that no earlier call blocks any more.
+    /// Resumes the calls that are no longer blocked by an earlier call.
     private func admit() {
         let admitted = entries.withLock { entries in
             var admitted: [CheckedContinuation<WaitEnd, Never>] = []

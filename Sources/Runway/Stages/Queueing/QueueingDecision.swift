@@ -1,14 +1,13 @@
 package import struct Foundation.UUID
 
-/// A decision of the stage of the offline queue, for the record.
+/// A decision of the offline queue's stage that the record shows.
 package enum QueueingDecision: StageDecision, Equatable {
-    /// The reason why a change is stored instead of being sent, or after it was sent.
+    /// The reason why a change is stored, before or after it was sent.
     package enum Cause: Sendable, Equatable, CustomStringConvertible {
         /// Earlier changes of the account wait, and this change must not overtake them.
         case others
-        /// The call failed for this reason.
         case failed(NetworkError.Kind)
-        /// The server responded with this status, which does not show that it refused the change for ever.
+        /// The server responded with this status, which does not mean that it refused the change permanently.
         case status(Int)
 
         package var description: String {
@@ -20,17 +19,16 @@ package enum QueueingDecision: StageDecision, Equatable {
         }
     }
 
-    /// The call is stored.
     case stored(change: UUID, cause: Cause)
-    /// The call can't be stored for this reason, and is sent or fails as any other.
+    /// The call can't be stored for this reason. It is sent, or fails, like any other call.
     case unstorable(String)
-    /// The call was to be stored, but this failed.
+    /// Storing the call failed.
     case failed(cause: Cause)
-    /// The call is sent without having been stored before, for this reason: it is lost if the process ends meanwhile.
+    /// The call could not be stored before it is sent, for this reason. It will be lost if the process ends during the
+    /// call.
     case unwritten(String)
-    /// The call waited until an earlier call with a common subject had ended.
+    /// The call waited this long for an earlier call with a common subject.
     case waited(Duration)
-    /// The call sends a stored change.
     case replaying(change: UUID)
 
     package static var step: FlightStep { .offlineQueue }
@@ -51,7 +49,7 @@ package enum QueueingDecision: StageDecision, Equatable {
 }
 
 extension NetworkError.Kind {
-    /// The name of the kind as words: `no network` for ``noNetwork``.
+    /// The name of the kind as separate words: `no network` for ``noNetwork``.
     fileprivate var words: String {
         name.reduce(into: "") { $0 += $1.isUppercase ? " \($1.lowercased())" : "\($1)" }
     }

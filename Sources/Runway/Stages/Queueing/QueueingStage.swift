@@ -4,12 +4,12 @@ import Synchronization
 
 import struct Foundation.UUID
 
-/// Stores calls that change something while there is no network or the server is down: see ``OfflinePolicy``.
+/// Stores calls that change data while there is no network or the server is down: see ``OfflinePolicy``.
 ///
-/// A call is stored before it is sent, too, so that it is not lost if the process ends during its first attempt.
+/// A call is also stored before it is sent, so that it is not lost if the process ends during its first attempt.
 ///
-/// The stage is above all stages that send, so that the calls that it stores have no token, cookie or signature, and
-/// below the cache. A call with an offline policy is passed on with an `Idempotency-Key`; every other call is passed on
+/// The stage comes after the cache and before all stages that send, so that stored calls contain no token, cookie or
+/// signature. A call with an offline policy is passed on with an `Idempotency-Key`. Every other call is passed on
 /// unchanged. A streamed body is not stored.
 struct QueueingStage: RequestStage {
     private let queue: (any ChangeQueue)?
@@ -23,7 +23,7 @@ struct QueueingStage: RequestStage {
     }
 
     var step: FlightStep { .offlineQueue }
-    /// A call that may be stored ends its wait for the rest by itself; storing it takes as long as the disk.
+    /// `false` for calls that may be stored, because storing takes as long as the disk.
     var endsInTime: Bool { true }
 
     func handles(_ request: Request, in flight: Flight) -> Bool { mayQueue(request, in: flight) }
@@ -44,7 +44,7 @@ struct QueueingStage: RequestStage {
                 "\(flight.endpoint.name) is to be stored while there is no network, and the offline queue does not know the "
                     + "endpoint: pass it to the queue's initialiser.")
         }
-        // A stage above, such as one of the app, may send the request of a call again that is stored, and that must not have two effects.
+        // A stage of the app may repeat a request whose call is already stored. The change must not be executed twice.
         if flight.recorder.hasEnded { throw stored.error(of: flight.id) ?? .cancelled(in: step) }
         var change: UnsentChange
         do throws(Unstorable) {
@@ -58,7 +58,7 @@ struct QueueingStage: RequestStage {
         try await waitForTurn(change, flight)
         defer { inFlight.leave(flight.id) }
         if try await hasToWait(change, queue) { throw await store(change, .others, queue, flight) }
-        // From here on the server may receive it, whatever becomes of the process.
+        // From now on the server may receive the change, even if the process ends before the response.
         change.mayHaveBeenSent = true
         change.id = await writeAhead(change, queue, flight)
         let response: Response
@@ -87,7 +87,7 @@ struct QueueingStage: RequestStage {
 
     /// Stores a change before it is sent.
     ///
-    /// - Returns: Identifies it; `nil` if it can't be stored, which is no reason not to send it.
+    /// - Returns: Identifies the stored change. `nil` if it can't be stored; the change is sent nevertheless.
     private func writeAhead(_ change: UnsentChange, _ queue: any ChangeQueue, _ flight: Flight) async -> UUID? {
         do {
             return try await queue.writeAhead(change)
@@ -97,10 +97,10 @@ struct QueueingStage: RequestStage {
         }
     }
 
-    /// Whether earlier changes of the account wait.
+    /// Returns whether earlier changes of the account wait.
     ///
-    /// - Throws: ``NetworkError/Kind/storage`` if that is not known, of a call that has subjects: an earlier change of
-    ///   one of them may wait, which would be sent after it and undo it. Any other call is sent.
+    /// - Throws: ``NetworkError/Kind/storage`` if that is unknown and the call has subjects. An earlier change of such
+    ///   a subject may wait; if it were sent later, it would undo this one. A call without subjects is sent.
     private func hasToWait(_ change: UnsentChange, _ queue: any ChangeQueue) async throws(NetworkError) -> Bool {
         do {
             return try await queue.hasToWait(change)
@@ -113,7 +113,7 @@ struct QueueingStage: RequestStage {
         }
     }
 
-    /// Whether the call is stored if it can't be sent.
+    /// Returns whether the call is stored if it can't be sent.
     private func mayQueue(_ request: Request, in flight: Flight) -> Bool {
         guard queue != nil, flight.endpoint.offline.isQueued, flight.options.replayedChange == nil,
             !request.head.method.isSafe, case .whole = request.delivery
@@ -143,12 +143,13 @@ struct QueueingStage: RequestStage {
 
     /// Stores a change, and ends its call as queued.
     ///
-    /// - Returns: The error that the caller gets.
+    /// - Returns: The error for the caller.
     private func store(
         _ change: UnsentChange, _ cause: QueueingDecision.Cause, after error: NetworkError? = nil,
         _ queue: any ChangeQueue, _ flight: Flight
     ) async -> NetworkError {
-        // A call of an account that has signed out is not stored: it must not be sent in the account's name later.
+        // If the account has signed out, its call is not stored, because it must not be sent in the account's name
+        // later.
         if Task.isCancelled || flight.session.isOver {
             queue.removeWritten(change)
             return Task.isCancelled ? .cancelled(in: step) : error ?? .cancelled(in: step)
@@ -166,7 +167,7 @@ struct QueueingStage: RequestStage {
         }
         flight.note(QueueingDecision.stored(change: stored.id, cause: cause))
         if flight.manager != nil { reports.expect(stored.id) }
-        // Ended here, so that a call that was cancelled or replaced meanwhile is not sent later.
+        // The call is ended here. So a call that was cancelled or replaced in the meantime is not sent later.
         let isQueued = !Task.isCancelled && !flight.session.isOver && flight.finish(.queued(as: stored.id))
         if !isQueued { reports.forget(stored.id) }
         await queue.settle(stored.id, isQueued: isQueued)
@@ -180,7 +181,8 @@ struct QueueingStage: RequestStage {
     }
 }
 
-/// The errors of the calls that were stored last, for stages above that send their requests again.
+/// The errors of the calls that were stored last. They are needed if an earlier stage repeats the request of such a
+/// call.
 private final class StoredCalls: Sendable {
     private static let maximumCount = 64
 
@@ -197,15 +199,15 @@ private final class StoredCalls: Sendable {
     func error(of flight: FlightID) -> NetworkError? { errors.withLock { $0.last { $0.flight == flight }?.error } }
 }
 
-/// An error that states why a call can't be stored.
+/// The reason why a call can't be stored.
 struct Unstorable: Error {
     let reason: String
 }
 
 extension UnsentChange {
-    /// Describes the change of a request that no stage has authenticated.
+    /// Creates the change from a request that no stage has authenticated.
     ///
-    /// - Throws: ``Unstorable`` if the request contains a secret, or is not for its service's base URL.
+    /// - Throws: ``Unstorable`` if the request contains a secret or is not for its service's base URL.
     init(_ request: Request, in flight: Flight) throws(Unstorable) {
         guard let baseURL = try? flight.configuration.baseURL.get(), baseURL.contains(request.head),
             let path = request.head.path
@@ -238,51 +240,54 @@ extension UnsentChange {
             invalidates: flight.reading.invalidations.map(\.scope), key: UUID(), mayHaveBeenSent: false)
     }
 
-    /// The value of `Idempotency-Key`.
     var keyField: String { key.idempotencyKey }
 }
 
 extension NetworkError {
-    /// Whether the same call may succeed later: the host was not reached, or is down. A call that the layer refuses,
-    /// since too many are made, is not stored: a loop would fill the queue.
+    /// Whether the same call may succeed later, because the host was not reached or is down. If the layer refuses a
+    /// call because there are too many, the call is not stored: a loop would fill the queue.
     fileprivate var mayPass: Bool { outlook.isServerUnavailable && kind != .overloaded }
 
-    /// Whether a response arrived that can't be read, so that the server may have executed the change. An error of the
-    /// renewal of a token does not count: the renewal sends no change.
+    /// Whether the server responded, but the response can't be read. The server may then have executed the change. An
+    /// error of a token renewal does not count, because a renewal sends no change.
     fileprivate var leavesEffectUnknown: Bool {
         kind.obstacle == .unreadable && step != .authorizing && outlook.mayHaveTakenEffect
     }
 }
 
 extension ChangeQueue {
-    /// Removes a change that was written ahead of its call: the call has ended, and the change is not stored.
+    /// Removes a change that was stored before its call was sent. The call has ended, and the change is not queued.
     fileprivate func removeWritten(_ change: UnsentChange) { if let id = change.id { removeWritten(id) } }
 }
 
 extension Flight {
-    /// Whether an attempt before the failed one may have taken effect; ``Response/leavesEffectUnknown`` is the same for
-    /// a refusal.
+    /// Returns whether an attempt before the failed one may have taken effect. For a refusal, see
+    /// ``Response/leavesEffectUnknown``.
     fileprivate func mayHaveTakenEffect(before error: NetworkError) -> Bool {
         if error.kind == .cancelled || error.sending == .notSent { return false }
-        // A token was missing for another attempt: the error says nothing of the last one.
+        // A further attempt lacked a token. This error says nothing about the last attempt that was sent.
         return error.followsProcessedRequest
             || recorder.hasUnclearAttempt(includingLast: error.step == .authorizing)
     }
 }
 
 extension Response {
-    /// Whether the response does not show if the server executed the change: the server failed, or sent a response that
-    /// can't be read; an earlier attempt of the call may have had its effect; or the refusal concerns only the target
-    /// of a redirect. If the caller made the call anew, under another key, the change might be executed twice: the
-    /// queue sends it again under its own key.
+    /// Whether the response leaves open if the server executed the change. There are three cases:
+    ///
+    /// - The server failed, or sent a response that can't be read.
+    /// - An earlier attempt of the call may have taken effect.
+    /// - The refusal concerns only the target of a redirect.
+    ///
+    /// If the caller repeated the call under another key, the change might be executed twice. The queue sends it again
+    /// under the same key instead.
     fileprivate var leavesEffectUnknown: Bool {
         guard let outlook = refusal?.outlook else { return false }
         if followsProcessedRequest { return true }
-        // The app has to correct a redirect that can't be followed, and a pipeline that judges no response.
+        // Only the app can correct a redirect that can't be followed, or a pipeline without a judging stage.
         let isUnclear = outlook.mayHaveTakenEffect && verdict != nil && verdict != .redirected
         return outlook.keyEnd == nil && (followsSentAttempt || isUnclear)
     }
 
-    /// Whether the response says that the server is down or overloaded, so that the same call may succeed later.
+    /// Whether the server is down or overloaded, so that the same call may succeed later.
     fileprivate var mayPass: Bool { refusal?.outlook.obstacle == .unavailable }
 }

@@ -1,49 +1,45 @@
-/// A decision of the reading stage, for the record.
+/// A decision of the reading stage that the record shows.
 package enum CacheDecision: StageDecision, Equatable {
-    /// A fresh response was in memory.
     case hit(age: Duration)
-    /// A fresh response was on disk.
     case hitOnDisk(age: Duration)
-    /// No response is stored that the call may use.
+    /// The call could not use any stored response.
     case miss
-    /// The call bypasses the cache.
     case refreshing
-    /// The stored response is too old for the call.
+    /// The stored response is too old for the call, so the request is sent.
     case expired(by: Duration)
-    /// The stored response is too old for the call, and is validated with the server.
+    /// The stored response is too old for the call, so it is revalidated with the server.
     case validating(staleBy: Duration)
-    /// The server responded 304: the stored response is fresh again, and lands.
+    /// The server responded with 304, so the stored response is fresh again and lands.
     case notModified
-    /// The 304 does not match the stored response; the request is sent again without conditions.
+    /// The 304 response does not match the stored response, so the request is sent again without preconditions.
     case unmatchedNotModified
-    /// A stale response lands, and a fresh one is fetched.
+    /// A stale response lands while a fresh one is fetched.
     case revalidating(staleBy: Duration)
-    /// A stale response lands, since the call allows nothing to be sent.
+    /// A stale response lands because the call forbids sending a request.
     case staleAllowed(by: Duration)
     /// A stale response lands instead of an error.
     case staleIfError(staleBy: Duration)
-    /// The fresh response equals the stale one that landed before it.
+    /// The fresh response equals the stale response that landed before it.
     case unchanged
-    /// The response was stored.
     case stored(byteCount: Int)
-    /// The response was not stored: a newer one is stored, or its scope was cleared meanwhile.
+    /// The response was not stored, because a newer one is stored or its scope was cleared in the meantime.
     case outdated
-    /// The response was not stored: it is larger than the cache.
+    /// The response was not stored, because it is larger than the cache.
     case tooLarge(byteCount: Int)
-    /// The stored response was rejected by the endpoint's check or by a validator, and removed.
+    /// The endpoint's check or a validator rejected the stored response, so it was removed.
     case refused
-    /// The change invalidated this number of responses in memory; if it is not certain, it failed and may have taken
-    /// effect.
+    /// The change invalidated this number of responses in memory. If `isCertain` is false, the change failed but may
+    /// have taken effect.
     case invalidated(count: Int, isCertain: Bool)
-    /// The tier below memory failed.
+    /// The disk tier failed with this error.
     case tierFailed(String)
     /// The disk tier did not respond in time.
     case tierTimedOut
-    /// The call revalidates a stale response that an earlier call received.
+    /// This flight revalidates a stale response that an earlier call received.
     case revalidatingFor(FlightID)
-    /// The call fetches ahead; nothing lands.
+    /// This flight is a prefetch, so nothing lands.
     case prefetching
-    /// No revalidation was started: one is in flight already, or too many are.
+    /// No revalidation was started, because one is already in flight or there are too many.
     case revalidationSkipped
 
     package static var step: FlightStep { .reading }

@@ -9,36 +9,38 @@
 /// let network = NetworkLayer(transport: transport, limits: LayerLimits(cache: limits))
 /// ```
 public struct CacheLimits: Sendable, Hashable {
-    /// The most responses. The default is 1,000.
+    /// The maximum number of responses. The default is 1,000.
     public let maximumCount: Int
-    /// The most bytes of all responses together: bodies, the indexes of those that are JSON, header fields and keys.
+    /// The maximum number of bytes of all responses together: bodies, indexes of JSON bodies, header fields and keys.
     /// The default is 32 MiB.
     ///
     /// A larger response is not stored in memory.
     public let maximumByteCount: Int
-    /// The most bytes of the responses of each kind that has a budget of its own. The default is empty: all kinds share
+    /// The maximum number of bytes for each kind with its own budget. The default is empty: all kinds share
     /// ``maximumByteCount``.
     ///
-    /// Each budget holds for the responses stored by the client's own rules, and again for those stored by the rules of
-    /// HTTP caching; each also has a ``maximumCount`` and a ``maximumHTTPTargets`` of its own. A response evicts none
-    /// of another budget.
+    /// Each budget exists twice: for responses stored by the client's rules, and for responses stored by the rules of
+    /// HTTP caching. Each budget also has its own ``maximumCount`` and ``maximumHTTPTargets``. A response never evicts
+    /// responses of another budget.
     public let maximumByteCountByKind: [CacheKind: Int]
-    /// The most targets with responses stored by the rules of HTTP caching. The default is 1,000.
+    /// The maximum number of targets with responses stored by the rules of HTTP caching. The default is 1,000.
     public let maximumHTTPTargets: Int
-    /// The most bytes of the responses stored by the rules of HTTP caching: bodies, the indexes of those that are JSON,
+    /// The maximum number of bytes of responses stored by the rules of HTTP caching: bodies, indexes of JSON bodies,
     /// and header fields together. The default is 32 MiB.
     public let maximumHTTPByteCount: Int
-    /// The largest body that is stored by the rules of HTTP caching, in bytes. The default is 4 MiB.
+    /// The maximum size of a body that is stored by the rules of HTTP caching, in bytes. The default is 4 MiB.
     public let maximumHTTPBodyByteCount: Int
-    /// The most responses of one target, which differ by the fields that `Vary` names or by their owner. The default is
-    /// 16.
+    /// The maximum number of responses of one target. They differ in the fields that `Vary` names, or in their account.
+    /// The default is 16.
     public let maximumHTTPVariants: Int
-    /// The most requests that can be shared at a time; one more is not shared. The default is 1,000; 0 shares none.
+    /// The maximum number of requests that can be shared at a time. Further requests are not shared. The default is
+    /// 1,000; 0 shares none.
     public let maximumSharedRequests: Int
-    /// The most calls that share one request; one more starts another. The default is 1,000; 1 or less shares none.
+    /// The maximum number of calls that share one request. A further call starts another request. The default is 1,000;
+    /// 1 or less shares none.
     public let maximumCallsPerRequest: Int
 
-    /// Limits the responses that are stored in memory; see the properties for the defaults.
+    /// Creates limits for the responses in memory. The properties state the defaults.
     public init(
         maximumCount: Int = 1000, maximumByteCount: Int = 32 << 20,
         maximumByteCountByKind: [CacheKind: Int] = [:], maximumHTTPTargets: Int = 1000,

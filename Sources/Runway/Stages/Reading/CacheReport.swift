@@ -8,37 +8,37 @@
 /// response for another call, calls of endpoints whose policy stores nothing, and calls that may send nothing and find
 /// no stored response. A prefetch counts as a call.
 public struct CacheReport: Sendable, Hashable {
-    /// The endpoints, those with the most calls first; at most 500.
+    /// The counts of each endpoint, sorted by number of calls in descending order; at most 500.
     public let endpoints: [EndpointUse]
-    /// The number of calls of further endpoints, which were not counted individually.
+    /// The number of calls of all other endpoints, which are not counted separately.
     public let uncountedCount: Int
 
-    /// The longest age of each range except the last: from a second to a week.
+    /// The maximum ages of all ranges except the last, from a second to a week.
     static let bounds: [Duration] = [1, 10, 30, 60, 180, 600, 1_800, 3_600, 21_600, 86_400, 604_800].map {
         .seconds($0)
     }
 
-    /// The calls of one endpoint.
+    /// Counts how the calls of one endpoint used stored responses.
     public struct EndpointUse: Sendable, Hashable {
-        /// The name of the service.
+        /// The name of the service that the endpoint belongs to.
         public let service: String
         /// The name of the endpoint.
         public let endpoint: String
-        /// The kind of its responses, whose budget they use.
+        /// The kind of the endpoint's responses, which selects their budget.
         public let kind: CacheKind
-        /// The calls for which a fresh stored response landed.
+        /// The number of calls for which a fresh stored response landed.
         public internal(set) var freshCount = 0
-        /// The calls for which a stale stored response landed, whether or not a fresh one landed after it.
+        /// The number of calls for which a stale stored response landed, whether or not a fresh one landed later.
         public internal(set) var staleCount = 0
-        /// The calls whose stored response was too old, so that the request was sent.
+        /// The number of calls whose stored response was too old, so that the request was sent.
         public internal(set) var expiredCount = 0
-        /// The calls for which nothing was stored: the first ones, and those after an eviction, a clear or a change.
+        /// The number of calls without a stored response: first calls, and calls after an eviction, a clear or a
+        /// change.
         public internal(set) var absentCount = 0
-        /// The calls that bypassed the cache, since they required a response from the server.
+        /// The number of calls that bypassed the cache, because they required a response from the server.
         public internal(set) var bypassedCount = 0
-        /// The calls and comparisons, grouped by the age of the stored response: twelve ranges, the youngest first.
-        /// They end at 1, 10 and 30 seconds, 1, 3, 10 and 30 minutes, 1 and 6 hours, a day and a week; the last range
-        /// has no end.
+        /// Counts by the age of the stored response, in twelve ranges, youngest first. The ranges end at 1, 10 and 30
+        /// seconds, 1, 3, 10 and 30 minutes, 1 and 6 hours, a day and a week. The last range has no end.
         public internal(set) var ages: [AgeRange]
 
         init(_ endpoint: any Endpoint.Type) {
@@ -51,12 +51,12 @@ public struct CacheReport: Sendable, Hashable {
         /// The number of all calls.
         public var callCount: Int { freshCount + staleCount + expiredCount + absentCount + bypassedCount }
 
-        /// Estimates how large a part of the calls a lifetime would serve without a request, from 0 to 1; `nil` before
-        /// the first call.
+        /// Estimates how many of the calls a lifetime would serve without a request, as a share from 0 to 1. Returns
+        /// `nil` before the first call.
         ///
         /// The estimate counts the calls that found a stored response of at most this age. Calls that bypassed the
-        /// cache are excluded. The estimate for a longer lifetime than the present one is too low, since every request
-        /// replaces the stored response by a younger one.
+        /// cache are excluded. For a longer lifetime than the current one the estimate is too low, because every
+        /// request replaces the stored response by a younger one.
         ///
         /// - Parameter lifetime: A time to live. It is rounded down to 1, 10 or 30 seconds, 1, 3, 10 or 30 minutes, 1
         ///   or 6 hours, a day or a week.
@@ -65,8 +65,8 @@ public struct CacheReport: Sendable, Hashable {
             return all == 0 ? nil : Double(ranges(within: lifetime).reduce(0) { $0 + $1.callCount }) / Double(all)
         }
 
-        /// Estimates the share of the responses served by a lifetime that the server would have changed meanwhile, from
-        /// 0 to 1; `nil` if no stored response of at most this age was compared with a new one.
+        /// Estimates how many of the responses that a lifetime serves would differ from the server's current response,
+        /// as a share from 0 to 1. Returns `nil` if no stored response of at most this age was compared with a new one.
         ///
         /// - Parameter lifetime: A time to live, rounded down as in ``servedShare(for:)``.
         public func changedShare(for lifetime: Duration) -> Double? {
@@ -80,16 +80,15 @@ public struct CacheReport: Sendable, Hashable {
         }
     }
 
-    /// Counts how often stored responses of similar ages were found, and compared with new ones.
+    /// Counts how often stored responses of certain ages were found, and compared with new ones.
     public struct AgeRange: Sendable, Hashable {
-        /// The longest age of the range; `nil` if it is unlimited. It belongs to the range, and a longer age to the
-        /// next one.
+        /// The maximum age in the range, inclusive; `nil` if the range has no end.
         public let longest: Duration?
-        /// The number of calls that found a stored response of such an age, fresh or not.
+        /// The number of calls that found a stored response of an age in this range, fresh or stale.
         public internal(set) var callCount = 0
-        /// The number of stored responses of such an age that the server then replaced by another body.
+        /// The number of stored responses of an age in this range that the server replaced by another body.
         public internal(set) var changedCount = 0
-        /// The number of stored responses of such an age that the server then confirmed, or sent again unchanged.
+        /// The number of stored responses of an age in this range that the server confirmed or sent again unchanged.
         public internal(set) var unchangedCount = 0
 
         init(longest: Duration?) { self.longest = longest }
@@ -97,12 +96,12 @@ public struct CacheReport: Sendable, Hashable {
 }
 
 extension CacheReport: CustomStringConvertible {
-    /// The most endpoints that the text lists.
+    /// The maximum number of endpoints in the text.
     private static var maximumListedCount: Int { 20 }
 
-    /// A table for each of the twenty endpoints with the most calls, in lines of at most 100 characters unless names
-    /// are longer: for each lifetime, the share of calls that it would serve, and the share of compared responses of at
-    /// most that age that had changed.
+    /// A table for each of the twenty endpoints with the most calls. For each lifetime it shows the share of calls that
+    /// the lifetime would serve, and the share of compared responses of at most that age that had changed. Lines have
+    /// at most 100 characters unless names are longer.
     public var description: String {
         if endpoints.isEmpty { return "No call has used the cache." }
         var lines = endpoints.prefix(Self.maximumListedCount).flatMap(\.lines)
@@ -144,7 +143,7 @@ extension CacheReport.EndpointUse {
 }
 
 extension Duration {
-    /// The duration as text, in the largest unit of which it is a whole number.
+    /// The duration as a whole number of the largest possible unit.
     fileprivate var unitText: String {
         let seconds = components.seconds
         for (unit, length) in [("d", 86_400), ("h", 3_600), ("min", 60)] as [(String, Int64)]
@@ -154,6 +153,6 @@ extension Duration {
 }
 
 extension Endpoint {
-    /// The name of the service.
+    /// The name of the service that the endpoint belongs to.
     fileprivate static var serviceName: String { Service.name }
 }

@@ -1,27 +1,28 @@
 /// Selects the stored responses that a clear removes.
 public enum CacheScope: Sendable, Hashable {
-    /// All responses.
+    /// All responses of the cache.
     case everything
-    /// The responses of the service of this name, in every environment and for every account.
+    /// The responses of the service with this name, in every environment and for every account.
     case service(String)
-    /// The responses of the endpoint of this name.
+    /// The responses of the endpoint with this name.
     case endpoint(String, service: String)
-    /// The responses of an account, or with `nil` those without an account; of one service or, with `nil`, of all.
+    /// The responses of an account; with `nil` those without an account. They belong to `service`, or to all services
+    /// if `service` is `nil`.
     case account(String?, service: String?)
 
-    /// Returns whether the scope includes the response of a key.
+    /// Returns whether the scope includes the response under a key.
     func covers(_ key: CacheKey) -> Bool {
         covers(service: key.service, endpoint: key.endpoint, account: key.account)
     }
 
-    /// Returns whether the scope includes the entry of a key. One without an endpoint belongs to its service: the scope
-    /// of any endpoint of the service includes it.
+    /// Returns whether the scope includes the entry under a key. An entry without an endpoint belongs to its service,
+    /// so the scope of any endpoint of that service includes it.
     public func covers(_ key: CacheTierKey) -> Bool {
         covers(service: key.service, endpoint: key.endpoint, account: key.account)
     }
 
-    /// Returns whether the scope includes the responses in a partition, which belong to a service and to none of its
-    /// endpoints.
+    /// Returns whether the scope includes the responses in a partition. Such responses belong to a service, but not to
+    /// an endpoint.
     func covers(_ partition: CachePartition) -> Bool {
         covers(service: partition.serviceName, endpoint: nil, account: partition.account)
     }
@@ -37,7 +38,7 @@ public enum CacheScope: Sendable, Hashable {
 }
 
 extension CacheKey {
-    /// The scopes that cover the key, except ``CacheScope/everything``.
+    /// The scopes that include the key, except ``CacheScope/everything``.
     var scopes: [CacheScope] {
         let (service, account) = (service, account)
         return [
@@ -48,7 +49,7 @@ extension CacheKey {
 }
 
 extension CacheInvalidation {
-    /// The invalidation as a scope that can be stored. For a single call this is the scope of its endpoint.
+    /// The scope that can be stored for this invalidation. For a single call, it is the scope of the whole endpoint.
     var scope: CacheScope {
         func endpoint<E: Endpoint>(_ endpoint: E.Type) -> CacheScope { .endpoint(E.name, service: E.Service.name) }
         func endpoint<E: Endpoint>(of call: E) -> CacheScope { endpoint(E.self) }

@@ -2,20 +2,18 @@ import Synchronization
 
 /// Counts how the calls of each endpoint use stored responses, for the ``CacheReport``.
 final class CacheUsage: Sendable {
-    /// The most endpoints that are counted one by one.
+    /// The maximum number of endpoints that are counted separately.
     private let maximumEndpoints: Int
 
-    /// The use that one call made of the cache.
+    /// The way in which one call used the cache.
     enum Use: Equatable {
-        /// A fresh response landed.
         case fresh(age: Duration)
-        /// A stale response landed, although a fresh one may follow.
+        /// A stale response landed. A fresh one may follow.
         case stale(age: Duration)
-        /// A stored response was too old, and the request was sent.
+        /// A stored response was too old, so the request was sent.
         case expired(age: Duration)
-        /// No response was stored.
         case absent
-        /// The call asked for a response of the server.
+        /// The call required a response from the server.
         case bypassed
     }
 
@@ -24,7 +22,6 @@ final class CacheUsage: Sendable {
 
     init(maximumEndpoints: Int = 500) { self.maximumEndpoints = maximumEndpoints }
 
-    /// Counts a call.
     func count(_ use: Use, of endpoint: any Endpoint.Type) {
         change(endpoint, isCall: true) { counts in
             switch use {
@@ -46,7 +43,7 @@ final class CacheUsage: Sendable {
     /// Counts a response of the server that was compared with the stored one.
     ///
     /// - Parameters:
-    ///   - age: The age that the stored response had then.
+    ///   - age: The age of the stored response at that time.
     ///   - isChanged: Whether their bodies differ.
     func count(at age: Duration, isChanged: Bool, of endpoint: any Endpoint.Type) {
         change(endpoint, isCall: false) { counts in
@@ -58,7 +55,6 @@ final class CacheUsage: Sendable {
         }
     }
 
-    /// The counts so far.
     var report: CacheReport {
         let (counts, uncounted) = state.withLock { $0 }
         let endpoints = counts.values.sorted {
@@ -67,7 +63,7 @@ final class CacheUsage: Sendable {
         return CacheReport(endpoints: endpoints, uncountedCount: uncounted)
     }
 
-    /// Begins anew.
+    /// Resets all counts.
     func reset() { state.withLock { $0 = ([:], 0) } }
 
     private func change(
@@ -75,7 +71,7 @@ final class CacheUsage: Sendable {
     ) {
         let id = ObjectIdentifier(endpoint)
         state.withLock { state in
-            // Changed in the dictionary, so that the list of ages is not copied.
+            // Changing the value in place avoids a copy of the list of ages.
             if let index = state.counts.index(forKey: id) { return change(&state.counts.values[index]) }
             guard state.counts.count < maximumEndpoints else {
                 if isCall { state.uncounted += 1 }

@@ -3,19 +3,19 @@
 /// Requests, calls, clears and changes take their sequence numbers from one counter,
 /// ``ResponseCache/nextSequenceNumber()``. A clear refuses the responses of calls that started before it, even if their
 /// requests were sent after it. A change of a target, and a newer response, refuse the responses to requests that were
-/// sent before.
+/// sent earlier.
 ///
-/// Memory is limited: when the bounds of one entry are no longer remembered, they are applied to all entries of its
-/// kind. So a response may be refused that could be stored, but none is stored that has to be refused.
+/// Memory is limited: if the numbers of an entry have to be forgotten, they are applied to all entries of its kind
+/// instead. A response may then be refused unnecessarily, but a response that must be refused is never stored.
 struct ClearGenerations {
-    /// The largest number of scopes, of keys and of targets that are remembered individually.
+    /// The maximum number of scopes, of keys and of targets that are remembered individually.
     static let maximumCount = 1024
 
-    /// The sequence numbers that a response needs at least to be stored.
+    /// The minimum sequence numbers that allow a response to be stored.
     fileprivate struct Generation {
-        /// The smallest sequence number that the request may have.
+        /// The minimum sequence number that the request must have.
         var firstRequest: UInt64 = 0
-        /// The smallest sequence number that both the request and the start of its call may have.
+        /// The minimum sequence number that both the request and the start of its call must have.
         var firstStart: UInt64 = 0
 
         mutating func merge(_ other: Generation) {
@@ -29,10 +29,10 @@ struct ClearGenerations {
     private var keys = EntryGenerations<CacheKey>(maximumCount: Self.maximumCount)
     private var targets = EntryGenerations<HTTPCacheURI>(maximumCount: Self.maximumCount)
 
-    /// Refuses the responses in a scope of calls that started before.
+    /// Refuses the responses in a scope if their calls started earlier.
     mutating func clear(_ scope: CacheScope, at sequenceNumber: UInt64) {
         if scope == .everything || scopes.count >= Self.maximumCount && scopes[scope] == nil {
-            // All remembered clears are older than this one, which includes their responses.
+            // All remembered clears are older than this one, which covers everything. They are no longer needed.
             self = ClearGenerations()
             everything = sequenceNumber
         } else {
@@ -40,33 +40,33 @@ struct ClearGenerations {
         }
     }
 
-    /// Refuses the responses for a key of calls that started before.
+    /// Refuses the responses under a key if their calls started earlier.
     mutating func clear(_ key: CacheKey, at sequenceNumber: UInt64) {
         keys.merge(Generation(firstStart: sequenceNumber), for: key)
     }
 
-    /// Refuses the responses of a target of calls that started before.
+    /// Refuses the responses of a target if their calls started earlier.
     mutating func clear(_ target: HTTPCacheURI, at sequenceNumber: UInt64) {
         targets.merge(Generation(firstStart: sequenceNumber), for: target)
     }
 
-    /// Refuses the responses of a target whose requests were sent at or before a sequence number.
+    /// Refuses the responses of a target if their requests were sent at or before a sequence number.
     mutating func change(_ target: HTTPCacheURI, at sequenceNumber: UInt64) {
         targets.merge(Generation(firstRequest: sequenceNumber + 1), for: target)
     }
 
-    /// Refuses the responses for a key that are older than a stored one, even after the stored one was evicted.
+    /// Refuses the responses under a key that are older than a stored one, even after the stored one was evicted.
     mutating func replace(_ key: CacheKey, by sequenceNumber: UInt64) {
         keys.merge(Generation(firstRequest: sequenceNumber), for: key)
     }
 
-    /// Returns whether a response may be stored for a key.
+    /// Returns whether a response may be stored under a key.
     ///
     /// - Parameters:
-    ///   - sequenceNumber: The number of the request that fetched it.
-    ///   - start: The last number that was taken when its call started.
+    ///   - sequenceNumber: The number of the request that fetched the response.
+    ///   - start: The last number that was assigned before its call started.
     func allows(_ key: CacheKey, _ sequenceNumber: UInt64, from start: UInt64) -> Bool {
-        // The request that a follower shares may have been sent before the follower's own call started.
+        // If the request is shared, it may have been sent before this call started.
         let oldest = min(sequenceNumber, start)
         return oldest >= everything && keys.allow(key, sequenceNumber, from: oldest)
             && (scopes.isEmpty || key.scopes.allSatisfy { (scopes[$0] ?? 0) <= oldest })
@@ -82,7 +82,7 @@ struct ClearGenerations {
     }
 }
 
-/// The generations of the most recently changed entries, and one that holds for all that were forgotten.
+/// The generations of the most recently changed entries, and a common generation for all forgotten entries.
 private struct EntryGenerations<ID: Hashable> {
     private var forgotten = ClearGenerations.Generation()
     private var known: LeastRecentlyUsed<ID, ClearGenerations.Generation>

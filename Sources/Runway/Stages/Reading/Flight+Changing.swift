@@ -1,15 +1,15 @@
 import HTTPTypes
 
-// Calls that change resources which other calls read; see ``Endpoint/invalidates``.
+// Calls that change data which other calls read; see ``Endpoint/invalidates``.
 extension Flight {
-    /// Stores in the flight the invalidations that a checked endpoint declares.
+    /// Records in the flight the responses that a checked endpoint invalidates.
     func readInvalidations<E: Endpoint>(of endpoint: E) {
         if E.method.isSafe { return }
         let invalidations = endpoint.invalidates
         if !invalidations.isEmpty { reading.setInvalidations(invalidations) }
     }
 
-    /// Sends the request of a change, and performs its invalidations before its response lands.
+    /// Sends the request of a call that changes data. Performs the call's invalidations before the response lands.
     func sendingChange(
         _ send: () async throws(NetworkError) -> Response
     ) async throws(NetworkError) -> Response {
@@ -22,7 +22,7 @@ extension Flight {
             endChange(isCertain: isCertain, mayHaveTakenEffect: mayHaveTakenEffect || isUnclear)
             return response
         } catch {
-            // A token was missing for another attempt: the error says nothing of the last one.
+            // A further attempt lacked a token. This error says nothing about the last attempt that was sent.
             let isUnsent = error.step == .authorizing
             let mayHaveTakenEffect =
                 !isUnsent && (error.sending == .sent || mayHaveSent) && error.outlook.mayHaveTakenEffect
@@ -32,14 +32,15 @@ extension Flight {
         }
     }
 
-    /// Performs the invalidations of a change whose call ends before its request: the call was cancelled, or its
-    /// deadline passed.
+    /// Performs the invalidations of a call that changes data. Used if the call is cancelled or times out before its
+    /// request has ended.
     func leaveChange() {
         guard reading.isChanging else { return }
         if mayHaveSent { invalidate(isCertain: false) }
     }
 
-    /// Whether a request of the call may have been sent. The request of a merged call is recorded with its envelope.
+    /// Whether a request of the call may have been sent. If requests are merged, the call's own record does not show
+    /// whether they were sent.
     private var mayHaveSent: Bool { recorder.attemptCount > 0 || mergePolicy != nil }
 
     private func endChange(isCertain: Bool, mayHaveTakenEffect: Bool) {
@@ -52,7 +53,7 @@ extension Flight {
         note(CacheDecision.invalidated(count: count, isCertain: isCertain))
     }
 
-    /// Removes the stored responses that an invalidation names. Returns the number of those that were in memory.
+    /// Removes the stored responses that an invalidation names. Returns the number of responses removed from memory.
     private func remove(_ invalidation: CacheInvalidation) -> Int {
         switch invalidation.subject {
         case .service(let service): context.cache.remove(.service(service.name))
@@ -63,7 +64,7 @@ extension Flight {
 
     private func remove<E: Endpoint>(_ endpoint: E) -> Int {
         var endpoint = endpoint
-        // In the environment and for the account of the change, whatever they are by now.
+        // The environment and account are those of the call, which may differ from the current ones.
         let configuration =
             E.Service.self == service ? configuration : context.services.configuration(of: E.Service.self)
         do {
@@ -77,6 +78,5 @@ extension Flight {
 }
 
 extension Endpoint {
-    /// All responses of the endpoint.
     fileprivate static var cacheScope: CacheScope { .endpoint(name, service: Service.name) }
 }

@@ -1,69 +1,71 @@
 import Synchronization
 
-/// The state that the reading stage has for one call, stored in its flight.
+/// The state of the reading stage for one call, stored in the call's flight.
 struct FlightReading: ~Copyable, Sendable {
-    /// The last sequence number that was taken when the call started.
+    /// The last sequence number that was assigned before the call started.
     let start: UInt64
-    /// The number of the read that the flight leads; 0 while it leads none.
+    /// The number of the shared read that the flight leads; 0 if it leads none.
     fileprivate let ledRead = Atomic<UInt64>(0)
-    /// The number of the read whose retained outcome is released when the call ends; 0 if the call waits for no such
-    /// read.
+    /// The number of the read whose retained outcome must be released when the call ends; 0 if there is none.
     fileprivate let awaited = Atomic<UInt64>(0)
-    /// Whether the call invalidates something if it takes effect.
+    /// Whether the call invalidates responses if it takes effect.
     fileprivate let isChange = Atomic(false)
     /// Whether the request of a change is in flight.
     fileprivate let changing = Atomic(false)
-    /// Guards the responses that the call received from the cache and those that it brings to the cache.
+    /// Guards the responses that the call received from the cache and those that it will store there.
     fileprivate let state = Mutex(State())
 
     init(start: UInt64) { self.start = start }
 
-    // Not private: the compiler would make an invalid module of a private type in the storage of a noncopyable one.
+    // The type is not private, because the compiler produces an invalid module for a private type stored in a
+    // noncopyable one.
     struct State {
-        /// The key of the call's response, if it was known before the request was made.
+        /// The cache key of the call; `nil` if it could not be computed before the request was created.
         var key: CacheKey?
-        /// The result of the lookup before the request was made, until the request arrives in the reading stage.
+        /// The result of the lookup that was made before the request was created. It is used when the request arrives
+        /// in the reading stage.
         var lookup: Lookup?
         /// The stored response that the call received.
         var cached: TimeToLiveResponse?
-        /// The target whose stored response the call received.
+        /// The target of the stored response that the call received.
         var cachedTarget: HTTPCacheURI?
         /// Whether the endpoint or a validator rejected the stored response.
         var isCachedRejected = false
         /// The stale response that this call revalidates.
         var revalidated: TimeToLiveResponse?
-        /// Whether the call revalidates a stale response for another one.
+        /// Whether the call only revalidates a stale response of another call.
         var isRevalidation = false
-        /// The invalidations that are performed if the call takes effect.
+        /// The invalidations to perform if the call takes effect.
         var invalidations: [CacheInvalidation] = []
-        /// The response that is stored once endpoint and validator have accepted it.
+        /// The response to store after the endpoint and the validator have accepted it.
         var proposal: Proposal?
         /// The response that the call receives if no fresh one is available.
         var fallback: Fallback?
-        /// Whether no stale response may land before the fresh one: one has landed, or no landing would show it.
+        /// Whether no stale response may land before the fresh one. Either one has already landed, or nobody would see
+        /// it.
         var forgoesProvisional = false
         /// Lands a stale response while the request is in flight; `nil` if the call has only one landing.
         var landProvisionally: (@Sendable (Response, Flight) -> Void)?
     }
 
-    /// A lookup that found no response to return.
+    /// The result of a lookup that found no response to return.
     enum Lookup: Sendable {
-        /// Under the key of a call: a stale response, or `nil` if none is stored.
+        /// A lookup by the key of a call. It found this stale response; `nil` if it found none.
         case call(CacheKey, TimeToLiveResponse?, changes: UInt64)
-        /// By the rules of HTTP caching. The case is indirect since the value is large, and hardly any call has one.
+        /// A lookup by the rules of HTTP caching. The case is indirect because the value is large, and very few calls
+        /// have one.
         indirect case http(HTTPReading.Lookup)
     }
 
-    /// A response to be stored.
     struct Proposal {
         var response: TimeToLiveResponse
         var tiers: CacheTiers
-        /// Whether the response is the stored one that the call received, after the server validated it.
+        /// Whether the response is the stored response that the call received, after the server has validated it.
         var isRenewed = false
     }
 
-    /// A stale response, and the policy that says how long it may be used instead of a fresh one. The enum is indirect
-    /// since the value is large, and few calls have one.
+    /// A stale response, with the policy that states how long it may replace a fresh one. The enum is indirect because
+    /// the value is large, and few calls have one.
     indirect enum Fallback {
         /// - Parameter since: The time at which the response became stale, on the layer's clock.
         case stale(TimeToLiveResponse, since: Duration, CachePolicy)
@@ -72,7 +74,7 @@ struct FlightReading: ~Copyable, Sendable {
 
 // The changes that the call makes.
 extension FlightReading {
-    /// The invalidations that are performed if the call takes effect.
+    /// The invalidations to perform if the call takes effect.
     var invalidations: [CacheInvalidation] { state.withLock { $0.invalidations } }
 
     func setInvalidations(_ invalidations: [CacheInvalidation]) {
@@ -80,7 +82,7 @@ extension FlightReading {
         isChange.store(true, ordering: .releasing)
     }
 
-    /// Whether the call invalidates something if it takes effect.
+    /// Whether the call invalidates responses if it takes effect.
     var invalidates: Bool { isChange.load(ordering: .acquiring) }
     /// Whether the request of a change is in flight.
     var isChanging: Bool { changing.load(ordering: .acquiring) }
@@ -90,15 +92,15 @@ extension FlightReading {
 
 // The responses that the call received from the cache.
 extension Flight {
-    /// The key of the call's response, if it was known before the request was made.
+    /// The cache key of the call; `nil` if it could not be computed before the request was created.
     var key: CacheKey? { reading.state.withLock { $0.key } }
 
     func setKey(_ key: CacheKey?) { reading.state.withLock { $0.key = key } }
 
-    /// Remembers a lookup, which is not repeated when the request is sent.
+    /// Remembers a lookup, so that it is not repeated when the request is sent.
     func setLookup(_ lookup: FlightReading.Lookup) { reading.state.withLock { $0.lookup = lookup } }
 
-    /// Returns the lookup that the call made before its request was made, once; `nil` if it made none.
+    /// Returns and removes the lookup that was made before the request was created; `nil` if there is none.
     func takeLookup() -> FlightReading.Lookup? { reading.state.withLock { $0.lookup.take() } }
 
     /// The stored response that the call received.
@@ -107,11 +109,12 @@ extension Flight {
     /// Remembers the stored response that the call receives, so that it can be removed if it is rejected.
     func receive(_ cached: TimeToLiveResponse) { reading.state.withLock { $0.cached = cached } }
 
-    /// Remembers the target whose stored response the call receives by the rules of HTTP caching, for the same purpose.
+    /// Remembers the target whose stored response the call receives under HTTP caching, so that it can be removed if it
+    /// is rejected.
     func receive(_ target: HTTPCacheURI) { reading.state.withLock { $0.cachedTarget = target } }
 
-    /// Removes the stored response that the call received, if a response from `source` was rejected and `source` is not
-    /// the network. Returns whether it removed one.
+    /// Removes the stored response that the call received, if the rejected response came from the cache. Returns
+    /// whether a response was removed.
     func rejectCached(_ source: ResponseSource) -> Bool {
         if source == .network { return false }
         let (cached, target) = reading.state.withLock { state in
@@ -127,18 +130,18 @@ extension Flight {
         return true
     }
 
-    /// Makes this a call that revalidates a stale response.
+    /// Marks the call as one that revalidates a stale response.
     func setRevalidated(_ stale: TimeToLiveResponse?) {
         reading.state.withLock { ($0.revalidated, $0.isRevalidation) = (stale, true) }
     }
 
-    /// Counts for the report how the call uses the cache. A call that revalidates for another one does not count.
+    /// Counts in the report how the call used the cache. A call that only revalidates is not counted.
     func count(_ use: CacheUsage.Use) {
         if reading.state.withLock({ $0.isRevalidation }) { return }
         context.cache.usage.count(use, of: endpoint)
     }
 
-    /// Returns the stale response that this call revalidates, unless it was rejected in the meantime.
+    /// Returns the stale response that this call revalidates, or `nil` if it was rejected in the meantime.
     func revalidatedResponse(of key: CacheKey) -> TimeToLiveResponse? {
         reading.state.withLock { state in
             guard let response = state.revalidated, response.key == key, !state.isCachedRejected else { return nil }
@@ -147,12 +150,12 @@ extension Flight {
     }
 }
 
-// The response that the call brings to the cache.
+// The response that the call will store.
 extension Flight {
-    /// Proposes a response to be stored once the endpoint and the manager's validator have accepted it.
+    /// Proposes a response that is stored after the endpoint and the manager's validator have accepted it.
     func propose(_ proposal: FlightReading.Proposal) { reading.state.withLock { $0.proposal = proposal } }
 
-    /// Stores the proposed response: endpoint and validator have accepted it.
+    /// Stores the proposed response. Called after the endpoint and the validator have accepted it.
     func storeProposal() {
         let proposal = reading.state.withLock { state in
             defer { state.proposal = nil }
@@ -171,7 +174,7 @@ extension Flight {
 extension Flight {
     func setFallback(_ fallback: FlightReading.Fallback) { reading.state.withLock { $0.fallback = fallback } }
 
-    /// Returns the stale response that the call may receive instead of an error; `nil` if there is none.
+    /// Returns the stale response that the call may receive instead of an error, or `nil` if there is none.
     func fallbackResponse() -> Response? {
         guard !isEndedEarly, case .stale(let response, let since, let policy) = reading.state.withLock({ $0.fallback })
         else { return nil }
@@ -181,18 +184,18 @@ extension Flight {
         return response.response(from: .staleCache)
     }
 
-    /// Whether a stale response may land before the fresh one.
     var mayLandProvisionally: Bool { reading.state.withLock { !$0.forgoesProvisional } }
 
-    /// Prevents a stale response from landing before the fresh one, from now on.
+    /// Prevents a stale response from landing before the fresh one.
     func forgoProvisional() { reading.state.withLock { $0.forgoesProvisional = true } }
 
-    /// Sets how a stale response that is found outside the caller's turn lands while the request is in flight.
+    /// Sets the function that lands a stale response while the request is in flight. It is used if the response is
+    /// found after the caller's turn.
     func setProvisionalLanding(_ land: @escaping @Sendable (Response, Flight) -> Void) {
         reading.state.withLock { $0.landProvisionally = land }
     }
 
-    /// Lands a stale response before the fresh one, once. Returns `false` if the call has only one landing.
+    /// Lands a stale response before the fresh one, at most once. Returns `false` if the call has only one landing.
     func landProvisionally(_ response: Response) -> Bool {
         let land = reading.state.withLock { state in
             if state.landProvisionally != nil { state.forgoesProvisional = true }
@@ -205,17 +208,17 @@ extension Flight {
 
 // The reads that the call shares.
 extension Flight {
-    /// The flights that wait for the read that this one leads; `nil` while it leads none.
+    /// The flights that wait for the read of this flight; `nil` if this flight leads no read.
     var waitingFlights: [Flight]? {
         let read = reading.ledRead.load(ordering: .acquiring)
         return read == 0 ? nil : context.cache.reads.flights(waitingFor: read)
     }
 
-    /// Whether the flight leads a read.
+    /// Whether the flight leads a shared read.
     var isLeading: Bool { reading.ledRead.load(ordering: .acquiring) != 0 }
 
-    /// Makes this flight the leader of a read; its record is held back until the read ends, so that all its requests
-    /// are in it.
+    /// Makes this flight the leader of a read. Its record is held back until the read ends, so that it contains all
+    /// requests of the read.
     func beginLeading(_ read: UInt64) {
         recorder.hold()
         reading.ledRead.store(read, ordering: .releasing)
@@ -227,7 +230,7 @@ extension Flight {
         releaseRecord()
     }
 
-    /// Makes the call one of those until whose end the outcome of a read is retained.
+    /// Makes this call wait for a read. The read's outcome is retained until all calls that wait for it have ended.
     func awaitRead(_ read: UInt64) {
         let former = reading.awaited.exchange(read, ordering: .acquiringAndReleasing)
         if former != 0 { context.cache.reads.release(former) }

@@ -1,12 +1,13 @@
 import HTTPTypes
 
-/// Responds from the cache, stores responses, and shares one request among identical reads that are in flight at the
-/// same time. A call that changes something performs its endpoint's invalidations before it lands.
+/// Responds from the cache, stores responses, and shares one request among identical reads in flight. A call that
+/// changes data performs its endpoint's invalidations before it lands.
 ///
-/// A fresh response in memory lands in the caller's turn. A response is stored only after the service judged it fine
-/// and the endpoint and the manager's validator accepted it; under ``CachePolicy/http(onDisk:)``, as the server allows.
-/// ``SharedReads`` defines which reads share a request. A streamed body is copied while it is read if HTTP allows
-/// storing it; all other bodies are passed on unchanged.
+/// A fresh response in memory lands in the caller's turn. Under a time to live or until evicted, a response is stored
+/// only after the service, the endpoint and the manager's validator have accepted it. Under
+/// ``CachePolicy/http(onDisk:)`` the server decides what is stored. ``SharedReads`` defines which reads share a
+/// request. A streamed body is copied while it is read if HTTP allows storing it. All other bodies are passed on
+/// unchanged.
 struct ReadingStage: RequestStage {
     let cache: ResponseCache
     let admission: AdmissionControl
@@ -17,7 +18,7 @@ struct ReadingStage: RequestStage {
     }
 
     var step: FlightStep { .reading }
-    /// The stage's own waits end at the deadline and at cancellation.
+    /// `true`: the stage's own waits end at the deadline and when the task is cancelled.
     var endsInTime: Bool { true }
 
     func detaches(_ request: Request, in flight: Flight) -> Bool { ReadKey.isSharable(request, in: flight) }
@@ -54,7 +55,7 @@ struct ReadingStage: RequestStage {
             return try await TimeToLiveReading(cache, policy).respond(to: request, reads)
         case .none, .timeToLive, .untilEvicted:
             if flight.options.cacheUse == .onlyIfCached { throw .notCached }
-            // The target that this call changes may be stored for others by the rules of HTTP (RFC 9111 §4.4).
+            // Under the rules of HTTP, responses of the changed target may be stored for other calls (RFC 9111 §4.4).
             if !method.isSafe { return try await HTTPReading(cache).respond(to: request, reads) }
             if ReadKey.isSharable(request, in: flight) { return try request.accepting(await reads.send(request)) }
             return try request.accepting(await next.send(request, in: flight))
@@ -82,19 +83,18 @@ extension NetworkError {
             sending: .notSent)
     }
 
-    /// Whether a stale response may be used instead under a time to live: the server was not reached, or failed. The
-    /// client's own rule counts every status of 500 and more; for HTTP caching RFC 5861 §4 names four, see
-    /// ``HTTPReading``.
+    /// Whether a stale response may be used under a time to live, because the server was not reached or failed. The
+    /// client's rule includes every status of 500 and more. The rule of HTTP caching lists four statuses (RFC 5861 §4);
+    /// see ``HTTPReading``.
     var allowsStaleResponse: Bool { outlook.isServerUnavailable || kind == .refused && status?.kind == .serverError }
 }
 
-/// Whether a response is stale, and lands while a fresh one is fetched.
 private enum IsProvisional: StageValueKey {
     static var defaultValue: Bool { false }
 }
 
 extension Response {
-    /// Whether the response is stale, and a fresh one is to be fetched although this one lands.
+    /// Whether the response is stale, and a fresh response is fetched after it lands.
     var isProvisional: Bool {
         get { values[IsProvisional.self] }
         set { values[IsProvisional.self] = newValue }

@@ -7,26 +7,27 @@ extension ResponseCache {
     /// Removes the responses of a service, in every environment and for every account.
     public func clear<Service: APIService>(_ service: Service.Type) { clear(.service(service.name)) }
 
-    /// Removes the responses of an endpoint, whatever its parameters were.
+    /// Removes the responses of an endpoint, for all its parameters.
     public func clear<E: Endpoint>(_ endpoint: E.Type) { clear(.endpoint(E.name, service: E.Service.name)) }
 
     /// Removes the responses of an account, for example when it signs out.
     ///
     /// - Parameters:
     ///   - account: The account, as in ``ServiceSettings/account``; `nil` for calls without an account.
-    ///   - service: The service that it signed out of; `nil` is all of them.
+    ///   - service: The service that the account signed out of; `nil` for all services.
     public func clear(account: String?, of service: (any APIService.Type)? = nil) {
         clear(.account(account, service: service?.name))
     }
 
     /// Removes the responses in a scope.
     ///
-    /// Responses to calls that started before the clear are never stored, and calls that start after it do not share
-    /// requests that were sent before it. Responses stored by ``CachePolicy/http(onDisk:)`` belong to targets and not
-    /// to endpoints, so that a clear of an endpoint removes the HTTP responses of its whole service.
+    /// Responses to calls that started before the clear are not stored afterwards. Calls that start after the clear do
+    /// not share requests that were sent before it. Responses stored by ``CachePolicy/http(onDisk:)`` belong to
+    /// targets, not to endpoints. Clearing an endpoint therefore removes the HTTP responses of its whole service.
     public func clear(_ scope: CacheScope) { remove(scope) }
 
-    /// Removes the responses in a scope; see ``clear(_:)-(CacheScope)``. Returns how many were in memory.
+    /// Removes the responses in a scope; see ``clear(_:)-(CacheScope)``. Returns the number of responses removed from
+    /// memory.
     @discardableResult
     func remove(_ scope: CacheScope) -> Int {
         defer {
@@ -49,8 +50,8 @@ extension ResponseCache {
         }
     }
 
-    /// Removes the response of one key, and all responses of its target. Responses to calls that started before are
-    /// never stored. Returns how many were in memory.
+    /// Removes the response under a key, and all responses of its target. Responses to calls that started before are
+    /// not stored afterwards. Returns the number of responses removed from memory.
     @discardableResult
     func remove(_ key: CacheKey?, of target: HTTPCacheURI) -> Int {
         defer {
@@ -73,21 +74,18 @@ extension ResponseCache {
         }
     }
 
-    /// Evicts least recently used responses, other than those of ``CachePolicy/http(onDisk:)``, until the rest fits.
-    /// The disk tier stays unchanged.
+    /// Evicts least recently used responses until the rest fits. Responses of ``CachePolicy/http(onDisk:)`` and the
+    /// disk tier are not affected.
     ///
     /// - Parameters:
-    ///   - count: The most responses. The default is no limit.
-    ///   - byteCount: Their most bytes. The default is no limit.
+    ///   - count: The maximum number of responses. The default is no limit.
+    ///   - byteCount: The maximum number of bytes of all responses together. The default is no limit.
     public func trim(toCount count: Int = .max, byteCount: Int = .max) {
         state.withLock { $0.entries.trim(toCount: max(0, count), byteCount: max(0, byteCount)) }
     }
 
-    /// Evicts half of the responses in memory, or all of them. On Apple's systems the layer calls it when the system
-    /// asks for memory; elsewhere the app does.
-    ///
-    /// - Parameter isCritical: Whether all are evicted, and not only the less recently used half. The default is
-    ///   `false`.
+    /// Returns the key of a host on the current network. Must be called without the lock, because it calls the status
+    /// source, which may be the app's code.
     public func relieveMemory(isCritical: Bool = false) {
         state.withLock { state in
             if isCritical {

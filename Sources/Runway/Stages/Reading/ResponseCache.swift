@@ -16,19 +16,20 @@ import Synchronization
 /// Responses to calls that started before a clear are never stored. An older response never replaces a newer one, by
 /// the order in which their requests were sent.
 public final class ResponseCache: Sendable {
-    /// The longest time that a call waits for the disk tier. After it, the call continues as if the tier held nothing.
+    /// The maximum time that a call waits for the disk tier. After it, the call continues as if the tier contained
+    /// nothing.
     public static let maximumTierWait = Duration.seconds(2)
-    /// The longest time that ``flush()`` waits for the disk tier.
+    /// The maximum time that ``flush()`` waits for the disk tier.
     public static let maximumFlushWait = Duration.seconds(10)
-    /// The most lookups in the disk tier that may be in flight after their calls stopped waiting. Beyond it, lookups
-    /// skip the tier.
+    /// The maximum number of lookups in the disk tier that continue although their calls no longer wait. Beyond it, the
+    /// tier is not searched.
     static let maximumAbandonedLookups = 16
 
-    /// The limits of stored responses and of shared requests.
+    /// The limits for stored responses and for shared requests.
     public let limits: CacheLimits
 
-    /// The reads in flight that calls can share. Its lock is taken while ``state`` is locked, never the other way
-    /// round.
+    /// The reads in flight that calls can share. Lock order: its lock may be taken while ``state`` is locked, never the
+    /// other way round.
     let reads: SharedWork<ReadKey, ReadOutcome>
     let background = BackgroundFlights()
     let tier: (any CacheTier)?
@@ -36,7 +37,7 @@ public final class ResponseCache: Sendable {
     let usage = CacheUsage()
     let clock: LayerClock
     let timer: DeadlineTimer
-    /// Identifies this launch in the records of the disk tier: sequence numbers and instants of another launch have no
+    /// Identifies this launch in the records of the disk tier. Sequence numbers and times of another launch have no
     /// meaning in it.
     let launch = UInt64.random(in: .min ... .max)
     private let sequence = Atomic<UInt64>(0)
@@ -46,13 +47,13 @@ public final class ResponseCache: Sendable {
         var entries: ValuesByKind<CacheKind, CacheKey, TimeToLiveResponse>
         /// The responses stored by the rules of HTTP caching.
         var targets: ValuesByKind<CacheKind, HTTPCacheURI, HTTPCacheTarget>
-        /// The number of changes of targets. Each change gives the target this number as its version.
+        /// The number of changes of targets. When a target changes, this number becomes its version.
         var targetChangeCount: UInt64 = 0
         var generations = ClearGenerations()
         var writeBehind: WriteBehindQueue
         var writing: Task<Void, Never>?
         var tierFailureCount = 0
-        /// The lookups in the tier that are in flight, and the calls that wait for one.
+        /// The number of lookups in the tier that are in flight, and the number of calls that wait for a lookup.
         var lookupCount = 0
         var waitingLookupCount = 0
     }
@@ -86,43 +87,43 @@ public final class ResponseCache: Sendable {
     /// rules of HTTP caching.
     public var count: Int { state.withLock(\.count) }
 
-    /// The bytes that the responses in memory occupy.
+    /// The number of bytes that the responses in memory occupy.
     public var byteCount: Int { state.withLock { $0.entries.byteCount + $0.targets.byteCount } }
 
-    /// The number of operations of the disk tier that failed.
+    /// The number of failed operations of the disk tier.
     public var tierFailureCount: Int { state.withLock { $0.tierFailureCount } }
 
-    /// The sequence number that was taken last. A call that starts now is older than every operation after it.
+    /// The sequence number that was assigned last. A call that starts now is older than every later operation.
     var lastSequenceNumber: UInt64 { sequence.load(ordering: .relaxed) }
 
-    /// Takes the number of a request that is about to be sent, or of a clear: of two requests, the one with the larger
-    /// number was sent later. The first is 1.
+    /// Returns a new sequence number for a request that is about to be sent, or for a clear. A larger number means a
+    /// later operation. The first number is 1.
     func nextSequenceNumber() -> UInt64 { sequence.wrappingAdd(1, ordering: .relaxed).newValue }
 }
 
 extension ResponseCache {
-    /// The result of a lookup, by which a call that starts a request can check whether the result is still valid.
+    /// The result of a lookup. A call that starts a request uses it to check whether the result is still valid.
     ///
-    /// The number of changes is that of the whole cache at the lookup. Only if the number is different now, the key is
-    /// looked up again.
+    /// `changes` is the change count of the whole cache at the time of the lookup. The key is looked up again only if
+    /// that count has changed.
     enum Snapshot {
-        /// The call may use no stored response.
+        /// The call must not use a stored response.
         case none
-        /// The entry of a key; `nil` if there was none.
+        /// The entry under a key; `nil` if there was none.
         case entry(CacheKey, TimeToLiveResponse?, changes: UInt64)
-        /// A target, by its version; 0 if nothing was stored.
+        /// The version of a target; 0 if nothing was stored.
         case target(HTTPCacheURI, version: UInt64, changes: UInt64)
     }
 
-    /// Returns whether a lookup would find the same now.
+    /// Returns whether a new lookup would have the same result.
     func isCurrent(_ snapshot: Snapshot) -> Bool { state.withLock { $0.isCurrent(snapshot) } }
 
-    /// Makes a call the leader or a follower of a read, unless the result of its lookup has changed since.
+    /// Makes a call the leader or a follower of a read, unless the result of its lookup has changed.
     ///
-    /// A leader stores its response before its read ends. As both are looked up in one turn here, a caller always finds
-    /// either the request in flight or the cached entry.
+    /// A leader stores its response before its read ends. This function checks both under one lock, so a caller always
+    /// finds either the request in flight or the cached entry.
     ///
-    /// - Returns: The role of the call in the read; `nil` if the call has to look up again.
+    /// - Returns: The role of the call in the read, or `nil` if the call must look up again.
     /// - Throws: The errors of ``SharedWork/enter(_:for:isJoinable:endsInTime:)``.
     func enter(
         _ key: ReadKey, for flight: Flight, after snapshot: Snapshot, isJoinable: Bool, endsInTime: Bool
@@ -135,7 +136,6 @@ extension ResponseCache {
 }
 
 extension ResponseCache.State {
-    /// The number of responses.
     var count: Int { entries.count + targets.keys.reduce(0) { $0 + (targets.peek($1)?.responses.count ?? 0) } }
 
     fileprivate func isCurrent(_ snapshot: ResponseCache.Snapshot) -> Bool {

@@ -11,7 +11,7 @@ final class RetryControl: Sendable {
         budgets = Mutex(HostBudgets(limits))
     }
 
-    /// Adds the share that a call earns to the budget of its host.
+    /// Adds the share of one call to the budget of its host.
     func deposit(for origin: @autoclosure () -> Origin) {
         budgets.withLock { budgets in
             guard !budgets.areFull else { return }
@@ -19,15 +19,15 @@ final class RetryControl: Sendable {
         }
     }
 
-    /// Decides whether a request is sent once more after a failure, and when.
+    /// Decides whether and when a request is sent again after a failure.
     ///
     /// - Parameters:
     ///   - request: The request that failed.
-    ///   - attempt: The number of attempts that were made.
+    ///   - attempt: The number of attempts so far.
     ///   - cause: The reason why the last attempt failed.
-    ///   - retryAfter: The wait that the server demands. The default is `nil`.
-    ///   - isCircuitOpen: Whether the circuit to the host is open. The default is `false`.
-    ///   - origin: The host whose budget pays; `nil` if the attempt costs nothing, since the last one made progress.
+    ///   - retryAfter: The wait that the server requests. The default is `nil`.
+    ///   - isCircuitOpen: Whether the circuit of the host is open. The default is `false`.
+    ///   - origin: The host whose budget is used; `nil` if the attempt is free, because the last one made progress.
     /// - Returns: The wait before the next attempt, with jitter.
     /// - Throws: The reason why no attempt is made.
     func decide(
@@ -41,23 +41,23 @@ final class RetryControl: Sendable {
         if isCircuitOpen { throw .circuitOpen }
         let wait = (retryAfter ?? .zero) + backoff(after: attempt, policy)
         guard flight.clock.now + wait < flight.deadline else { throw .deadline(wait: wait) }
-        // Taken last, so that no attempt is taken that is not made.
+        // The budget is checked last, so that it is not used for an attempt that is not made.
         if let origin, !withdraw(for: origin) { throw .budgetSpent }
         return wait
     }
 
     /// Waits before a transfer continues after an interruption, if the call's policy, the host's budget and the
-    /// deadline allow it. The record shows the interruption, or the reason why the transfer does not continue.
+    /// deadline allow it. The record shows the interruption, or why the transfer does not continue.
     ///
     /// - Parameters:
-    ///   - request: The request that is sent next.
-    ///   - attempt: The number of attempts that were made.
+    ///   - request: The request to send next.
+    ///   - attempt: The number of attempts so far.
     ///   - cause: The interruption of the last attempt.
-    ///   - retryAfter: The wait that the server demands. The default is `nil`.
-    ///   - origin: The host whose budget pays; `nil` if the attempt costs nothing, since the last one made progress.
+    ///   - retryAfter: The wait that the server requests. The default is `nil`.
+    ///   - origin: The host whose budget is used; `nil` if the attempt is free, because the last one made progress.
     ///   - error: The error of the interruption.
-    ///   - decision: Returns the interruption for the record, from the wait that follows it.
-    /// - Throws: `error`, if the transfer does not continue; ``NetworkError/Kind/cancelled`` if the task is cancelled.
+    ///   - decision: Returns the interruption for the record. It receives the wait that follows.
+    /// - Throws: `error` if the transfer does not continue; ``NetworkError/Kind/cancelled`` if the task is cancelled.
     func waitAfterInterruption<Decision: StageDecision>(
         _ request: Request, after attempt: Int, _ cause: RetryCause, retryAfter: Duration? = nil,
         paidBy origin: Origin?, in flight: Flight, failing error: NetworkError, noting decision: (Duration) -> Decision
@@ -66,7 +66,7 @@ final class RetryControl: Sendable {
         do throws(RetryDecision.Reason) {
             wait = try decide(request, after: attempt, cause, retryAfter: retryAfter, paidBy: origin, in: flight)
         } catch let reason {
-            // A caller that allows one attempt needs no reason for the lack of another.
+            // If the caller allows only one attempt, the record need not explain why there is no further one.
             if flight.retryPolicy.maximumAttempts > 1 { flight.note(RetryDecision.gaveUp(reason, cause: cause)) }
             throw error
         }
@@ -76,10 +76,10 @@ final class RetryControl: Sendable {
         }
     }
 
-    /// Takes one retry from the budget of a host; returns `false` if none is left.
+    /// Withdraws one retry from the budget of a host. Returns `false` if the budget is exhausted.
     func withdraw(for origin: Origin) -> Bool { budgets.withLock { $0.withdraw(for: origin) } }
 
-    /// Chooses the wait after an attempt, counted from 1.
+    /// Returns a random wait after an attempt. Attempts are counted from 1.
     func backoff(after attempt: Int, _ policy: RetryPolicy) -> Duration {
         randomness.wait(policy.backoff, after: attempt)
     }

@@ -1,25 +1,25 @@
-/// A decision of the retrying stage after a failed attempt, for the record.
+/// A decision of the retrying stage after a failed attempt that the record shows.
 package enum RetryDecision: StageDecision, Equatable {
-    /// Another attempt is made.
+    /// A further attempt is made.
     ///
     /// - Parameters:
     ///   - attempt: The number of the attempt; the first attempt of a call is 1.
     ///   - wait: The delay before the attempt.
     ///   - cause: The reason for the attempt.
-    ///   - retryAfter: The delay that the server requested, which is part of the wait.
+    ///   - retryAfter: The delay that the server requested, which is part of `wait`.
     case again(attempt: Int, wait: Duration, cause: RetryCause, retryAfter: Duration?)
-    /// No other attempt is made, though the failure may be temporary.
+    /// No further attempt is made, although the failure may be temporary.
     case gaveUp(Reason, cause: RetryCause)
 
     /// The reason why a temporary failure caused no further attempt.
     package enum Reason: Error, Equatable {
-        /// The policy allows no more attempts.
+        /// The maximum number of attempts in the policy has been reached.
         case attemptsUsed(Int)
-        /// The request may have had its effect, and another attempt might cause it twice.
+        /// The request may have had its effect, and a further attempt might cause it twice.
         case notRepeatable
         /// The body was a stream that can't be read again.
         case bodyUsed
-        /// The host's budget of further attempts is spent.
+        /// The host's budget of further attempts is exhausted.
         case budgetSpent
         /// The circuit of the host or the endpoint is open, or this call is its probe.
         case circuitOpen

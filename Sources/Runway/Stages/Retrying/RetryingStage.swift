@@ -1,8 +1,8 @@
 /// Makes a further attempt if the ``RetryPolicy`` of the call, the budget of the host and the deadline allow it.
 ///
-/// The stage also adds the `Idempotency-Key` of a call, if its endpoint uses keys. A streamed response is judged by its
-/// head, and no attempt is made once the caller has the head. Bodies pass unchanged; a body that can't be sent twice is
-/// sent once.
+/// The stage also adds the `Idempotency-Key` of a call if its endpoint uses keys. A streamed response is judged by its
+/// status and header fields; after the caller has received them, no attempt is made. Bodies pass unchanged. A body that
+/// can't be sent twice is sent once.
 struct RetryingStage: RequestStage {
     private let retries: RetryControl
     private let admission: AdmissionControl
@@ -13,7 +13,8 @@ struct RetryingStage: RequestStage {
     }
 
     var step: FlightStep { .retrying }
-    /// `true`: it waits for the rest of the pipeline, and for backoffs before the deadline that end with the task.
+    /// `true`: it waits only for the rest of the pipeline, and for backoffs that end before the deadline or with the
+    /// task.
     var endsInTime: Bool { true }
 
     func respond(
@@ -45,7 +46,7 @@ struct RetryingStage: RequestStage {
                 var error = error
                 error.sending = sending.and(error.sending)
                 sending = error.sending
-                // The renewal of a token has retry rules of its own, once for all calls that need it.
+                // The renewal of a token has its own retry rules, applied once for all calls that need the token.
                 guard error.step != .authorizing, let cause = flight.retryPolicy.cause(of: error),
                     let found = decide(request, attempt, cause, nil, of: origin, in: flight)
                 else { throw error }
@@ -56,15 +57,16 @@ struct RetryingStage: RequestStage {
         }
     }
 
-    /// Returns the wait before the next attempt; `nil` if none is made. Either is recorded.
+    /// Returns the wait before the next attempt, or `nil` if none is made. Records the decision.
     ///
-    /// - Parameter origin: The origin that failed, if a redirect led there. Its budget is used, and not the budget of
+    /// - Parameter origin: The origin that failed, if a redirect led there. Its budget is used instead of the budget of
     ///   the request's own origin.
     private func decide(
         _ request: Request, _ attempt: Int, _ cause: RetryCause, _ retryAfter: Duration?, of origin: Origin?,
         in flight: Flight
     ) -> Duration? {
-        // A caller that allows one attempt needs no reason for the lack of another, nor does one whose deadline has passed.
+        // If the caller allows only one attempt or its deadline has passed, the record need not explain why there is no
+        // further one.
         guard !request.isRetriedBySender, flight.retryPolicy.maximumAttempts > 1, !Task.isCancelled,
             flight.clock.now < flight.deadline
         else { return nil }
@@ -82,7 +84,7 @@ struct RetryingStage: RequestStage {
     }
 }
 
-/// Whether a response followed an attempt that may have been sent.
+/// Whether an attempt before this response may have been sent.
 private enum FollowsSentAttempt: StageValueKey {
     static var defaultValue: Bool { false }
 }
@@ -91,7 +93,7 @@ extension Response {
     /// Whether an earlier attempt of the call may have been sent, and got no response or a temporary failure.
     var followsSentAttempt: Bool { values[FollowsSentAttempt.self] }
 
-    /// Returns the response to a request whose earlier attempts were sent as far as this says.
+    /// Records in the response whether earlier attempts of its request may have been sent.
     fileprivate func following(_ sending: SendState) -> Response {
         if sending == .notSent { return self }
         var response = self
@@ -100,13 +102,12 @@ extension Response {
     }
 }
 
-/// Whether a request is retried by its sender.
 private enum IsRetriedBySender: StageValueKey {
     static var defaultValue: Bool { false }
 }
 
 extension Request {
-    /// Whether its sender makes further attempts, so that no stage makes one.
+    /// Whether the sender of the request makes further attempts, so that no stage may make one.
     var isRetriedBySender: Bool {
         get { values[IsRetriedBySender.self] }
         set { values[IsRetriedBySender.self] = newValue }

@@ -1,9 +1,9 @@
 import HTTPTypes
 
-/// Refuses requests without TLS unless their service allows them (``APIService/allowsPlainHTTP``), and upgrades those
-/// to hosts that require TLS (RFC 6797).
+/// Refuses requests without TLS unless their service allows them (``APIService/allowsPlainHTTP``). Upgrades requests to
+/// hosts that require TLS (RFC 6797).
 ///
-/// The stage is below redirecting, so that it sees every hop. Bodies pass unchanged.
+/// The stage comes after redirecting, so that it handles every hop. Bodies pass unchanged.
 struct SecuringStage: RequestStage {
     private let hosts: StrictTransport
 
@@ -28,7 +28,7 @@ struct SecuringStage: RequestStage {
                 flight.note(SecuringDecision.upgraded)
                 var upgraded = request
                 upgraded.head.scheme = "https"
-                // Port 80 becomes the default port of TLS; any other stays (RFC 6797 §8.3).
+                // Port 80 becomes the default port of TLS. Other ports do not change (RFC 6797 §8.3).
                 if origin.port == 80 { upgraded.head.authority = origin.host }
                 return try await send(upgraded, to: origin.bareHost, in: flight, next)
             }
@@ -60,11 +60,11 @@ struct SecuringStage: RequestStage {
     }
 }
 
-/// A decision about a request without TLS, for the record.
+/// A decision about a request without TLS that the record shows.
 package enum SecuringDecision: StageDecision, Equatable {
-    /// The request is sent over TLS, since its host requires that (RFC 6797).
+    /// The request is sent over TLS because its host requires it (RFC 6797).
     case upgraded
-    /// The request is sent without TLS, as the service allows.
+    /// The request is sent without TLS, because the service allows it.
     case plain
 
     package static var step: FlightStep { .securing }

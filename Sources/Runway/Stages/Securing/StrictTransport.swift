@@ -4,7 +4,7 @@ import Synchronization
 
 /// The hosts that require TLS by HTTP Strict Transport Security (RFC 6797), in memory.
 final class StrictTransport: Sendable {
-    /// The most hosts. The one whose policy expires first is evicted first.
+    /// The maximum number of hosts. The host whose policy expires first is evicted first.
     static let maximumCount = 1000
 
     private struct Entry {
@@ -15,8 +15,8 @@ final class StrictTransport: Sendable {
     /// Guards the hosts.
     private let state = Mutex<[String: Entry]>([:])
 
-    /// Returns whether a host, in the form for lookups (``Origin/bareHost``), requires TLS, by its own policy or by the
-    /// policy of a superdomain that includes subdomains.
+    /// Returns whether a host requires TLS, by its own policy or by the policy of a superdomain that includes
+    /// subdomains. The host must be in the form for lookups (``Origin/bareHost``).
     func requiresTLS(_ host: String, at date: Date) -> Bool {
         state.withLock { hosts in
             if hosts.isEmpty { return false }
@@ -31,8 +31,7 @@ final class StrictTransport: Sendable {
         }
     }
 
-    /// Stores the policy of a `Strict-Transport-Security` field that was received over TLS; an invalid one changes
-    /// nothing.
+    /// Stores the policy of a `Strict-Transport-Security` field that was received over TLS. Ignores an invalid field.
     func store(_ field: String, of host: String, at date: Date) {
         guard !host.isAddress, let policy = Self.policy(field) else { return }
         state.withLock { hosts in
@@ -48,10 +47,11 @@ final class StrictTransport: Sendable {
         }
     }
 
-    /// Reads a policy (RFC 6797 §6.1): its directives by name, none of them twice, with a maximum age.
+    /// Parses a policy (RFC 6797 §6.1). Directives must not be repeated, and `max-age` is required; otherwise returns
+    /// `nil`.
     static func policy(_ field: String) -> (maximumAge: TimeInterval, includesSubdomains: Bool)? {
         var directives: [String: String] = [:]
-        // By bytes: a combining character after a separator would form one character with it.
+        // The text is split by bytes, because a separator with a combining character is another `Character`.
         for piece in field.utf8.split(separator: UInt8(ascii: ";")) {
             let parts = piece.split(separator: UInt8(ascii: "="), maxSplits: 1)
                 .map { String(Substring($0).trimmingWhitespace) }
@@ -65,13 +65,12 @@ final class StrictTransport: Sendable {
         guard let age = directives["max-age"], !age.isEmpty, age.utf8.allSatisfy({ (0x30...0x39).contains($0) }) else {
             return nil
         }
-        // No policy is stored for longer than a hundred years.
+        // A policy is stored for at most a hundred years.
         return (min(TimeInterval(age) ?? .infinity, 3.2e9), directives["includesubdomains"] != nil)
     }
 }
 
 extension String {
-    /// Whether a host without brackets is an address.
     fileprivate var isAddress: Bool {
         contains(":") || utf8.allSatisfy { (0x30...0x39).contains($0) || $0 == UInt8(ascii: ".") }
     }

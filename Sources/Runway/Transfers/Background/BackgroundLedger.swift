@@ -1,18 +1,16 @@
 import Foundation
 
-/// The transfers that an app handed over to the system, and their outcomes: a value, which is stored after each change.
+/// The transfers that an app handed over to the system, and their outcomes. It is stored after each change.
 ///
-/// A transfer is in the ledger before its task is created, and until the app has received its end.
+/// A transfer is added before its task is created, and removed after the app has received its end.
 struct BackgroundLedger: Codable, Equatable, Sendable {
-    /// The kind of a transfer.
     enum Kind: Codable, Equatable, Sendable {
-        /// A download to this path, which is relative to the app's home folder if it does not begin with a slash.
+        /// A download to this path. The path is relative to the app's home folder unless it begins with a slash.
         case download(path: String)
-        /// An upload.
         case upload
 
-        /// Returns the kind of a download to a file. Below the home folder its path is relative: an update of the app
-        /// may move that folder.
+        /// Returns the kind of a download to a file. A path below the home folder is stored as relative, because an
+        /// update of the app may move that folder.
         static func download(to path: String, home: String = NSHomeDirectory()) -> Kind {
             for home in spellings(of: home) where path.hasPrefix(home + "/") {
                 return .download(path: String(path.dropFirst(home.count + 1)))
@@ -20,14 +18,14 @@ struct BackgroundLedger: Codable, Equatable, Sendable {
             return .download(path: path)
         }
 
-        /// Returns the path of a download's file in the home folder of this launch; `nil` for an upload.
+        /// Returns the absolute path of a download's file in this launch, or `nil` for an upload.
         func filePath(home: String = NSHomeDirectory()) -> String? {
             guard case .download(let path) = self else { return nil }
             return path.hasPrefix("/") ? path : "\(home)/\(path)"
         }
 
-        /// Returns the path of the home folder with and without the folder that the link `/var` leads to, as iOS uses
-        /// both.
+        /// Returns the path of the home folder in two spellings, with and without `/private`. iOS uses both, because
+        /// `/var` is a link.
         private static func spellings(of home: String) -> [String] {
             if home.count < 2 || home.hasSuffix("/") { return [] }
             let link = "/private"
@@ -35,9 +33,9 @@ struct BackgroundLedger: Codable, Equatable, Sendable {
         }
     }
 
-    /// The end of a transfer.
+    /// The outcome of a transfer that has ended.
     enum Ending: Codable, Equatable, Sendable {
-        /// The transfer ended with a response. `body` is the body of an upload's response.
+        /// The transfer ended with a response. `body` is the response body of an upload.
         case response(status: Int, body: Data)
         case failed(FailureReason, detail: String)
     }
@@ -45,16 +43,17 @@ struct BackgroundLedger: Codable, Equatable, Sendable {
     /// The reason why a transfer has no response, or no file.
     enum FailureReason: String, Codable, Sendable {
         case cancelled, network, storage, untrusted
-        /// The system has no task for the transfer, and reported no end of it between two launches.
+        /// The system has no task for the transfer, and did not report its end between two launches.
         case lost
     }
 
     enum State: Codable, Equatable, Sendable {
-        /// The transfer is handed over.
+        /// The transfer was handed over to the system.
         case started
-        /// The transfer is handed over, but had no task when the app was last launched: its end may still be reported.
+        /// The transfer was handed over, but the system had no task for it when the app was last launched. Its end may
+        /// still be reported.
         case missing
-        /// The transfer has ended, and the app has not received its end yet.
+        /// The transfer has ended, but the app has not received its end yet.
         case ended(Ending)
     }
 
@@ -63,11 +62,11 @@ struct BackgroundLedger: Codable, Equatable, Sendable {
         var state = State.started
     }
 
-    /// The most transfers at a time.
+    /// The maximum number of transfers at the same time.
     static let maximumCount = 1000
-    /// The most bytes of a ledger's file.
+    /// The maximum size of a ledger's file in bytes.
     static let maximumByteCount = 128 << 20
-    /// The most bytes of an upload's response.
+    /// The maximum size of an upload's response in bytes.
     static let maximumBodyByteCount = 64 << 10
 
     private(set) var version = 1
@@ -75,7 +74,7 @@ struct BackgroundLedger: Codable, Equatable, Sendable {
 
     init() {}
 
-    /// Reads a ledger's file; returns `nil` for malformed bytes.
+    /// Parses a ledger's file. Returns `nil` if the bytes are malformed.
     init?(json: [UInt8]) {
         guard let ledger = try? JSONDecoder().decode(Self.self, from: Data(json)), ledger.version == 1 else {
             return nil
@@ -84,19 +83,19 @@ struct BackgroundLedger: Codable, Equatable, Sendable {
     }
 
     var json: [UInt8] {
-        // Only numbers that are not finite can't be encoded, and the ledger has no such number.
+        // Encoding fails only for numbers that are not finite, and the ledger contains none.
         get throws { Array(try JSONEncoder().encode(self)) }
     }
 
     /// The transfers that have not ended.
     var startedIDs: Set<String> { Set(entries.keys.filter(isInProgress)) }
 
-    /// The transfers whose end the app has not received.
+    /// The outcomes that the app has not received.
     var endings: [String: Ending] {
         entries.compactMapValues { if case .ended(let ending) = $0.state { ending } else { nil } }
     }
 
-    /// Whether a transfer is in the ledger and has not ended.
+    /// Returns whether a transfer is in the ledger and has not ended.
     func isInProgress(_ id: String) -> Bool {
         switch entries[id]?.state {
         case .started?, .missing?: true
@@ -106,8 +105,8 @@ struct BackgroundLedger: Codable, Equatable, Sendable {
 
     /// Adds a transfer before its task is created.
     ///
-    /// - Throws: ``NetworkError/Kind/invalidParameters`` for an id that is in use, ``NetworkError/Kind/overloaded``
-    ///   beyond ``maximumCount`` transfers.
+    /// - Throws: ``NetworkError/Kind/invalidParameters`` if the id is in use; ``NetworkError/Kind/overloaded`` if there
+    ///   are already ``maximumCount`` transfers.
     mutating func start(_ id: String, _ kind: Kind) throws(NetworkError) {
         guard entries[id] == nil else { throw Self.idInUse(id) }
         guard entries.count < Self.maximumCount else {
@@ -121,10 +120,10 @@ struct BackgroundLedger: Codable, Equatable, Sendable {
         NetworkError(.invalidParameters, in: .preparing, "There is a background transfer with the id \(id).")
     }
 
-    /// Compares the transfers of earlier launches with the tasks that the system has.
+    /// Compares the transfers of earlier launches with the system's tasks.
     ///
-    /// The system reports the end of a task after a launch, when the task is no longer listed. A transfer is therefore
-    /// lost only if it has no task at two launches and no end was reported in between.
+    /// The system may report the end of a task only after a launch, when the task is no longer listed. A transfer
+    /// therefore counts as lost only if it has no task at two launches and no end was reported in between.
     ///
     /// - Parameters:
     ///   - running: The ids of the tasks.
@@ -142,8 +141,8 @@ struct BackgroundLedger: Codable, Equatable, Sendable {
         }
     }
 
-    /// Ends a transfer. Returns whether it was in progress: an end that is reported again, or for a transfer that the
-    /// app has discarded, changes nothing.
+    /// Ends a transfer. Returns `false`, without a change, if it was not in progress: its end was already reported, or
+    /// the app has discarded it.
     mutating func end(_ id: String, _ ending: Ending) -> Bool {
         guard isInProgress(id) else { return false }
         entries[id]?.state = .ended(ending)

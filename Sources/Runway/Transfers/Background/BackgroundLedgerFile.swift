@@ -1,16 +1,17 @@
 import Foundation
 import Synchronization
 
-/// The ledger of a background session, in a file that only the user may read. Each change is on disk when it returns.
+/// The ledger of a background session, in a file that only the user may read. Each change is written to disk before the
+/// call returns.
 final class BackgroundLedgerFile: Sendable {
     private let path: String
-    /// Guards the ledger and its file: changes are written in their order.
+    /// Guards the ledger and its file, so that changes are written in order.
     private let ledger: Mutex<BackgroundLedger>
 
     /// Reads the ledger of earlier launches, if there is one.
     ///
-    /// - Throws: ``NetworkError/Kind/storage`` for a file that can't be read or is malformed. The app may remove it:
-    ///   neither the progress nor the ends of its transfers are then reported.
+    /// - Throws: ``NetworkError/Kind/storage`` if the file can't be read or is malformed. The app may remove the file;
+    ///   the progress and the ends of its transfers are then not reported.
     init(_ path: String) throws(NetworkError) {
         self.path = path
         do throws(FileError) {
@@ -29,7 +30,7 @@ final class BackgroundLedgerFile: Sendable {
 
     var current: BackgroundLedger { ledger.withLock { $0 } }
 
-    /// Changes the ledger and writes it. If it can't be written, the change holds until the process ends.
+    /// Changes the ledger and writes it. If writing fails, the change is still effective until the process ends.
     ///
     /// - Throws: The errors of `body`, and ``NetworkError/Kind/storage`` if the file can't be written.
     func change<Value>(_ body: (inout BackgroundLedger) throws(NetworkError) -> Value) throws(NetworkError) -> Value {

@@ -2,27 +2,26 @@
     import Foundation
     import Synchronization
 
-    /// The delegate of a background session: records the ends of transfers in the ledger, and passes them to the app.
+    /// The delegate of a background session. It records the ends of transfers in the ledger, and passes them to the
+    /// app.
     final class BackgroundRelay: NSObject, Sendable {
         private struct State {
-            /// The bodies of uploads' responses, by the ids of their transfers.
+            /// The response bodies of uploads, by transfer id.
             var bodies: [String: Data] = [:]
-            /// The downloads whose file could not be moved to its target.
+            /// The errors of downloads whose file could not be moved to its target, by transfer id.
             var unplaced: [String: FileError] = [:]
-            /// The reasons why the servers of transfers are not trusted, by the transfers' ids.
+            /// The reasons why servers are not trusted, by transfer id.
             var refusals: [String: ServerRefused] = [:]
-            /// The relays that pass the progress of transfers to the app, by the transfers' ids.
+            /// The relays that pass progress to the app, by transfer id.
             var progress: [String: ProgressRelay] = [:]
-            /// The ends that the app is receiving.
+            /// The transfers whose end the app is receiving.
             var delivered: Set<String> = []
-            /// Decides when the system's completion handlers are called.
             var reports = BackgroundReports<Handler>()
         }
 
-        /// A completion handler of the system.
         typealias Handler = @MainActor @Sendable () -> Void
 
-        /// The queue on which the session calls its delegate, one call after the other.
+        /// The serial queue on which the session calls its delegate.
         let queue: OperationQueue
         private let ledger: BackgroundLedgerFile
         private let folder: String
@@ -30,7 +29,7 @@
         private let trust: PinnedTrust
         private let onProgress: BackgroundTransfers.ProgressReport?
         private let receive: BackgroundTransfers.Receive
-        /// Guards the reports of the tasks so far, and the ends that the app is receiving.
+        /// Guards the reports of the tasks, and the ends that the app is receiving.
         private let state = Mutex(State())
 
         init(
@@ -54,15 +53,15 @@
             return "\(folder)/\(Array(hash.digest.prefix(16)).hexadecimal).body"
         }
 
-        /// Calls the system's completion handler when all ends were reported and received.
+        /// Calls the system's completion handler as soon as all ends have been reported and received.
         func finish(_ handler: @escaping Handler) {
             call(state.withLock { $0.reports.add(handler, at: clock.now) })
         }
 
-        /// Passes the ends to the app that it has not received.
+        /// Passes to the app the ends that it has not received yet.
         func deliver() {
             let transfers = state.withLock { state in
-                // Read under the lock: an end that the app has received meanwhile is not in the ledger any more.
+                // The ledger is read under the lock, so that an end that the app has just received is no longer in it.
                 let ledger = ledger.current
                 return ledger.endings.compactMap { id, ending -> BackgroundTransfer? in
                     guard let kind = ledger.entries[id]?.kind, state.delivered.insert(id).inserted else { return nil }
@@ -138,7 +137,7 @@
         func urlSession(
             _ session: URLSession, downloadTask: URLSessionDownloadTask, didFinishDownloadingTo location: URL
         ) {
-            // The system removes the file when this returns.
+            // The system removes the file when this method returns.
             guard let id = downloadTask.taskDescription, let response = downloadTask.response as? HTTPURLResponse,
                 (200...299).contains(response.statusCode),
                 let path = ledger.current.entries[id]?.kind.filePath()
@@ -172,7 +171,8 @@
             guard let onProgress, let id = task.taskDescription else { return }
             let relay = state.withLock { state -> ProgressRelay? in
                 if let known = state.progress[id] { return known }
-                // Only the delivery of an end removes a progress relay, and other transfers have none.
+                // A relay is removed when the end of its transfer is delivered. A transfer that has ended must
+                // therefore not get a new one.
                 guard ledger.current.isInProgress(id) else { return nil }
                 let relay = ProgressRelay(clock: clock) { onProgress(id, $0) }
                 state.progress[id] = relay
@@ -187,7 +187,7 @@
         func urlSession(_ session: URLSession, task: URLSessionTask, didCompleteWithError error: (any Error)?) {
             guard let id = task.taskDescription else { return }
             let ending = ending(of: task, id, error)
-            // If the ledger can't be written, the app receives the end in this process nevertheless.
+            // If the ledger can't be written, the app still receives the end in this process.
             _ = try? ledger.change { $0.end(id, ending) }
             deliver()
         }

@@ -29,31 +29,32 @@
     /// The system follows a redirect to any host, and sends it the header fields of the request: hand over calls with
     /// credentials only to servers that redirect only to their own hosts.
     public final class BackgroundTransfers: Sendable {
-        /// Receives the end of each transfer. When the function returns, the transfer is forgotten and its id is free.
-        /// An end is delivered once in a process; if the process ends meanwhile, it is delivered again at the next
-        /// launch.
+        /// Receives the end of each transfer. When the function returns, the transfer is removed and its id can be used
+        /// again. An end is delivered once in a process. If the process ends during the delivery, the end is delivered
+        /// again at the next launch.
         public typealias Receive = @Sendable (BackgroundTransfer) async -> Void
 
-        /// Receives the progress of the transfer with an id while the app runs: at most thirty times a second for each
-        /// transfer, and for the last time before its end is received. If reports arrive faster, only the newest
-        /// counts.
+        /// Receives the progress of the transfer with this id while the app runs. It is called at most thirty times a
+        /// second for each transfer, and for the last time before the end is received. If reports arrive faster, only
+        /// the latest counts.
         public typealias ProgressReport = @MainActor @Sendable (_ id: String, _ progress: TransferProgress) -> Void
 
-        /// The networks that a transfer may use. The system waits until the device has one of them.
+        /// The networks that a transfer may use. The system waits until the device has such a network.
         public struct Networks: Sendable, Hashable {
-            /// Whether the transfer may use networks whose bytes may cost money, such as mobile ones and hotspots.
+            /// Whether the transfer may use expensive networks, such as mobile networks and hotspots. The default is
+            /// `true`.
             public var allowsExpensive: Bool
-            /// Whether the transfer may use networks in Low Data Mode.
+            /// Whether the transfer may use networks in Low Data Mode. The default is `true`.
             public var allowsConstrained: Bool
 
-            /// Allows networks of some kinds; the default is any network.
+            /// Creates a set of allowed networks. By default all networks are allowed.
             public init(allowsExpensive: Bool = true, allowsConstrained: Bool = true) {
                 (self.allowsExpensive, self.allowsConstrained) = (allowsExpensive, allowsConstrained)
             }
 
-            /// Any network.
+            /// All networks are allowed.
             public static let any = Networks()
-            /// Networks that are neither expensive nor in Low Data Mode.
+            /// Only networks that are neither expensive nor in Low Data Mode are allowed.
             public static let unmetered = Networks(allowsExpensive: false, allowsConstrained: false)
         }
 
@@ -67,14 +68,15 @@
         /// Reconnects to the transfers of earlier launches, and reports those that have ended.
         ///
         /// - Parameters:
-        ///   - identifier: The name of the session, the same in all launches of the app. Two objects with the same
-        ///     identifier must not exist at a time.
+        ///   - identifier: The name of the session, which must be the same in all launches of the app. Only one object
+        ///     with this identifier may exist at a time.
         ///   - folder: A folder for the ledger and the bodies of uploads, for example in Application Support. It must
-        ///     have no other use. It is created if it does not exist, readable only by its user. It is excluded from
-        ///     backups, and can be read as soon as the device was unlocked once.
-        ///   - network: The layer that makes the requests.
-        ///   - pins: The public keys of hosts; see ``URLSessionTransport/init(configuration:pins:onPinReport:)``, whose
-        ///     pins do not apply here. The default is empty: only the system decides which servers are trusted.
+        ///     have no other use. If it does not exist, it is created so that only the user can access it. It is
+        ///     excluded from backups, and readable after the device was unlocked for the first time since its boot.
+        ///   - network: The layer that creates the requests.
+        ///   - pins: The public keys of hosts. The pins of
+        ///     ``URLSessionTransport/init(configuration:pins:onPinReport:)`` do not apply here. The default is empty:
+        ///     only the system decides which servers are trusted.
         ///   - isDiscretionary: Whether the system waits for Wi-Fi and power. The default is `false`.
         ///   - onProgress: Receives progress while the app runs. The default, `nil`, reports no progress.
         ///   - receive: Receives the ends of transfers.
@@ -98,13 +100,13 @@
             session.getAllTasks { [relay, ledger, handOvers] tasks in
                 handOvers.betweenStarts { Self.settle(tasks, of: known) }
                 let running = Set(tasks.compactMap(\.taskDescription))
-                // If the ledger can't be written, it is compared again at the next launch.
+                // If the ledger can't be written now, the next launch compares again.
                 try? ledger.change { $0.compare(running: running, among: known) }
                 relay.deliver()
             }
         }
 
-        /// Creates the folder, and protects it like the other folders of an app that calls in the background read.
+        /// Creates the folder, and protects it like other folders that background calls read.
         private static func prepare(_ folder: URL) throws(NetworkError) {
             do throws(FileError) {
                 try PrivateFile.makeFolder(folder.path, below: folder.path)
@@ -116,9 +118,10 @@
             }
         }
 
-        /// Completes hand-overs during which the process ended: the system has tasks that were not started.
+        /// Completes hand-overs that were interrupted by the end of the process. The system then has tasks that were
+        /// not started.
         ///
-        /// - Parameter known: The transfers of the ledger.
+        /// - Parameter known: The ids of the transfers in the ledger.
         private static func settle(_ tasks: [URLSessionTask], of known: Set<String>) {
             for task in tasks {
                 if let id = task.taskDescription {
@@ -130,23 +133,23 @@
             }
         }
 
-        /// Ends the object, but not the transfers: the session reports their ends, and is released after the last.
+        /// The transfers continue: the session reports their ends, and is released after the last one.
         deinit { session.finishTasksAndInvalidate() }
 
         /// The ids of the transfers whose end the app has not received.
         public var ids: Set<String> { Set(ledger.current.entries.keys) }
 
-        /// Hands a download over to the system, and returns when the system has accepted it.
+        /// Hands a download over to the system. Returns when the system has accepted it.
         ///
         /// - Parameters:
-        ///   - endpoint: The endpoint to fetch, by a request without a body.
-        ///   - file: The file to write, on the volume of the app's files; its folder has to exist. It replaces an
-        ///     existing file, and has mode 0600.
+        ///   - endpoint: The endpoint to fetch. Its request must have no body.
+        ///   - file: The file to write. It must be on the same volume as the app's files, and its folder must exist. An
+        ///     existing file is replaced. The file has mode 0600.
         ///   - id: The app's name for the transfer.
         ///   - networks: The networks that the transfer may use. The default is any network.
         ///   - options: Settings of this call that override those of its endpoint.
-        /// - Throws: The error of a call that can't be made; ``NetworkError/Kind/invalidParameters`` for an id that is
-        ///   in use; ``NetworkError/Kind/cancelled`` after ``cancel(_:)``.
+        /// - Throws: The error of a call that can't be made; ``NetworkError/Kind/invalidParameters`` if the id is in
+        ///   use; ``NetworkError/Kind/cancelled`` after ``cancel(_:)``.
         public func download<E: Endpoint>(
             _ endpoint: E, to file: URL, id: String, on networks: Networks = .any,
             options: CallOptions = .standard
@@ -162,17 +165,17 @@
             try await handOver(id, .download(to: file.absoluteURL.path), request, body: nil, on: networks)
         }
 
-        /// Hands an upload over to the system, and returns when the system has accepted it. The body is first written
-        /// to a file, which the system sends.
+        /// Hands an upload over to the system. Returns when the system has accepted it. The body is first written to a
+        /// file, which the system sends.
         ///
         /// - Parameters:
         ///   - endpoint: The endpoint to call; see ``RequestBody/file(_:)``.
         ///   - id: The app's name for the transfer.
         ///   - networks: The networks that the transfer may use. The default is any network.
         ///   - options: Settings of this call that override those of its endpoint.
-        /// - Throws: The error of a call that can't be made; ``NetworkError/Kind/invalidParameters`` for an id that is
-        ///   in use; ``NetworkError/Kind/storage`` if the body can't be read or written;
-        ///   ``NetworkError/Kind/cancelled`` after ``cancel(_:)``.
+        /// - Throws: The error of a call that can't be made; ``NetworkError/Kind/invalidParameters`` if the id is in
+        ///   use; ``NetworkError/Kind/storage`` if the body can't be read or written; ``NetworkError/Kind/cancelled``
+        ///   after ``cancel(_:)``.
         public func upload<E: Endpoint>(
             _ endpoint: E, id: String, on networks: Networks = .any, options: CallOptions = .standard
         ) async throws(NetworkError) {
@@ -182,9 +185,9 @@
             try await handOver(id, .upload, request, body: relay.bodyFile(of: id), on: networks)
         }
 
-        /// Cancels a transfer, whose end is then reported as ``NetworkError/Kind/cancelled``. A transfer that is being
-        /// handed over is not started: ``download(_:to:id:on:options:)`` or ``upload(_:id:on:options:)`` throws that
-        /// error. Does nothing for a transfer that has ended.
+        /// Cancels a transfer. Its end is then reported as ``NetworkError/Kind/cancelled``. A transfer that is still
+        /// being handed over is not started: ``download(_:to:id:on:options:)`` or ``upload(_:id:on:options:)`` throws
+        /// the same error. Does nothing if the transfer has ended.
         public func cancel(_ id: String) {
             handOvers.cancel(id)
             session.getAllTasks { tasks in
@@ -203,7 +206,7 @@
         private func handOver(
             _ id: String, _ kind: BackgroundLedger.Kind, _ request: Request, body: String?, on networks: Networks
         ) async throws(NetworkError) {
-            // Before the task: a task without an entry would end unnoticed.
+            // The entry must exist before the task: the end of a task without an entry would not be noticed.
             try ledger.change { ledger throws(NetworkError) in try ledger.start(id, kind) }
             do {
                 if let body { try await request.body.write(to: body) }
@@ -229,15 +232,15 @@
         }
     }
 
-    /// The end of a background transfer.
+    /// The end of a background transfer: its response or its error.
     public struct BackgroundTransfer: Sendable {
         /// The app's name for the transfer.
         public let id: String
-        /// The file that a download wrote; `nil` for an upload, and for a failure.
+        /// The file that a download wrote; `nil` for an upload or if the transfer failed.
         public let file: URL?
-        /// The status of the response; `nil` if there was none.
+        /// The status of the response; `nil` if there was no response.
         public let status: Int?
-        /// The body of an upload's response: at most its first 64 KiB.
+        /// The body of an upload's response, limited to the first 64 KiB; empty for a download.
         public let body: [UInt8]
         /// The reason why the transfer failed; `nil` if it succeeded.
         public let error: NetworkError?

@@ -1,7 +1,7 @@
 import Foundation
 
 extension RequestBody {
-    /// Writes the body to a file that only the user can read. Without a body, the file is empty.
+    /// Writes the body to a file that only the user can read. If there is no body, the file is empty.
     ///
     /// - Throws: ``FileError``, and the errors of reading the body.
     func write(to path: String) async throws {

@@ -5,7 +5,7 @@ struct ContentDigests {
     private var sha256: (expected: [UInt8], hash: SHA256Hash)?
     private var sha512: (expected: [UInt8], hash: SHA512Hash)?
 
-    /// Reads the value of the field; `nil` for one without a digest that can be checked.
+    /// Parses the value of the field. Returns `nil` if it contains no digest that can be checked.
     init?(_ value: String?) {
         guard let value else { return nil }
         for member in FieldList.elements(of: value) {
@@ -24,13 +24,12 @@ struct ContentDigests {
         if sha256 == nil, sha512 == nil { return nil }
     }
 
-    /// Takes the next bytes.
     mutating func update(_ bytes: [UInt8]) {
         sha256?.hash.update(bytes)
         sha512?.hash.update(bytes)
     }
 
-    /// Whether the received bytes have the server's digests.
+    /// Whether the received bytes match the server's digests.
     var areMet: Bool {
         if let sha256, sha256.hash.digest != sha256.expected { return false }
         if let sha512, sha512.hash.digest != sha512.expected { return false }
@@ -39,10 +38,10 @@ struct ContentDigests {
 }
 
 extension PartialFile {
-    /// The size of the steps in which a file is read.
+    /// The number of bytes that are read from a file at once.
     private static let stepByteCount = 1 << 20
 
-    /// Whether the bytes in a range have the digest of a field; `true` for a field that can't be checked.
+    /// Returns whether the bytes in a range match the digests of a field; `true` if the field can't be checked.
     ///
     /// - Throws: ``FileError``, and `CancellationError` when the task is cancelled.
     func meets(_ field: String?, in range: Range<Int>) async throws -> Bool {

@@ -2,9 +2,8 @@ import Foundation
 import HTTPTypes
 import Synchronization
 
-/// Fetches one file: requests the missing part until the file is complete.
+/// Downloads one file: requests the missing part until the file is complete.
 struct Download: Sendable {
-    /// The request as the endpoint describes it.
     let request: Request
     let flight: Flight
     let partial: PartialFile
@@ -14,7 +13,7 @@ struct Download: Sendable {
 
     let network: NetworkLayer
 
-    /// Fetches the file and moves it to its target.
+    /// Downloads the file and moves it to its target.
     @concurrent func run(upTo maximumByteCount: Int) async throws(NetworkError) -> DownloadedFile {
         let remains = try await onDisk { () throws(FileError) in try await partial.remains(of: source) }
         var plan = DownloadPlan(
@@ -27,8 +26,8 @@ struct Download: Sendable {
             if let error = response.refusal, plan.range == nil || response.head.status != .rangeNotSatisfiable {
                 throw error
             }
-            // A download asks for no coding: the coded bytes would be stored under the name of the file. A coded part is no error here: the
-            // plan requests the whole file instead.
+            // A download requests no content coding, because the coded bytes would be stored under the file's name. A
+            // coded part is not an error here, because the plan then requests the whole file.
             if response.head.status != .partialContent { try response.checkCoding(ofResponseTo: request.head.method) }
             flight.recorder.setSource(response.source)
             let head = response.head
@@ -71,7 +70,7 @@ struct Download: Sendable {
         }
     }
 
-    /// Reads a body until it ends, until nothing was received for the call's deadline, or until the task is cancelled.
+    /// Reads a body until it ends, the server is silent for the call's deadline, or the task is cancelled.
     private func receive(
         _ body: BodyStream, _ plan: DownloadPlan
     ) async -> (plan: DownloadPlan, ending: DownloadBody.Ending) {
@@ -88,19 +87,19 @@ struct Download: Sendable {
             silence.isTooLong.store(true, ordering: .relaxed)
             work.cancel()
         }
-        // Bytes received at the same moment may have extended the deadline, but the work was cancelled for it.
+        // Bytes may have extended the deadline at the last moment, but the work was already cancelled.
         guard case .broken = ending, silence.isTooLong.load(ordering: .relaxed), !Task.isCancelled else {
             return (received, ending)
         }
         return (received, .broken(flight.timeout("No byte was received for \(flight.lifetime.text).", in: .saving)))
     }
 
-    /// Whether nothing was received for the call's deadline.
+    /// Records whether the server was silent for the call's deadline.
     private final class Silence: Sendable {
         let isTooLong = Atomic(false)
     }
 
-    /// Returns the error that the end of a body causes; `nil` if it is complete.
+    /// Returns the error that follows from the end of a body, or `nil` if the body is complete.
     private func error(of ending: DownloadBody.Ending) -> NetworkError? {
         switch ending {
         case .ended(.complete), .ended(.partial), .surplus: return nil
@@ -118,7 +117,7 @@ struct Download: Sendable {
         }
     }
 
-    /// Verifies the received bytes against the server's digests; returns `nil` if they match.
+    /// Verifies the received bytes against the server's digests. Returns `nil` if they match.
     private func check(
         _ contentDigest: String?, from start: Int, isComplete: Bool, _ plan: inout DownloadPlan
     ) async throws(NetworkError) -> DownloadPlan.Rejection? {
@@ -156,7 +155,7 @@ struct Download: Sendable {
         let hasAdvanced = plan.hasAdvanced()
         if hasAdvanced {
             attempt = 1
-            // The server sends the file part by part by itself: no wait is needed.
+            // Without an error, the server sends the file in parts on purpose. So no wait is needed.
             if error == nil { return }
         }
         let offset = plan.range?.start ?? 0
@@ -184,7 +183,7 @@ struct Download: Sendable {
 }
 
 extension DownloadPlan {
-    /// Returns the request for the missing bytes.
+    /// Returns a request for the missing bytes.
     fileprivate func request(_ whole: Request) -> Request {
         var request = whole
         guard let range else { return request }
@@ -195,13 +194,13 @@ extension DownloadPlan {
 }
 
 extension Response {
-    /// The digest of the body as received; `nil` if its coding was undone, so that the digest does not apply.
+    /// The digest of the body as received; `nil` if a content coding was removed, so that the digest does not apply.
     fileprivate var contentDigest: String? {
         isDecoded ? nil : HTTPField.Name.contentDigest.flatMap { head.headerFields[$0] }
     }
 
-    /// Returns the body as a stream; the response no longer holds it, so that unread bytes are released with the
-    /// stream.
+    /// Returns the body as a stream and removes it from the response. When the stream is released, unread bytes are
+    /// released, too.
     fileprivate mutating func takeBody() -> BodyStream {
         defer { body = .whole(RawData([], response: head)) }
         return switch body {

@@ -2,9 +2,9 @@ import HTTPTypes
 
 /// Writes the body of one response to a partial file.
 struct DownloadBody: Sendable {
-    /// The number of bytes that are buffered before they are written: 256 KiB.
+    /// The number of bytes to buffer before a write: 256 KiB.
     private static let gatheredByteCount = 256 << 10
-    /// After how many bytes it is made sure that they outlive a loss of power: 64 MiB.
+    /// The number of bytes after which the file is flushed to the storage device: 64 MiB.
     private static let checkpointByteCount = 64 << 20
 
     let partial: PartialFile
@@ -12,17 +12,16 @@ struct DownloadBody: Sendable {
     let flight: Flight
     let progress: ProgressReporter?
 
-    /// The end of a body.
     enum Ending: Sendable {
         case ended(DownloadPlan.Ending)
         /// More bytes were received than announced or allowed.
         case surplus(DownloadPlan.Rejection)
-        /// The body broke off.
+        /// The body ended with an error.
         case broken(any Error)
         case failed(FileError)
     }
 
-    /// Reads the body to its end, or until it can't be used. The bytes before that are in the file.
+    /// Reads the body until it ends or can't be used. All bytes up to that point are written to the file.
     @concurrent func receive(_ body: BodyStream, _ plan: DownloadPlan) async -> (plan: DownloadPlan, ending: Ending) {
         var plan = plan
         var gathered: [UInt8] = []

@@ -1,28 +1,29 @@
 import HTTPTypes
 
-/// Decides the next request of a download, and the treatment of each response: a state machine without I/O.
+/// Decides the next request of a download, and how each response is used. A state machine without I/O.
 struct DownloadPlan: Sendable {
-    /// An attempt that receives this much more than any before, 256 KiB, does not count.
+    /// The progress that an attempt needs to be free: 256 KiB more than any attempt before. Such an attempt does not
+    /// count as one.
     static let stepByteCount = 256 << 10
-    /// The most times that the download starts over because responses contradict each other.
+    /// The maximum number of times that the download starts over because responses contradict each other.
     static let maximumFreshStarts = 2
 
-    /// The largest file that is accepted.
+    /// The maximum size of the file in bytes.
     let maximumByteCount: Int
-    /// Whether parts may be requested: only for GET (RFC 9110 §14.2).
+    /// Whether parts may be requested, which only GET allows (RFC 9110 §14.2).
     let mayResume: Bool
 
     /// The representation that the partial file belongs to.
     private(set) var representation: Representation?
-    /// The number of its bytes in the partial file.
+    /// The number of bytes in the partial file.
     private(set) var byteCount = 0
-    /// The most bytes that there have ever been.
+    /// The greatest number of bytes that the partial file has ever had.
     private var mark = 0
     private var freshStarts = 0
-    /// The position at which the body that is being read ends; `nil` if the response does not state it.
+    /// The position at which the current body ends; `nil` if the response does not state it.
     private var end: Int?
 
-    /// Starts with the partial file of an earlier download.
+    /// Starts with the partial file of an earlier download, if any.
     init(upTo maximumByteCount: Int, mayResume: Bool, _ representation: Representation?, byteCount: Int) {
         self.maximumByteCount = maximumByteCount
         self.mayResume = mayResume
@@ -37,29 +38,29 @@ struct DownloadPlan: Sendable {
     /// The range to request; `nil` to request the whole file.
     var range: (start: Int, validator: String)? {
         guard mayResume, byteCount > 0, let representation, let validator = representation.validator else { return nil }
-        // For a complete file the last byte is requested again: if it is returned, the file has not changed.
+        // If the file is complete, its last byte is requested again. If the server returns that byte, the file has not
+        // changed.
         return (byteCount == representation.byteCount ? byteCount - 1 : byteCount, validator)
     }
 
-    /// The treatment of a response by the download.
+    /// The way in which the download uses a response.
     enum Action: Sendable, Equatable {
-        /// The response's body is written to the partial file, from this position on.
+        /// Append the body to the partial file at this position.
         case append(at: Int)
-        /// The response's body is the whole file.
+        /// Replace the partial file by the body, which is the whole file.
         case replace
-        /// The response can't be used.
         case reject(Rejection)
     }
 
-    /// The continuation of the download after a response that can't be used.
+    /// The next step after a response that can't be used.
     enum Rejection: Sendable, Equatable {
-        /// The next request asks for a smaller part or for the whole file.
+        /// Request again: a smaller part, or the whole file.
         case requestAgain(TransferDecision.Mismatch)
-        /// The download fails: the response can't be used.
+        /// Fail the download for this reason.
         case fail(String)
     }
 
-    /// Processes the head of a response that the service judged a success, or of one with status 416.
+    /// Processes the status and header fields of a response that the service accepted, or that has status 416.
     mutating func take(_ head: HTTPResponse, isDecoded: Bool, now: HTTPDate) -> Action {
         switch head.status.code {
         case 206: takePart(head, isDecoded: isDecoded)
@@ -99,7 +100,7 @@ struct DownloadPlan: Sendable {
     }
 
     private mutating func takeUnsatisfied(_ head: HTTPResponse) -> Action {
-        // The response states the complete length, which may have been unknown: perhaps no byte is missing.
+        // The response states the complete length, which may have been unknown before. So perhaps no byte is missing.
         let complete = head.headerFields[.contentRange].flatMap { value in
             value.hasPrefix("bytes */") ? ByteRange.position(value.dropFirst(8)) : nil
         }
@@ -110,7 +111,7 @@ struct DownloadPlan: Sendable {
         return .reject(.requestAgain(.complete))
     }
 
-    /// Discards the partial file, and requests the whole file.
+    /// Discards the partial file, so that the whole file is requested.
     mutating func restart(_ mismatch: TransferDecision.Mismatch) -> Rejection {
         representation = nil
         byteCount = 0
@@ -127,7 +128,7 @@ struct DownloadPlan: Sendable {
 
     /// Records a part of the body.
     ///
-    /// - Returns: The continuation if the part is invalid; `nil` if it is valid.
+    /// - Returns: The next step if the part is invalid; `nil` if it is valid.
     mutating func take(partOf count: Int) -> Rejection? {
         guard count <= (end ?? .max) - byteCount else { return restart(.surplus) }
         guard count <= maximumByteCount - byteCount else { return tooLarge }
@@ -135,11 +136,11 @@ struct DownloadPlan: Sendable {
         return nil
     }
 
-    /// The result of a body's end.
+    /// The meaning of a body's end.
     enum Ending: Sendable, Equatable {
         /// The file is complete.
         case complete
-        /// The server sent all bytes that it announced, and the file has more.
+        /// The server sent all bytes that it announced, but more bytes of the file are missing.
         case partial
         /// The server sent fewer bytes than it announced.
         case short
@@ -156,7 +157,7 @@ struct DownloadPlan: Sendable {
         return byteCount == whole ? .complete : .partial
     }
 
-    /// Returns whether considerably more bytes than ever before were received. Called after an attempt ended early.
+    /// Returns whether considerably more bytes were received than ever before. Called after an attempt ended early.
     mutating func hasAdvanced() -> Bool {
         guard byteCount - mark >= Self.stepByteCount else { return false }
         mark = byteCount
@@ -165,6 +166,5 @@ struct DownloadPlan: Sendable {
 }
 
 extension HTTPFields {
-    /// Whether a body with these header fields has a content coding.
     var isCoded: Bool { !contentCodings.isEmpty }
 }

@@ -8,11 +8,12 @@ import Foundation
     import Musl
 #endif
 
-/// The received bytes of a download, in a file beside the target, with metadata that names the representation.
+/// The received bytes of a download, in a file next to the target. Metadata in a second file identify the
+/// representation.
 ///
-/// Both files belong to the user, with mode 0600. The partial file is locked for as long as this value lives, so that
-/// no two downloads write to it. Where files are not locked (``AppGroup``), ``FileClaims`` still lets only one download
-/// of a layer write a file at a time.
+/// Both files belong to the user and have mode 0600. The partial file is locked while this object exists, so that no
+/// other download writes to it. Where files can't be locked (``AppGroup``), ``FileClaims`` still lets only one download
+/// of a layer write the file at a time.
 final class PartialFile: Sendable {
     let target: String
     private let file: OpenFile
@@ -27,14 +28,14 @@ final class PartialFile: Sendable {
         self.file = file
     }
 
-    // The last descriptor may be closed too late: the queue releases the file a moment after it has finished, and a
-    // process that is being started holds a copy.
+    // The file is unlocked explicitly, because closing may come too late. The queue releases the file a moment after
+    // its work, and a process that is being started holds a copy of the descriptor.
     deinit { close() }
 
-    /// Releases the file for other downloads. It must not be written afterwards.
+    /// Releases the file for other downloads. It must not be written after that.
     func close() { file.unlock() }
 
-    /// Opens the partial file of a target, or creates it.
+    /// Opens the partial file of a target. Creates it if necessary.
     static func open(for target: String) async throws(FileError) -> PartialFile {
         try await DiskQueue().run { () throws(FileError) in try openNow(target) }
     }
@@ -60,12 +61,12 @@ final class PartialFile: Sendable {
         }
     }
 
-    /// Returns the remains of an earlier download from this source; `nil` if there are no reliable ones.
+    /// Returns the reliable part of an earlier download from this source, or `nil` if there is none.
     func remains(of source: String) async throws(FileError) -> (representation: Representation, byteCount: Int)? {
         let (file, metadataPath) = (file, metadataPath)
         return try await queue.run { () throws(FileError) in
             let byteCount = try file.status().byteCount
-            // Metadata that can't be read or is damaged counts as absent.
+            // Damaged or unreadable metadata count as absent.
             guard byteCount > 0,
                 let bytes = try? PrivateFile(reading: metadataPath)?.read(upTo: PartialMetadata.maximumByteCount),
                 let note = PartialMetadata(bytes), note.source == source,
@@ -92,7 +93,7 @@ final class PartialFile: Sendable {
         }
     }
 
-    /// Flushes the bytes written so far to the disk, and records their number.
+    /// Flushes the written bytes to the storage device, and records their number.
     func checkpoint(_ representation: Representation, of source: String, byteCount: Int) async throws(FileError) {
         let (file, metadataPath) = (file, metadataPath)
         try await queue.run { () throws(FileError) in
@@ -105,13 +106,12 @@ final class PartialFile: Sendable {
         }
     }
 
-    /// Writes bytes at an offset.
     func write(_ bytes: [UInt8], at offset: Int) async throws(FileError) {
         let file = file
         try await queue.run { () throws(FileError) in try file.write(bytes, at: offset) }
     }
 
-    /// Reads bytes at an offset; fewer than `count` at the end of the file.
+    /// Reads bytes at an offset. Returns fewer than `count` at the end of the file.
     func read(_ count: Int, at offset: Int) async throws(FileError) -> [UInt8] {
         let file = file
         return try await queue.run { () throws(FileError) in try file.read(count, at: offset) }
@@ -126,7 +126,7 @@ final class PartialFile: Sendable {
                 throw FileError(path, "can't be moved", reason: "somebody has moved or removed it")
             }
             try file.truncate(to: byteCount)
-            // The permissions of a replaced file stay.
+            // A replaced file passes its permissions on.
             if let status = try OpenFile.status(at: target), status.isPlainFile {
                 try file.setMode(status.mode & 0o777)
             }
@@ -137,13 +137,12 @@ final class PartialFile: Sendable {
         }
     }
 
-    /// Removes the file and its metadata.
     func remove() async throws(FileError) {
         let target = target
         try await queue.run { () throws(FileError) in try Self.remove(target) }
     }
 
-    /// Removes the partial file of a target; does nothing if it does not exist.
+    /// Removes the partial file of a target. Does nothing if it does not exist.
     static func remove(_ target: String) throws(FileError) {
         try OpenFile.remove(metadataPath(of: target))
         try OpenFile.remove(path(of: target))

@@ -1,32 +1,32 @@
 import Foundation
 
-/// Metadata of a partial file, stored beside it, so that another process can resume the download.
+/// Metadata of a partial file, stored next to it, so that another process can resume the download.
 struct PartialMetadata: Codable, Equatable, Sendable {
-    /// The largest metadata file that is read, in bytes.
+    /// The maximum size of a metadata file in bytes.
     static let maximumByteCount = 64 << 10
 
-    /// The digest of the source: the same file name may be used for another source the next time.
+    /// The digest of the source. A later download may use the same file for another source.
     var source: String
-    /// The representation that the file begins.
+    /// The representation that the bytes belong to.
     var representation: Representation
-    /// The boot session of the system in which the bytes were written; `nil` if it is unknown.
+    /// The boot session in which the bytes were written; `nil` if it is unknown.
     var bootSession: String?
-    /// The number of bytes that have certainly reached the disk.
+    /// The number of bytes that were flushed to the storage device.
     var syncedByteCount = 0
 
-    /// Returns the number of bytes in a partial file that certainly equal the received ones.
+    /// Returns the number of bytes in a partial file that certainly equal the received bytes.
     func reliableByteCount(of byteCount: Int, in session: String?) -> Int {
-        // Bytes that a process wrote survive the process, but not a loss of power.
+        // Written bytes survive the end of the process, but not a power failure.
         session != nil && session == bootSession ? byteCount : min(byteCount, syncedByteCount)
     }
 
-    /// Returns the stored form of the metadata: a line with the digest of the rest, and JSON.
+    /// Returns the metadata as text: a line with the digest of the rest, followed by JSON.
     func text() throws -> [UInt8] {
         let json = Array(try JSONEncoder().encode(self))
         return Array(Self.firstLine(of: json).utf8) + [UInt8(ascii: "\n")] + json
     }
 
-    /// Reads metadata; `nil` if it is truncated, damaged, or in another format.
+    /// Parses metadata. Returns `nil` if they are truncated, damaged, or in another format.
     init?(_ text: [UInt8]) {
         guard let end = text.firstIndex(of: UInt8(ascii: "\n")) else { return nil }
         let json = Array(text[(end + 1)...])

@@ -1,19 +1,19 @@
 import HTTPTypes
 
-/// One representation of the downloaded resource, as described by the head of a response.
+/// One representation of the downloaded resource, as described by the header fields of a response.
 struct Representation: Codable, Equatable, Sendable {
-    /// The value for `If-Range`: a strong validator (RFC 9110 §13.1.5); `nil` if the server sent none, so that the
+    /// The value for `If-Range`, a strong validator (RFC 9110 §13.1.5). `nil` if the server sent none, so that the
     /// download can't be resumed.
     var validator: String?
-    /// The number of bytes; `nil` if the server did not state it.
+    /// The size in bytes; `nil` if the server did not state it.
     var byteCount: Int?
-    /// The digests of all bytes, as the server sent them (RFC 9530 §3).
+    /// The digests of the whole representation, as the server sent them (RFC 9530 §3); `nil` if it sent none.
     var digest: String?
 
-    /// Reads the head of a complete response.
+    /// Reads the header fields of a complete response.
     ///
-    /// - Parameter isCoded: Whether the body has a content coding, or had one that the transport undid. Positions in
-    ///   its bytes then differ from those that a range would count.
+    /// - Parameter isCoded: Whether the body has a content coding, or had one that the transport removed. A range would
+    ///   then count other positions.
     init(_ head: HTTPResponse, isCoded: Bool, now: HTTPDate) {
         let fields = head.headerFields
         byteCount = isCoded ? nil : fields[.contentLength].flatMap { ByteRange.position($0) }
@@ -22,10 +22,10 @@ struct Representation: Codable, Equatable, Sendable {
         validator = isCoded || refusesRanges ? nil : Self.validator(fields, now: now)
     }
 
-    /// Returns the strong validator in the fields of a response.
+    /// Returns the strong validator in the fields of a response, or `nil` if there is none.
     private static func validator(_ fields: HTTPFields, now: HTTPDate) -> String? {
         if let value = fields[.eTag] {
-            // Beside a tag, weak or strong, a date must not be sent.
+            // If the response has a tag, weak or strong, a date must not be sent.
             guard let tag = EntityTag(value), !tag.isWeak, tag.opaque.isQuoted else { return nil }
             return tag.text
         }
@@ -36,7 +36,7 @@ struct Representation: Codable, Equatable, Sendable {
         return text
     }
 
-    /// Returns whether the head of a partial response can belong to this representation.
+    /// Returns whether a partial response with this head can belong to this representation.
     func admits(_ head: HTTPResponse, _ range: ContentRange) -> Bool {
         if let byteCount, let complete = range.completeLength, byteCount != complete { return false }
         guard let validator, let own = EntityTag(validator), own.opaque.isQuoted else {
@@ -53,8 +53,8 @@ extension String {
 }
 
 extension HTTPField.Name {
-    /// `Repr-Digest` (RFC 9530 §3).
+    /// The field of RFC 9530 §3.
     static let reprDigest = HTTPField.Name("Repr-Digest")
-    /// `Content-Digest` (RFC 9530 §2).
+    /// The field of RFC 9530 §2.
     static let contentDigest = HTTPField.Name("Content-Digest")
 }

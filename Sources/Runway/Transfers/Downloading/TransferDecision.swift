@@ -1,39 +1,38 @@
-/// A decision of a download about a response, for the record.
+/// A decision of a download about a response that the record shows.
 package enum TransferDecision: StageDecision, Equatable {
-    /// The download resumes where an earlier one ended.
+    /// The download resumes at the position where an earlier one ended.
     case resuming(at: Int)
-    /// The connection broke after this many bytes of the file; the rest is requested after a wait.
+    /// The connection was lost after this many bytes of the file. The rest is requested after a wait.
     case interrupted(at: Int, wait: Duration, cause: RetryCause)
-    /// The partial file could not be resumed, and is fetched from its start.
+    /// The partial file could not be resumed, so the whole file is fetched.
     case startedOver(Mismatch)
-    /// The file is saved.
+    /// The complete file was saved.
     ///
     /// - Parameters:
     ///   - name: The name of the file, without its folder.
     ///   - byteCount: The size of the file.
-    ///   - resumed: The number of its bytes that had been received before the last response.
+    ///   - resumed: The number of bytes that had been received before the last response.
     case saved(name: String, byteCount: Int, resumed: Int)
 
     /// The reason why a response does not continue the partial file.
     package enum Mismatch: String, Sendable, CustomStringConvertible {
-        /// The server sent the whole file: it has changed, or the server supports no ranges.
+        /// The server sent the whole file, because it has changed or because the server does not support ranges.
         case whole
-        /// The part is not the requested one.
+        /// The server sent another range than the requested one.
         case range
-        /// The part belongs to another state of the file.
+        /// The part belongs to another version of the file.
         case validator
         /// The part has a content coding.
         case coding
-        /// The server has no such part.
+        /// The server has no such range.
         case unsatisfied
         /// More bytes were received than announced.
         case surplus
-        /// The digest that the server sent does not match the received bytes.
+        /// The received bytes do not match the server's digest.
         case digest
-        /// The server reports that the file is complete; its last byte is requested again to confirm that.
+        /// The server reports that the file is complete. Its last byte is requested again to confirm that.
         case complete
 
-        /// The reason in a few words.
         package var description: String {
             switch self {
             case .whole: "the server sent the whole file"

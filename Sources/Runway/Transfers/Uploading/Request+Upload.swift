@@ -2,10 +2,10 @@ import HTTPTypes
 import RunwayFormats
 
 extension Request {
-    /// Returns a request to the URL of an upload, without a body; `nil` if the URL is not one of the same origin.
+    /// Returns a request to the URL of an upload, without a body. Returns `nil` if the URL has another origin.
     ///
-    /// The request has the fields of the request that created the upload, such as those that authenticate, without
-    /// those that describe its body and the conditions of its effect.
+    /// The request has the same fields as the request that created the upload, for example those with credentials, but
+    /// no preconditions and no fields that describe the body.
     func forUpload(at location: String, _ policy: UploadResumption) -> Request? {
         guard let target = try? HTTPTarget(URIReference(location.utf8)) else { return nil }
         var request = self
@@ -22,7 +22,6 @@ extension Request {
         return request
     }
 
-    /// Returns the request that cancels an upload.
     func deletingUpload(at location: String, _ policy: UploadResumption) -> Request? {
         guard var request = forUpload(at: location, policy) else { return nil }
         request.head.method = .delete

@@ -39,9 +39,9 @@ extension RequestBody {
     }
 }
 
-/// A file that is sent only if it is unchanged since it was opened first.
+/// A file that is sent only if it is unchanged since it was first opened.
 struct FileBody: Sendable {
-    /// The size of the parts that are read: 128 KiB.
+    /// The number of bytes that are read at once: 128 KiB.
     private static let partByteCount = 128 << 10
 
     let path: String
@@ -49,7 +49,7 @@ struct FileBody: Sendable {
 
     init(_ path: String) throws(FileError) {
         self.path = path
-        // A pipe without a writer is not waited for.
+        // Opening a pipe would otherwise wait for a writer.
         status = try OpenFile(path, O_RDONLY | O_NONBLOCK).status()
         guard status.isPlainFile else {
             throw FileError(
@@ -57,7 +57,7 @@ struct FileBody: Sendable {
         }
     }
 
-    /// Returns a part of the bytes; it can be read any number of times.
+    /// Returns a stream of some of the bytes, which can be read any number of times.
     func stream(of part: Range<Int>) -> BodyStream {
         BodyStream {
             let queue = DiskQueue()

@@ -2,9 +2,8 @@ import HTTPTypes
 import RunwayFormats
 import Synchronization
 
-/// Sends one file, and the rest of it after each interruption, as defined by the draft on resumable uploads.
+/// Sends a file, and the rest of it after each interruption, as defined by the IETF draft on resumable uploads.
 struct ResumableUpload: Sendable {
-    /// The request of the endpoint.
     let request: Request
     let flight: Flight
     let byteCount: Int
@@ -16,7 +15,7 @@ struct ResumableUpload: Sendable {
     let record: UploadRecordFile?
     let source: String
 
-    /// Returns `nil` if the request can't be resumed: its body is not a file, or the policy is off.
+    /// Returns `nil` if the request can't be resumed, because its body is not a file or the policy is off.
     init?(
         _ request: Request, _ policy: UploadResumption, in flight: Flight, _ report: ProgressReporter.Receiver?,
         over network: NetworkLayer
@@ -26,7 +25,7 @@ struct ResumableUpload: Sendable {
         else { return nil }
         var request = request
         request.isRetriedBySender = true
-        // Every attempt of the call has the same key.
+        // All attempts of the call must have the same key.
         request.addIdempotencyKey(for: flight.endpoint)
         self.request = request
         self.flight = flight
@@ -43,7 +42,8 @@ struct ResumableUpload: Sendable {
         source = flight.sourceName(of: request)
     }
 
-    /// Sends the file, and returns the response that `check` accepts. A cancelled call for the same file ends first.
+    /// Sends the file, and returns the response that `check` accepts. Before it starts, it waits for the end of a
+    /// cancelled call for the same file.
     @concurrent func run(
         _ check: @Sendable (Response) throws(NetworkError) -> RawData
     ) async throws(NetworkError) -> RawData {
@@ -65,7 +65,7 @@ struct ResumableUpload: Sendable {
         return try result.get()
     }
 
-    /// - Parameter sending: Set to whether any bytes were sent in all requests together.
+    /// - Parameter sending: Set to whether any request may have sent bytes.
     private func send(
         _ check: @Sendable (Response) throws(NetworkError) -> RawData, _ sending: inout SendState
     ) async throws(NetworkError) -> RawData {
@@ -80,11 +80,11 @@ struct ResumableUpload: Sendable {
         while true {
             let step = plan.step
             let sent = SentCount()
-            // The request that completes an upload when the server has all of its bytes.
+            // If the server has all bytes, this empty request completes the upload.
             if case .append(let rest) = step, rest.isEmpty { await pass(upTo: rest.upperBound) }
             let message = message(step, counting: sent)
-            // Read before the request, so that a change of the network between its refusal and the wait for the circuit
-            // is noticed.
+            // The generation is read before the request, so that a change of the network before the wait for the
+            // circuit is noticed.
             let generation = network.admission.networkGeneration
             let response: Response
             do throws(NetworkError) {
@@ -92,12 +92,12 @@ struct ResumableUpload: Sendable {
                 sending = .sent
             } catch {
                 sending = sending.and(error.sending)
-                // The draft asks to end an upload that is too large at once, and to cancel it.
+                // The draft asks clients to stop an upload that is too large at once, and to cancel it.
                 if let reason = plan.refusalOfSize, !Task.isCancelled { throw await contradicted(reason) }
                 await saveRecord()
                 guard mayContinue(after: error) else { throw error }
                 if let openTime = circuitTime(of: error) {
-                    // No byte was sent: the server's offset is known as well as before.
+                    // No byte was sent, so the server's offset has not changed.
                     try await waitForCircuit(openTime, since: generation, attempt, failing: error)
                     continue
                 }
@@ -134,7 +134,8 @@ struct ResumableUpload: Sendable {
                 progress.restart(at: 0)
                 try await wait(&attempt, after: .status(response.head.status.code), sent, failing: response.uploadError)
             case .land where plan.location == nil && response.verdict != .fine:
-                // Without the policy the same happens: the whole request is made again, if that is allowed.
+                // The server did not create the upload. As without resumption, the whole request is repeated if the
+                // policy allows it.
                 guard let cause = flight.retryPolicy.cause(of: response) else { return try check(response) }
                 try await wait(&attempt, after: cause, sent, failing: response.uploadError, response.delay(in: flight))
                 progress.restart(at: 0)
@@ -161,18 +162,18 @@ struct ResumableUpload: Sendable {
     }
 
     private func end(after landed: Result<RawData, NetworkError>, _ response: Response) async {
-        // A refused upload that the server does not have in full may be allowed later, after a sign-in.
+        // A refused upload that the server has not completely received may be allowed later, after a sign-in.
         if case .failure = landed, UploadFields(response: response.head.headerFields).isComplete != true { return }
         await record?.remove()
         if case .success = landed { progress.end() }
     }
 
-    /// Stores the position at which the upload continues, once it is known. Returns after all earlier states are
-    /// stored, including one that the task passed that reads the body of a failed request.
+    /// Stores the state at which a later call continues the upload, if it is known. Returns after all earlier states
+    /// are stored, including those that the task that reads the body has saved.
     private func saveRecord() async {
         guard let record else { return }
         let (plan, source, byteCount, file) = (plan, source, byteCount, file)
-        // Read when it is written, so that no earlier state replaces a later one.
+        // The state is read when it is written, so that no earlier state replaces a later one.
         await record.save {
             plan.takeUnsaved().map { location, passed in
                 UploadRecord(source: source, location: location, byteCount: byteCount, passed: passed, file: file)
@@ -180,11 +181,11 @@ struct ResumableUpload: Sendable {
         }
     }
 
-    /// Called before all bytes of the file up to `offset` are passed to the wire. Stores the state that a later call
-    /// needs.
+    /// Called before the bytes of the file up to `offset` are passed to the transport. Stores the state that a later
+    /// call needs.
     private func pass(upTo offset: Int) async {
         plan.update { $0.pass(upTo: offset) }
-        // Most parts of a file change nothing.
+        // Most parts of a file change nothing in that state.
         if plan.isUnsaved { await saveRecord() }
     }
 
@@ -193,8 +194,8 @@ struct ResumableUpload: Sendable {
         return error.step != .authorizing && isPassing && !Task.isCancelled && flight.clock.now < flight.ownDeadline
     }
 
-    /// Returns how long a circuit refuses the requests of an upload that the server knows; `nil` if the error has
-    /// another cause.
+    /// Returns the time for which an open circuit refuses the requests of the upload. Returns `nil` if the error has
+    /// another cause, or if the server does not know the upload.
     private func circuitTime(of error: NetworkError) -> Duration? {
         guard error.step == .admission, [.unavailable, .noNetwork].contains(error.kind), plan.location != nil else {
             return nil
@@ -202,16 +203,16 @@ struct ResumableUpload: Sendable {
         return error.retryAfter
     }
 
-    /// Waits until the circuit may let the next request pass, or the device has joined another network, if the call's
-    /// policy allows another attempt and the deadline allows the wait. The wait does not count as an attempt and does
-    /// not use the host's budget, since no request was sent.
+    /// Waits until the circuit may let the next request pass, or the device has joined another network. The call's
+    /// policy must allow another attempt, and the deadline must allow the wait. The wait does not count as an attempt
+    /// and does not use the host's budget, because no request was sent.
     ///
-    /// - Throws: `error`, if no request follows.
+    /// - Throws: `error` if no request follows.
     private func waitForCircuit(
         _ openTime: Duration, since generation: UInt64, _ attempt: Int, failing error: NetworkError
     ) async throws(NetworkError) {
         let policy = flight.retryPolicy
-        // With jitter, since several uploads may have been interrupted at once, and only one of them passes first.
+        // Jitter is added because several uploads may have been interrupted at once, and only one may pass first.
         let wait = openTime + network.retries.backoff(after: attempt, policy)
         guard policy.maximumAttempts > 1, flight.clock.now + wait < flight.deadline else { throw error }
         flight.note(UploadDecision.heldByCircuit(at: plan.offset, wait: wait))
@@ -222,12 +223,12 @@ struct ResumableUpload: Sendable {
 
     /// Waits before the next request, if the call's policy, the host's budget and the deadline allow it.
     ///
-    /// - Throws: `error`, if no request follows.
+    /// - Throws: `error` if no request follows.
     private func wait(
         _ attempt: inout Int, after cause: RetryCause, _ sent: SentCount, failing error: NetworkError,
         _ retryAfter: Duration? = nil
     ) async throws(NetworkError) {
-        // For an upload that the server knows, the next request only asks for its state.
+        // If the server knows the upload, the next request only asks for its state.
         var probe = request
         if plan.location != nil { probe.head.method = .head }
         let hasAdvanced = plan.location != nil && sent.value >= UploadPlan.stepByteCount
@@ -246,7 +247,7 @@ struct ResumableUpload: Sendable {
             return
         }
         let response = try await network.send(deletion, in: flight)
-        // An upload that the server no longer has needs no removal.
+        // An upload that the server no longer has need not be removed.
         if ![.notFound, .gone].contains(response.head.status), response.head.status.code >= 400 {
             throw response.uploadError
         }
@@ -267,7 +268,6 @@ struct ResumableUpload: Sendable {
 }
 
 extension ResumableUpload {
-    /// Returns the request of a step.
     private func message(_ step: UploadPlan.Step, counting sent: SentCount) -> Request {
         var message = request
         if case .create = step {
@@ -285,7 +285,7 @@ extension ResumableUpload {
             }
         case .retrieve:
             message.head.method = .head
-            // A streamed response is never shared.
+            // A streamed response is never shared with other calls.
             message.delivery = .streamed
         case .append(let bytes):
             message.head.method = .patch
@@ -296,7 +296,8 @@ extension ResumableUpload {
         }
         if step != .retrieve {
             message.onInterim = { head, sentHead in take(interim: head, to: sentHead) }
-            // If a server received the whole body and does not respond, the request fails like any other.
+            // The loss of a request is not harmless if its whole body was sent: the server received it and did not
+            // respond.
             message.isLossHarmless = { [plan] in
                 plan.location != nil && sent.value >= UploadPlan.stepByteCount && sent.value < step.bytes.count
             }
@@ -304,14 +305,15 @@ extension ResumableUpload {
         return message
     }
 
-    /// Returns a part of the file as a body. Its bytes extend the deadline and are reported when the wire takes them.
+    /// Returns a part of the file as a body. Its bytes extend the deadline and are reported when the transport takes
+    /// them.
     private func body(_ part: Range<Int>, counting sent: SentCount) -> RequestBody {
         let (file, flight, progress, plan) = (file, flight, progress, plan)
         var counted = BodyStream {
             var parts = file.stream(part).makeAsyncIterator()
             var taken = 0
             return {
-                // A consumer that asks for another part has consumed the earlier ones.
+                // A consumer that asks for the next part has consumed all earlier parts.
                 progress.report(sent: part.lowerBound + taken)
                 if taken > 0 { flight.extendDeadline() }
                 if let reason = plan.refusalOfSize { throw NetworkError(.invalidResponse, in: .transporting, reason) }
@@ -328,7 +330,7 @@ extension ResumableUpload {
 
     private func take(interim head: HTTPResponse, to sent: HTTPRequest) {
         let fields = head.headerFields
-        // The draft requires that an interim response of another version is ignored.
+        // The draft requires clients to ignore an interim response of another version.
         guard head.status.code == 104, fields[.uploadDraftInteropVersion] == String(policy.interopVersion) else {
             return
         }
@@ -340,7 +342,8 @@ extension ResumableUpload {
         }
     }
 
-    /// Returns the URL in a response, if it has the origin of the call: credentials are sent to no other origin.
+    /// Returns the URL in a response if it has the origin of the call, because credentials must not be sent to another
+    /// origin.
     private func location(in response: HTTPResponse, of head: HTTPRequest) -> String? {
         guard let text = response.headerFields[.location], text.utf8.count <= UploadRecord.maximumLocationByteCount,
             let target = try? HTTPTarget(URIReference(text.utf8), from: head)
@@ -359,22 +362,21 @@ private enum IsContinuedByNext: StageValueKey {
 extension Flight {
     /// Whether a later call with the same request would continue this upload.
     var isContinuedByNext: Bool { remembered(IsContinuedByNext.self, or: false) }
-    /// Records that a later call would continue this upload.
     fileprivate func setContinuedByNext() { _ = remembered(IsContinuedByNext.self, or: true) }
 }
 
 extension UploadRecord {
-    /// Whether the record belongs to this file, unchanged, and to the same request of the same account.
+    /// Returns whether the record belongs to this unchanged file, and to the same request of the same account.
     func matches(_ source: String, _ file: BodyStream.FilePart, byteCount: Int) -> Bool {
         self.source == source && self.byteCount == byteCount && modified == file.modified && number == file.number
     }
 }
 
 extension Response {
-    /// Returns the wait that the server demands; `nil` if it demands none.
+    /// Returns the wait that the server requests, or `nil` if it requests none.
     fileprivate func delay(in flight: Flight) -> Duration? { retryAfter(now: flight.clock.date) }
 
-    /// The error of an upload that this response ends.
+    /// The error of an upload that ends with this response.
     fileprivate var uploadError: NetworkError {
         refusal
             ?? NetworkError(

@@ -1,15 +1,15 @@
-/// A decision of a resumable upload after a response or an interruption, for the record.
+/// A decision of a resumable upload after a response or an interruption, which the record shows.
 package enum UploadDecision: StageDecision, Equatable {
-    /// The server has this many bytes of the upload; the rest is sent.
+    /// The server has this many bytes of the upload, and the rest is sent.
     case resuming(at: Int)
-    /// The connection broke, or the server failed; the upload continues after a wait.
+    /// The connection was lost or the server failed. The upload continues after a wait.
     case interrupted(at: Int, wait: Duration, cause: RetryCause)
-    /// A circuit is open, so that the next request was not sent; the upload continues after this wait, or when the
-    /// device has joined another network.
+    /// A circuit is open, so the next request was not sent. The upload continues after this wait, or when the device
+    /// has joined another network.
     case heldByCircuit(at: Int, wait: Duration)
-    /// The server no longer has the upload, which is sent from its start.
+    /// The server no longer has the upload, so it is sent from the start.
     case startedOver
-    /// The upload is complete, and its response was lost.
+    /// The upload is complete, but its response was lost.
     case responseLost
 
     package static var step: FlightStep { .transporting }

@@ -1,33 +1,34 @@
 import HTTPTypes
 import RunwayFormats
 
-/// Decides the next request of a resumable upload, and the treatment of each response: a state machine without I/O.
+/// Decides the next request of a resumable upload, and how each response is used. A state machine without I/O.
 struct UploadPlan: Sendable {
-    /// An attempt after which the server has this much more than ever before, 256 KiB, does not count.
+    /// The progress that an attempt needs to be free: 256 KiB more on the server than ever before. Such an attempt does
+    /// not count.
     static let stepByteCount = 256 << 10
-    /// The most times that the upload starts over because the server no longer has it.
+    /// The maximum number of times that the upload starts over because the server no longer has it.
     static let maximumFreshStarts = 2
 
     let byteCount: Int
-    /// Whether the whole request may be sent again although it may have taken effect.
+    /// Whether the whole request may be sent again even if it may have taken effect.
     let isRepeatable: Bool
 
-    /// The URL of the upload on the server.
+    /// The URL of the upload on the server; `nil` while it is unknown.
     private(set) var location: String?
-    /// The number of bytes that the server has, as far as is known.
+    /// The number of bytes that the server is known to have.
     private(set) var offset = 0
-    /// Whether the offset has to be retrieved before bytes are appended.
+    /// Whether the offset must be retrieved before bytes are appended.
     private var isOffsetUnknown = false
-    /// The most bytes that the server accepts in one request.
+    /// The maximum number of bytes that the server accepts in one request; `nil` if unknown.
     private var maximumAppendByteCount: Int?
-    /// The most bytes that the server accepts in all.
+    /// The maximum number of bytes that the server accepts in total; `nil` if unknown.
     private var maximumByteCount: Int?
-    /// The number of bytes that the server had when an attempt last did not count.
+    /// The number of bytes on the server when an attempt was last free because of ``stepByteCount``.
     private var mark = 0
     /// The number of bytes that the server reported while it received them.
     private var reported = 0
     private var freshStarts = 0
-    /// Whether all bytes of the upload were passed to the wire, so that it may have taken effect.
+    /// Whether all bytes were passed to the transport, so that the upload may have taken effect.
     private(set) var mayHaveEffect: Bool
 
     init(byteCount: Int, isRepeatable: Bool, location: String? = nil, mayHaveEffect: Bool = false) {
@@ -38,16 +39,14 @@ struct UploadPlan: Sendable {
         isOffsetUnknown = location != nil
     }
 
-    /// A request of the upload.
     enum Step: Sendable, Equatable {
-        /// The request of the endpoint, with all bytes or the first of them.
+        /// The request of the endpoint, with all bytes or the first ones.
         case create(upTo: Int)
-        /// `HEAD`.
+        /// `HEAD`, which asks for the offset.
         case retrieve
-        /// `PATCH`.
+        /// `PATCH`, which appends bytes.
         case append(Range<Int>)
 
-        /// The range of bytes in the request.
         var bytes: Range<Int> {
             switch self {
             case .create(let end): 0..<end
@@ -57,36 +56,35 @@ struct UploadPlan: Sendable {
         }
     }
 
-    /// The reason why the server does not accept an upload of this size; `nil` if it may.
+    /// The reason why the server does not accept an upload of this size; `nil` if the size is accepted or no limit is
+    /// known.
     var refusalOfSize: String? {
         guard let maximumByteCount, byteCount > maximumByteCount else { return nil }
         return "The server takes uploads of at most \(maximumByteCount) bytes, and the file has \(byteCount)."
     }
 
-    /// The next request.
     var step: Step {
         guard location != nil else { return .create(upTo: min(byteCount, maximumAppendByteCount ?? .max)) }
         if isOffsetUnknown { return .retrieve }
-        // The rest is compared, and not the sum: a server may state a limit up to the largest `Int`.
+        // Comparing the rest avoids an overflow: a server may state a limit up to `Int.max`.
         let rest = byteCount - offset
         return .append(offset..<offset + min(rest, maximumAppendByteCount ?? rest))
     }
 
-    /// The continuation of an upload after a request.
+    /// The next step of an upload after a request.
     enum Action: Sendable, Equatable {
-        /// Send the next request.
         case proceed
         /// Send the next request after a wait, if another attempt is allowed.
         case wait
-        /// Start over: the server no longer has the upload.
+        /// Start over, because the server no longer has the upload.
         case startOver
-        /// Return the response as that of the call.
+        /// Return the response as the response of the call.
         case land
-        /// The upload is complete, and its response was lost.
+        /// The upload is complete, but its response was lost.
         case landWithoutResponse
         /// Fail with the error, or with the response.
         case fail
-        /// Cancel the upload on the server, and fail.
+        /// Cancel the upload on the server, and fail for this reason.
         case contradict(String)
     }
 
@@ -101,15 +99,14 @@ struct UploadPlan: Sendable {
         isOffsetUnknown = true
     }
 
-    /// Records that all bytes before `offset` are passed to the wire.
+    /// Records that all bytes before `offset` are passed to the transport.
     mutating func pass(upTo offset: Int) {
         if offset == byteCount { mayHaveEffect = true }
     }
 
-    /// Records the end of a request without a response. Another request follows after a wait.
+    /// Records that a request ended without a response. Another request follows after a wait.
     mutating func takeFailure() { isOffsetUnknown = location != nil }
 
-    /// Processes the response to a request.
     mutating func take(
         _ status: HTTPResponse.Status, _ fields: UploadFields, location: String?, to step: Step
     ) -> Action {
@@ -171,7 +168,8 @@ struct UploadPlan: Sendable {
         case _ where status.kind == .successful:
             if bytes.upperBound < byteCount {
                 let action = continued(at: fields.offset ?? bytes.upperBound)
-                // Otherwise a server that accepts parts without storing them would be sent parts for ever.
+                // Without this wait, a server that accepts parts but does not store them would receive parts without
+                // end.
                 return action == .proceed && offset == bytes.lowerBound ? .wait : action
             }
             if fields.isComplete == nil { return .land }
@@ -209,8 +207,8 @@ struct UploadPlan: Sendable {
 
     private mutating func takeLimit(_ fields: UploadFields) {
         if let limit = fields.maximumAppendByteCount, limit > 0 {
-            // The limit never rises: a server that refuses parts with a low limit, and then states a higher one, would
-            // be sent parts for ever.
+            // The limit never rises. Otherwise, a server that refuses parts under a low limit and then states a higher
+            // limit would receive parts without end.
             maximumAppendByteCount = min(limit, maximumAppendByteCount ?? limit)
         }
         if let limit = fields.maximumByteCount { maximumByteCount = limit }
@@ -218,7 +216,7 @@ struct UploadPlan: Sendable {
 
     private func isLimited(to count: Int) -> Bool { maximumAppendByteCount.map { $0 < count } ?? false }
 
-    /// Returns whether the server has considerably more bytes than ever before, as far as is known.
+    /// Returns whether the server has at least ``stepByteCount`` bytes more than ever before.
     mutating func hasAdvanced() -> Bool {
         guard max(offset, reported) - mark >= Self.stepByteCount else { return false }
         mark = max(offset, reported)

@@ -1,28 +1,29 @@
 import Foundation
 import Synchronization
 
-/// The facts about an incomplete upload, stored beside its file, so that a later call can continue it.
+/// The state of an incomplete upload, stored next to its file, so that a later call can continue it.
 struct UploadRecord: Codable, Equatable, Sendable {
-    /// The largest record that is read, in bytes.
+    /// The maximum size of a record in bytes.
     static let maximumByteCount = 16 << 10
-    /// The longest URL that is stored, in bytes.
+    /// The maximum size of the stored URL in bytes.
     static let maximumLocationByteCount = 4 << 10
 
     /// The digest of the service, the account and the request.
     var source: String
-    /// The URL of the upload. Whoever has it may append to the upload.
+    /// The URL of the upload. It is secret: anybody who knows it may append to the upload.
     var location: String
     var byteCount: Int
-    /// The part of the file that was passed to the wire, or was about to be.
+    /// The part of the file that was passed to the transport, or was about to be.
     var passed: Extent
-    /// The time of the file's last change, in nanoseconds since 1970, and its number on its disk.
+    /// The time of the file's last modification, in nanoseconds since 1970, and its inode number.
     var modified: Int64
     var number: UInt64
 
-    /// Some or all of the bytes of a file. Both cases are one digit, so that a record has the same length with either.
+    /// Some or all of the bytes of a file. Both cases are encoded as one digit, so the length of a record does not
+    /// depend on it.
     enum Extent: Int, Codable { case part, whole }
 
-    /// Returns the stored form of the record: a line with the digest of the rest, and JSON.
+    /// Returns the record as text: a line with the digest of the rest, followed by JSON.
     func text() -> [UInt8]? {
         guard let json = try? JSONEncoder().encode(self) else { return nil }
         return Array(Self.firstLine(of: Array(json)).utf8) + [UInt8(ascii: "\n")] + json
@@ -37,7 +38,7 @@ struct UploadRecord: Codable, Equatable, Sendable {
         number = file.number
     }
 
-    /// Reads a record; `nil` if it is truncated, damaged, or has another form.
+    /// Parses a record. Returns `nil` if it is truncated, damaged, or in another format.
     init?(_ text: [UInt8]) {
         guard let end = text.firstIndex(of: UInt8(ascii: "\n")) else { return nil }
         let json = Array(text[(end + 1)...])
@@ -54,19 +55,19 @@ struct UploadRecord: Codable, Equatable, Sendable {
     }
 }
 
-/// The file with the record of an upload. While it is open it is claimed and locked, so that no other call continues
-/// the same upload: none of any process, or where files are not locked (``AppGroup``) none of this layer.
+/// The file with the record of an upload. While it is open it is claimed and locked, so that no other call of any
+/// process continues the upload. Where files can't be locked (``AppGroup``), only other calls of this layer are
+/// excluded.
 ///
-/// A record that can't be read counts as absent, and one that can't be written is not stored: the upload then continues
-/// only within its call.
+/// An unreadable record counts as absent. If the record can't be written, the upload continues only within its call.
 final class UploadRecordFile: Sendable {
     private struct State {
         var file: OpenFile?
-        /// Whether no record is stored: another call has the file, or this call has ended and another may have it.
+        /// Whether records may no longer be stored, because another call uses the file or this call has ended.
         var isTaken = false
-        /// Whether the task of the call was cancelled.
         var isCancelled = false
-        /// Whether the file has the record that this call read, or enqueued last before the close.
+        /// Whether the file contains a record: the one that this call read, or the one that it last enqueued before the
+        /// close.
         var isStored = false
     }
 
@@ -83,14 +84,14 @@ final class UploadRecordFile: Sendable {
 
     deinit { release() }
 
-    /// Waits while a cancelled call has the record, so that this call continues where the cancelled one ended.
+    /// Waits while a cancelled call uses the record, so that this call continues where the cancelled one ended.
     ///
     /// - Throws: ``NetworkError/Kind/cancelled`` or ``NetworkError/Kind/timedOut`` if the call ends while it waits.
     func waitForCancelled(in flight: Flight) async throws(NetworkError) {
         try await claims.waitForCancelled(path, in: flight)
     }
 
-    /// Records that the call was cancelled: the next call waits until this one releases the record.
+    /// Records that the call was cancelled. The next call then waits until this call releases the record.
     func cancel() {
         state.withLock { state in
             state.isCancelled = true
@@ -98,10 +99,11 @@ final class UploadRecordFile: Sendable {
         }
     }
 
-    /// Whether the file has the record that this call read, or enqueued last before the close.
+    /// Whether the file contains a record: the one that this call read, or the one that it last enqueued before the
+    /// close.
     var isStored: Bool { state.withLock { $0.isStored } }
 
-    /// Returns the stored record; `nil` if there is none.
+    /// Returns the stored record, or `nil` if there is none.
     func load() async -> UploadRecord? {
         try? await queue.run { () throws(FileError) in
             guard let file = try OpenFile.existing(self.path, O_RDWR | O_NOFOLLOW | O_NONBLOCK), try self.take(file)
@@ -114,11 +116,11 @@ final class UploadRecordFile: Sendable {
         }
     }
 
-    /// Stores a record. `makeRecord` is called when the earlier records are stored, and returns `nil` to store none.
+    /// Stores a record after all earlier records. `makeRecord` is called at that time; it returns `nil` to store none.
     func save(_ makeRecord: @escaping @Sendable () -> UploadRecord?) async {
         try? await queue.run { () throws(FileError) in
-            // The task that reads the body may save after the close; the record that was stored before then stays in
-            // the file.
+            // The task that reads the body may save a record after the file is closed. In this case the earlier record
+            // must remain in the file.
             guard let record = makeRecord(), !self.state.withLock({ $0.isTaken }) else { return }
             self.state.withLock { $0.isStored = false }
             guard let text = record.text(), text.count <= UploadRecord.maximumByteCount else { return }
@@ -129,7 +131,8 @@ final class UploadRecordFile: Sendable {
                 file = new
             }
             guard let stored = file, try stored.isInPlace() else { return }
-            // A process that ends in between leaves a record whose digest is wrong, unless the former record had the same length.
+            // If the process ends between these two writes and the former record was longer, the digest does not match
+            // and the record is ignored.
             try stored.write(text, at: 0)
             try stored.truncate(to: text.count)
             try stored.sync()
@@ -137,7 +140,7 @@ final class UploadRecordFile: Sendable {
         }
     }
 
-    /// Removes the record, if this call has it.
+    /// Removes the record if this call owns it.
     func remove() async {
         try? await queue.run { () throws(FileError) in
             guard let file = self.state.withLock({ $0.file }) else { return }
@@ -158,15 +161,16 @@ final class UploadRecordFile: Sendable {
     private func release() {
         state.withLock { state in
             guard let file = state.file else { return }
-            // Not left to the close of the last descriptor: a process that is being started holds a copy.
+            // Closing the last descriptor does not release the lock, because a process that is being started holds a
+            // copy of the descriptor.
             file.unlock()
             claims.release(path)
             state.file = nil
         }
     }
 
-    /// Claims and locks a file, and keeps it open; returns `false` if it belongs to another user, or is accessible to
-    /// others.
+    /// Claims and locks a file until it is closed. Returns `false` if the file belongs to another user or is accessible
+    /// to others.
     private func take(_ file: OpenFile) throws(FileError) -> Bool {
         let status = try file.status()
         let isOwn = status.isPlainFile && status.isPrivate && claims.claim(path)

@@ -2,11 +2,11 @@ import HTTPTypes
 import RunwayFormats
 import Synchronization
 
-/// The plan of an upload, which interim responses change while a request is sent.
+/// The plan of an upload. Interim responses change it while a request is sent.
 final class UploadState: Sendable {
     private struct State {
         var plan: UploadPlan
-        /// Whether the state that a later call needs has changed since it was last taken to be stored.
+        /// Whether the state that a later call needs has changed since it was last stored.
         var isUnsaved = false
     }
 
@@ -20,7 +20,6 @@ final class UploadState: Sendable {
     var offset: Int { state.withLock { $0.plan.offset } }
     var refusalOfSize: String? { state.withLock { $0.plan.refusalOfSize } }
 
-    /// Continues an upload of an earlier call.
     func resume(_ record: UploadRecord) {
         state.withLock { state in
             let plan = state.plan
@@ -45,10 +44,11 @@ final class UploadState: Sendable {
         update { $0.take(interim: fields, location: location) }
     }
 
-    /// Whether there is a state to store for a later call.
+    /// Whether there is unsaved state for a later call.
     var isUnsaved: Bool { state.withLock { $0.isUnsaved && $0.plan.location != nil } }
 
-    /// Returns the state that a later call needs to continue; only once after each change.
+    /// Returns the state that a later call needs, if it has changed since the last call of this method; otherwise
+    /// `nil`.
     func takeUnsaved() -> (location: String, passed: UploadRecord.Extent)? {
         state.withLock { state in
             guard state.isUnsaved, let location = state.plan.location else { return nil }
@@ -58,15 +58,15 @@ final class UploadState: Sendable {
     }
 }
 
-/// Counts the bytes of one request that were passed to the wire.
+/// Counts the bytes of one request that were passed to the transport.
 final class SentCount: Sendable {
     private let count = Atomic(0)
     var value: Int { count.load(ordering: .relaxed) }
     func set(_ count: Int) { self.count.store(count, ordering: .relaxed) }
 }
 
-/// Reports the progress of a resumable upload: the bytes that the server has, if it reports them while it receives
-/// them, and otherwise the bytes that were passed to the wire since its last report.
+/// Reports the progress of a resumable upload. The progress is the number of bytes that the server has, if the server
+/// reports it while it receives them. Otherwise it is the number of bytes that were passed to the transport.
 final class UploadProgress: Sendable {
     private struct State {
         /// Whether the server reports how many bytes it has while it receives them.
@@ -84,7 +84,7 @@ final class UploadProgress: Sendable {
         self.byteCount = byteCount
     }
 
-    /// Records that the wire has taken the bytes of the file up to `offset`.
+    /// Records that the transport has taken the bytes of the file up to `offset`.
     func report(sent offset: Int) {
         let isShown = state.withLock { state in
             if state.isConfirmed || offset < state.shown { return false }
@@ -94,7 +94,7 @@ final class UploadProgress: Sendable {
         if isShown { reporter?.report(offset, of: byteCount, isUrgent: offset == 0) }
     }
 
-    /// Records the server's report, while it receives bytes, that it has the bytes up to `offset`.
+    /// Records that the server has the bytes up to `offset`, according to a report during the request.
     func report(stored offset: Int) {
         let isShown = state.withLock { state in
             state.isConfirmed = true
@@ -105,7 +105,7 @@ final class UploadProgress: Sendable {
         if isShown { reporter?.report(offset, of: byteCount) }
     }
 
-    /// Records that the server has the bytes up to `offset`, and receives none now.
+    /// Records that the server has the bytes up to `offset`, and that no request is in flight.
     func restart(at offset: Int) {
         state.withLock { $0.shown = offset }
         reporter?.report(offset, of: byteCount, isUrgent: true)

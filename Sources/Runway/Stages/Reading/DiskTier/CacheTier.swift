@@ -24,33 +24,33 @@
 /// }
 /// ```
 public protocol CacheTier: Sendable {
-    /// Returns the entry of a key; `nil` if the tier has none.
+    /// Returns the entry under a key, or `nil` if the tier has none.
     func find(_ key: CacheTierKey) async throws -> CacheTierEntry?
-    /// Returns `false` if the tier knows, without waiting for a drive or for another thread's work, that it has no
-    /// entry of a key. No lookup is made then. The default is `true`.
+    /// Returns `false` if the tier knows, without waiting for a disk or another thread, that it has no entry under a
+    /// key. The tier is then not searched. The default is `true`.
     func mayHold(_ key: CacheTierKey) -> Bool
-    /// Applies changes in their order. If it throws, any of them may have been applied: entries that should have been
-    /// stored are then removed, and removals are repeated.
+    /// Applies changes in order. If it throws, any of them may have been applied. The cache then removes the entries
+    /// that should have been stored, and repeats the removals.
     func apply(_ changes: [CacheTierChange]) async throws
 }
 
 extension CacheTier {
-    /// `true`: every key is looked up.
+    /// Returns `true`, the default: every key is looked up.
     public func mayHold(_ key: CacheTierKey) -> Bool { true }
 }
 
 /// One change of a ``CacheTier``.
 public enum CacheTierChange: Sendable, Hashable {
-    /// Stores an entry in place of the key's last one.
+    /// Stores an entry in place of the previous entry under the key.
     case store(CacheTierEntry, for: CacheTierKey)
-    /// Removes the entry of a key.
+    /// Removes the entry under the key.
     case remove(CacheTierKey)
-    /// Removes the entries of all keys with this ``CacheTierKey/target``, whoever they belong to.
+    /// Removes the entries of all keys with this ``CacheTierKey/target``, for every account.
     case removeTarget(String)
-    /// Removes all entries in a scope, including those of earlier launches.
+    /// Removes all entries in a scope, including entries of earlier launches.
     case clear(CacheScope)
 
-    /// Returns whether the change removes the entry of a key. A change that stores an entry removes none.
+    /// Returns whether the change removes the entry under a key. A change that stores an entry removes none.
     public func removes(_ key: CacheTierKey) -> Bool {
         switch self {
         case .store: false
@@ -63,19 +63,19 @@ public enum CacheTierChange: Sendable, Hashable {
 
 /// Identifies an entry of a ``CacheTier``, in every launch of the app.
 public struct CacheTierKey: Sendable, Hashable {
-    /// The name of the service.
+    /// The name of the service that the entry belongs to.
     public let service: String
-    /// The name of the endpoint; `nil` for the responses of ``CachePolicy/http(onDisk:)``, which belong to a target.
+    /// The name of the endpoint. `nil` for responses of ``CachePolicy/http(onDisk:)``, which belong to a target.
     public let endpoint: String?
     /// The account of the call; `nil` if no account was signed in.
     public let account: String?
-    /// The URL to which responses of ``CachePolicy/http(onDisk:)`` belong; `nil` for others. It may contain secrets,
-    /// like the ``canonicalForm``.
+    /// The URL that responses of ``CachePolicy/http(onDisk:)`` belong to; `nil` for other responses. It may contain
+    /// secrets, like the ``canonicalForm``.
     public let target: String?
-    /// Everything that distinguishes keys, as bytes that are the same in every launch of the app.
+    /// Bytes in which the keys of different responses differ. They are the same in every launch of the app.
     ///
-    /// The form contains the secrets that the request contains. A tier stores a cryptographic digest of the form, such
-    /// as SHA-256, never the bytes.
+    /// They contain the secrets that the request contains. A tier must store a cryptographic digest of them, such as
+    /// SHA-256, never the bytes themselves.
     public let canonicalForm: [UInt8]
 
     init(_ key: CacheKey) {
@@ -96,21 +96,21 @@ public struct CacheTierKey: Sendable, Hashable {
     /// Returns whether two keys identify the same entry.
     public static func == (lhs: CacheTierKey, rhs: CacheTierKey) -> Bool { lhs.canonicalForm == rhs.canonicalForm }
 
-    /// Feeds the canonical form, which distinguishes all keys.
+    /// Hashes ``canonicalForm``.
     public func hash(into hasher: inout Hasher) { hasher.combine(canonicalForm) }
 }
 
-/// The entry that a ``CacheTier`` stores for a key, in bytes that Runway writes and reads.
+/// The entry that a ``CacheTier`` stores under a key. Runway writes and reads its bytes.
 public struct CacheTierEntry: Sendable, Hashable, Codable {
-    /// The header fields and all else that decides on the use of the body.
+    /// The header fields and all other data that determine how the body may be used.
     public var metadata: [UInt8]
-    /// The body, with codings undone.
+    /// The response body without content codings.
     public var body: [UInt8]
-    /// The kind of the response, for a tier that has a budget for each kind. The kind in an entry that the tier returns
-    /// has no effect.
+    /// The kind of the response, for a tier with a budget for each kind. The kind of an entry that the tier returns is
+    /// ignored.
     public var kind: CacheKind
 
-    /// Makes an entry of the bytes that a tier read from its storage.
+    /// Creates an entry from the bytes that a tier read from its storage.
     public init(metadata: [UInt8], body: [UInt8], kind: CacheKind = .standard) {
         self.metadata = metadata
         self.body = body

@@ -1,22 +1,21 @@
 import Synchronization
 
 extension ResponseCache {
-    /// The result of looking up a key in the disk tier.
     enum TierLookup {
-        /// A response that is still to be written.
+        /// A response that has not been written yet.
         case pending(WriteBehindQueue.Value)
         case found(CacheTierEntry)
         case nothing
-        /// The tier failed, with this description.
+        /// The tier failed with this description of the error.
         case failed(String)
         /// The tier did not respond in time.
         case timedOut
     }
 
-    /// Looks up a key in the disk tier, within the tier's time and the call's.
+    /// Looks up a key in the disk tier, within the tier's time limit and the call's deadline.
     func findOnDisk(_ key: WriteBehindQueue.EntryKey, in flight: Flight) async -> TierLookup {
         guard let tier, let tierKey = key.tierKey else { return .nothing }
-        // A clear that failed is repeated before any lookup.
+        // A failed clear must be repeated before any lookup.
         startWriteBehind()
         switch state.withLock({ $0.writeBehind.pending(for: key) }) {
         case .stored(let value): return .pending(value)
@@ -41,7 +40,7 @@ extension ResponseCache {
         }
     }
 
-    /// Counts a call that waits for a lookup in the tier; returns `false` if too many abandoned lookups are still in
+    /// Counts a call that waits for a lookup in the tier. Returns `false` if too many abandoned lookups are still in
     /// flight.
     private func beginLookup() -> Bool {
         state.withLock { state in
@@ -51,11 +50,11 @@ extension ResponseCache {
         }
     }
 
-    /// Waits until the disk tier has performed, or failed to perform, all operations so far. For example before the app
-    /// is suspended.
+    /// Waits until the disk tier has performed all pending operations, successfully or not. Call it, for example,
+    /// before the app is suspended.
     ///
     /// The function waits for at most ``maximumFlushWait``, and returns when the task is cancelled. The tier continues
-    /// in either case.
+    /// in both cases.
     ///
     /// - Returns: Whether the tier completed in time.
     @discardableResult
@@ -72,7 +71,7 @@ extension ResponseCache {
         }
     }
 
-    /// Starts the pending operations of the tier, unless they are in progress.
+    /// Starts the pending operations of the tier, unless they are already in progress.
     func startWriteBehind() {
         guard let tier else { return }
         state.withLock { state in

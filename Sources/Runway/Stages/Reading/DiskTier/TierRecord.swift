@@ -1,7 +1,7 @@
 import HTTPTypes
 
-/// Writes the metadata of a ``CacheTierEntry``: numbers in eight bytes, the least significant first; texts and lists
-/// after their counts.
+/// Writes the metadata of a ``CacheTierEntry``. Numbers have eight bytes, least significant first. Texts and lists are
+/// preceded by their counts.
 struct TierRecordWriter {
     private(set) var bytes: [UInt8] = []
 
@@ -31,14 +31,13 @@ struct TierRecordWriter {
     }
 }
 
-/// Reads the bytes that a ``TierRecordWriter`` wrote. Every read returns `nil` if the bytes have another form than it
-/// expects.
+/// Reads the bytes that a ``TierRecordWriter`` wrote. Every read returns `nil` if the bytes do not have the expected
+/// form.
 struct TierRecordReader {
     private var bytes: ArraySlice<UInt8>
 
     init(_ bytes: [UInt8]) { self.bytes = bytes[...] }
 
-    /// Whether everything was read.
     var isAtEnd: Bool { bytes.isEmpty }
 
     mutating func number() -> UInt64? {
@@ -49,7 +48,7 @@ struct TierRecordReader {
 
     mutating func duration() -> Duration? { number().map { .nanoseconds(Int64(bitPattern: $0)) } }
 
-    /// Returns a number that is at most as large as a limit, such as the count of a list.
+    /// Reads a number, such as the count of a list. Returns `nil` if it exceeds a limit.
     mutating func count(upTo limit: Int) -> Int? {
         number().flatMap { Int(exactly: $0) }.flatMap { $0 <= limit ? $0 : nil }
     }

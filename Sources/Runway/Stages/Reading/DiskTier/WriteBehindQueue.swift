@@ -1,21 +1,18 @@
-/// The pending operations of the disk tier, which is written after the calls have ended.
+/// The pending operations of the disk tier, which are performed after the calls have ended.
 ///
-/// A state machine without I/O: ``ResponseCache`` guards it and performs the operations that ``next()`` returns. Before
-/// it searches the tier, it asks ``pending(for:)``.
+/// A state machine without I/O. ``ResponseCache`` guards it, and performs the operations that ``next()`` returns.
+/// Before it searches the tier, it checks ``pending(for:)``.
 struct WriteBehindQueue {
-    /// Identifies an entry of the tier.
     enum EntryKey: Hashable {
         case call(CacheKey)
         case target(HTTPCacheURI, CachePartition)
     }
 
-    /// The responses that are stored under a key.
     enum Value {
         case call(TimeToLiveResponse)
         case target(HTTPCacheURI, CachePartition, [HTTPStoredResponse])
     }
 
-    /// One change of the tier.
     enum Operation {
         case store(Value)
         case remove(EntryKey)
@@ -23,36 +20,35 @@ struct WriteBehindQueue {
         case clear(CacheScope)
     }
 
-    /// The state of a key in the tier after the pending operations.
+    /// The state that a key will have in the tier after the pending operations.
     enum Pending {
         case stored(Value)
         case removed
     }
 
-    /// The most pending responses.
+    /// The maximum number of pending responses.
     static let maximumStores = 256
-    /// The most pending operations. Beyond it, all of them are replaced by one that clears everything.
+    /// The maximum number of pending operations. Beyond it, all of them are replaced by one that clears everything.
     static let maximumCount = 512
-    /// The most operations that the tier performs at once.
+    /// The maximum number of operations that the tier receives at once.
     static let maximumBatchCount = 32
 
-    /// The most bytes of pending responses.
+    /// The maximum number of bytes of pending responses.
     let maximumByteCount: Int
-    /// Whether a task performs the operations.
+    /// Whether a task is performing the operations.
     private(set) var isPerforming = false
     private var current: [Operation] = []
     private var waiting = Backlog()
 
     init(maximumByteCount: Int) { self.maximumByteCount = maximumByteCount }
 
-    /// Whether no operation is pending.
     var isEmpty: Bool { current.isEmpty && waiting.isEmpty }
 
-    /// Adds an operation, and drops pending ones that it supersedes.
+    /// Adds an operation, and drops pending operations that it supersedes.
     mutating func add(_ operation: Operation) {
         waiting.removeSuperseded(by: operation)
         if case .store(let value) = operation, !hasRoom(for: value) {
-            // A response that can't be written in time must not leave its predecessor in the tier.
+            // The response can't be written in time, but the older response in the tier must still be removed.
             waiting.append(.remove(value.key))
         } else {
             waiting.append(operation)
@@ -63,27 +59,26 @@ struct WriteBehindQueue {
         }
     }
 
-    /// Returns whether the caller has to perform the operations: there are some, and no task performs them.
+    /// Returns whether the caller must perform the operations: some are pending, and no task is performing them.
     mutating func begin() -> Bool {
         if isPerforming || isEmpty { return false }
         isPerforming = true
         return true
     }
 
-    /// Returns the operations to perform next, at once; empty if there are none.
+    /// Returns the operations to perform next; empty if none are pending.
     mutating func next() -> [Operation] {
         if isPerforming, current.isEmpty { current = waiting.takeFirst(Self.maximumBatchCount) }
         if current.isEmpty { isPerforming = false }
         return isPerforming ? current : []
     }
 
-    /// Records that the current operations succeeded.
     mutating func succeed() { current = [] }
 
-    /// Records that the current operations failed. Stores are replaced by removals; if all are removals, they are
-    /// repeated first at the next ``begin()``.
+    /// Records that the current operations failed. Stores are replaced by removals. If all of them are already
+    /// removals, they are repeated first at the next ``begin()``.
     ///
-    /// - Returns: Whether to continue.
+    /// - Returns: Whether the caller should continue with ``next()``.
     mutating func fail() -> Bool {
         isPerforming = false
         current = current.map { operation in
@@ -94,8 +89,8 @@ struct WriteBehindQueue {
         return isPerforming
     }
 
-    /// Returns the state of a key in the tier after the pending operations; `nil` if no pending operation concerns the
-    /// key.
+    /// Returns the state that a key will have in the tier after the pending operations, or `nil` if none of them
+    /// concerns the key.
     func pending(for key: EntryKey) -> Pending? {
         waiting.result(for: key) ?? current.latestResult(for: key)
     }
@@ -104,13 +99,13 @@ struct WriteBehindQueue {
         waiting.storeCount < Self.maximumStores && waiting.byteCount + value.byteCount <= maximumByteCount
     }
 
-    /// Operations in their order, with their keys and totals, so that adding one does not read all of them.
+    /// Operations in order, with their keys and totals, so that adding one takes constant time.
     private struct Backlog {
         private(set) var operations: [Operation] = []
-        /// The keys of the operations that concern one entry. A key has one operation at most, since a later one
+        /// The keys of the operations that concern one entry. A key has at most one operation, because a later one
         /// supersedes it.
         private var keys: Set<EntryKey> = []
-        /// The number of responses to be stored, and their bytes.
+        /// The number of responses to store, and the number of their bytes.
         private(set) var storeCount = 0
         private(set) var byteCount = 0
 
@@ -135,7 +130,7 @@ struct WriteBehindQueue {
         }
 
         func result(for key: EntryKey) -> Pending? {
-            // Only an operation on several entries, such as a clear, concerns a key that has no operation of its own.
+            // If every operation concerns a single key, and none concerns this one, no search is needed.
             if operations.count == keys.count, !keys.contains(key) { return nil }
             return operations.latestResult(for: key)
         }
@@ -156,7 +151,8 @@ struct WriteBehindQueue {
 }
 
 extension [WriteBehindQueue.Operation] {
-    /// Returns the state of a key in the tier after these operations; `nil` if no operation concerns the key.
+    /// Returns the state that a key will have in the tier after these operations, or `nil` if none of them concerns the
+    /// key.
     fileprivate func latestResult(for key: WriteBehindQueue.EntryKey) -> WriteBehindQueue.Pending? {
         for operation in reversed() {
             if let pending = operation.result(for: key) { return pending }
@@ -172,7 +168,7 @@ extension [WriteBehindQueue.Operation] {
 }
 
 extension WriteBehindQueue.EntryKey {
-    /// The key as the tier sees it; `nil` if it has no meaning in another launch of the app.
+    /// The key that the tier receives; `nil` if it has no meaning in another launch of the app.
     var tierKey: CacheTierKey? {
         switch self {
         case .call(let key): key.isPersistable ? CacheTierKey(key) : nil
@@ -205,7 +201,7 @@ extension WriteBehindQueue.Value {
 }
 
 extension WriteBehindQueue.Operation {
-    /// The key of the entry that the operation concerns; `nil` if the operation may concern several entries.
+    /// The key of the entry that the operation concerns; `nil` if it may concern several entries.
     fileprivate var key: WriteBehindQueue.EntryKey? {
         switch self {
         case .store(let value): value.key
@@ -214,7 +210,8 @@ extension WriteBehindQueue.Operation {
         }
     }
 
-    /// Returns the state of a key in the tier after this operation; `nil` if it does not concern the key.
+    /// Returns the state that a key will have in the tier after this operation, or `nil` if the operation does not
+    /// concern the key.
     fileprivate func result(for key: WriteBehindQueue.EntryKey) -> WriteBehindQueue.Pending? {
         switch self {
         case .store(let value): value.key == key ? .stored(value) : nil
@@ -224,7 +221,7 @@ extension WriteBehindQueue.Operation {
         }
     }
 
-    /// Whether an earlier operation need not be performed if this one is.
+    /// Returns whether this operation makes an earlier one unnecessary.
     fileprivate func supersedes(_ earlier: WriteBehindQueue.Operation) -> Bool {
         switch earlier {
         case .store(let value): result(for: value.key) != nil
@@ -239,8 +236,8 @@ extension WriteBehindQueue.Operation {
         }
     }
 
-    /// Returns the operation as the tier performs it; `nil` if the tier never stores the entry that the operation
-    /// concerns.
+    /// Returns the change that the tier receives for this operation, or `nil` if the tier never stores the entry that
+    /// the operation concerns.
     ///
     /// - Parameter launch: Identifies this launch; see ``TargetRecord``.
     func change(launch: UInt64) -> CacheTierChange? {

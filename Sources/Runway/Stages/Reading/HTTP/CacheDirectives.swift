@@ -1,9 +1,8 @@
 /// The directives of all `Cache-Control` fields of one message, as they were written (RFC 9111 §5.2).
 ///
-/// Reading never fails. If a sender broke the rules, the strictest meaning is assumed: an invalid lifetime is zero, of
-/// several lifetimes the smallest counts, and the directives in a quoted string that never ends are read, too.
+/// Parsing never fails. If a sender broke the rules, the strictest meaning is assumed: an invalid lifetime is zero, the
+/// smallest of several lifetimes counts, and directives in an unterminated quoted string are read, too.
 struct CacheDirectives: Sendable {
-    /// The argument after a directive's name.
     enum Argument: Sendable, Equatable {
         case none
         case text(String)
@@ -12,31 +11,29 @@ struct CacheDirectives: Sendable {
 
     private var directives: [(name: String, argument: Argument)] = []
 
-    /// Reads field values, one for each line.
+    /// Parses the values of all lines of the field.
     init(_ values: [String]) {
         for value in values {
             for element in FieldList.elements(of: value) { append(element) }
         }
     }
 
-    /// Whether there are no directives.
     var isEmpty: Bool { directives.isEmpty }
 
-    /// Whether a directive is present, with or without an argument.
     func has(_ name: String) -> Bool { directives.contains { $0.name == name } }
 
-    /// Returns the arguments of a directive, in their order.
+    /// Returns the arguments of a directive in order.
     func arguments(of name: String) -> [Argument] { directives.filter { $0.name == name }.map(\.argument) }
 
-    /// Returns the smallest of a directive's durations, where an invalid one counts as zero; `nil` if the directive is
-    /// absent.
+    /// Returns the smallest duration of a directive, or `nil` if the directive is absent. An invalid duration counts as
+    /// zero.
     func duration(_ name: String) -> Duration? {
         arguments(of: name).map { Self.duration($0) ?? .zero }.min()
     }
 
-    /// Returns the field names that a directive lists, in lowercase; `nil` if the directive is absent.
+    /// Returns the field names that a directive lists, in lower case, or `nil` if the directive is absent.
     ///
-    /// Empty if it applies to the whole message, and if its list is invalid.
+    /// The list is empty if the directive applies to the whole message, or if its list is invalid.
     func fieldNames(_ name: String) -> [String]? {
         let arguments = arguments(of: name)
         if arguments.isEmpty { return nil }
@@ -50,14 +47,14 @@ struct CacheDirectives: Sendable {
         return names
     }
 
-    /// Returns the duration that an argument names; `nil` if it is not a number of seconds.
+    /// Returns the duration in an argument, or `nil` if the argument is not a number of seconds.
     static func duration(_ argument: Argument) -> Duration? {
         guard case .text(let text) = argument else { return nil }
         return FieldList.seconds(text)
     }
 
     private mutating func append(_ element: Substring) {
-        // By bytes: a following combining character would form one character with it.
+        // The search is by bytes. An "=" with a combining character would be another `Character`.
         guard let equals = element.utf8.firstIndex(of: 0x3D) else {
             directives.append((element.lowercased(), .none))
             return
@@ -65,7 +62,7 @@ struct CacheDirectives: Sendable {
         let name = element[..<equals]
         let value = element[element.utf8.index(after: equals)...]
         let trimmed = name.trimmingWhitespace
-        // RFC 9111 §5.2 allows no whitespace around the equals sign; such a directive is not trusted.
+        // RFC 9111 §5.2 allows no whitespace around the equals sign, so the value of such a directive is ignored.
         guard trimmed.endIndex == name.endIndex, value.first != " ", value.first != "\t" else {
             directives.append((trimmed.lowercased(), .malformed))
             return

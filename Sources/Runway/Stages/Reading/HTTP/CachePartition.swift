@@ -1,21 +1,20 @@
 import HTTPTypes
 
-/// Identifies the user that responses belong to: a response that is stored in one partition is never returned in
+/// Identifies the user that responses belong to. A response that is stored in one partition is never returned in
 /// another.
 ///
-/// The app sets the account; the requests contain the sender fields and the cookies. These separate responses even if
-/// an account is set, since a caller may act for another person in one call. Calls with the access token, which is
-/// added below the cache, are separated from calls without it. No other field of a request is part of the partition: a
+/// A partition consists of the account, the sender fields and the cookies of a request. The fields separate responses
+/// even if an account is set, because a single call may act for another person. The access token is added after the
+/// cache, so calls with it are separated from calls without it. No other request field is part of the partition: a
 /// response's `Vary` names the fields that select it (RFC 9111 §4.1).
 struct CachePartition: Hashable, Sendable {
     let service: ObjectIdentifier
     let serviceName: String
     let environment: ServiceEnvironment
     let account: String?
-    /// The fields of the request that authenticate it.
     private let senderFields: [HTTPField]
     private let carriesToken: Bool
-    /// ``Flight/cookieVersion``.
+    /// The version of the sender's cookies: ``Flight/cookieVersion``.
     private let cookieVersion: UInt64
 
     init(
@@ -38,13 +37,13 @@ struct CachePartition: Hashable, Sendable {
             cookieVersion: flight.cookieVersion)
     }
 
-    /// Whether the partition stands for the same user in other launches of the app, so that a tier may store its
+    /// Whether the partition identifies the same user in other launches of the app, so that a tier may store its
     /// responses.
     var isPersistable: Bool { cookieVersion == 0 }
 }
 
 extension CanonicalForm {
-    /// Adds a partition that is persistable.
+    /// Adds a persistable partition.
     mutating func add(_ partition: CachePartition) { partition.add(to: &self) }
 }
 
@@ -53,7 +52,7 @@ extension CachePartition {
         precondition(isPersistable, "cookies of this launch identify nobody in another one")
         form.add(serviceName)
         form.add(environment.name)
-        // An account without a name is not the same as none.
+        // An account with an empty name must differ from no account.
         form.add(account.map { "=\($0)" } ?? "")
         form.add(HTTPFields(senderFields))
         if carriesToken { form.add("token") }

@@ -1,32 +1,33 @@
-/// A decision of the cache by the rules of HTTP, for the record.
+/// A decision of the cache by the rules of HTTP that the record shows.
 package enum HTTPCacheDecision: StageDecision, Equatable {
-    /// A stored response was returned; it stays fresh for this long.
+    /// A stored response was returned. It is still fresh for `remaining`.
     case fresh(age: Duration, remaining: Duration)
-    /// A stored response was returned although it is stale by this much.
+    /// A stored response was returned although it has been stale for this long.
     case stale(by: Duration, StaleReason)
-    /// A stored response has to be validated; `nil` if it is not stale.
+    /// A stored response must be validated. `staleBy` is the time for which it has been stale; `nil` if it is fresh.
     case validating(staleBy: Duration?)
     /// A stale response was returned, and is revalidated in a background flight.
     case revalidating
-    /// A stored response has no validator: it is stale by this much, and is fetched.
+    /// The stored response can't be used and has no validator, so a new response is fetched. `staleBy` is the time for
+    /// which it has been stale; `nil` if it is fresh.
     case expired(staleBy: Duration?)
-    /// The origin confirmed stored responses, and this number of them were updated.
+    /// The origin confirmed stored responses. `updated` is the number of responses that were updated.
     case notModified(updated: Int)
-    /// The origin responded 304 to validators of no stored response; the request was sent again without conditions.
+    /// The origin responded with 304 to validators that belong to no stored response. The request was sent again
+    /// without preconditions.
     case unmatchedNotModified
     /// No stored response matches the request.
     case miss
-    /// The cache was bypassed, as the call or the request requires.
+    /// The cache was bypassed because the call or the request requires it.
     case bypassed
-    /// The request must not be sent, and no stored response can be returned.
+    /// The call forbids sending a request, and no stored response can be returned.
     case onlyIfCachedMiss
     /// The response was stored, with this freshness lifetime.
     case stored(lifetime: Duration, isHeuristic: Bool)
-    /// The response was not stored.
     case notStored(NotStoredReason)
-    /// A HEAD confirmed this number of stored responses, and this number of others have to be validated.
+    /// A HEAD response confirmed `updated` stored responses. `distrusted` others must be validated.
     case head(updated: Int, distrusted: Int)
-    /// This number of responses of the target, and of targets that the response refers to, were removed.
+    /// This number of responses were removed: those of the target, and of targets that the response refers to.
     case invalidated(Int)
 
     package static var step: FlightStep { .reading }
@@ -70,7 +71,7 @@ package enum HTTPCacheDecision: StageDecision, Equatable {
 }
 
 extension StaleReason {
-    /// The reason as the record names it, which stays the same from release to release.
+    /// The name of the reason in the record. It does not change between releases.
     fileprivate var name: String {
         switch self {
         case .requestAllows: "allowed by the request"
@@ -85,7 +86,7 @@ extension StaleReason {
 }
 
 extension NotStoredReason {
-    /// The reason as the record names it, which stays the same from release to release.
+    /// The name of the reason in the record. It does not change between releases.
     fileprivate var name: String {
         switch self {
         case .method: "method"

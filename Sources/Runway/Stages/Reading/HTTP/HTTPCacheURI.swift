@@ -1,11 +1,9 @@
 import HTTPTypes
 
-/// The target of a request, normalised so that equivalent ones are equal (RFC 9110 §4.2.3, RFC 3986 §6.2.2).
+/// The target of a request, normalised so that equivalent targets are equal (RFC 9110 §4.2.3, RFC 3986 §6.2.2).
 struct HTTPCacheURI: Hashable, Sendable {
-    /// The URI.
     let text: String
 
-    /// The target of a request.
     init(_ head: HTTPRequest) {
         let origin = Origin(head)
         let port = origin.port == (origin.scheme == "https" ? 443 : 80) ? "" : ":\(origin.port)"
@@ -15,8 +13,8 @@ struct HTTPCacheURI: Hashable, Sendable {
             + (path.utf8.contains(UInt8(ascii: "%")) ? Self.normalisedPercentEncoding(path) : path)
     }
 
-    /// The target that a field of the response to `head` refers to; `nil` if it can't be requested, or is of another
-    /// origin.
+    /// Returns the target that a reference in a response field leads to. Returns `nil` if the target can't be requested
+    /// or has another origin than the request `head`.
     init?(_ reference: URIReference, from head: HTTPRequest) {
         guard let target = try? HTTPTarget(reference, from: head) else { return nil }
         var other = head
@@ -25,7 +23,7 @@ struct HTTPCacheURI: Hashable, Sendable {
         self.init(other)
     }
 
-    /// Returns the text with capital hexadecimal digits, and without codes for characters that need none.
+    /// Returns the text with escapes in upper case, and without escapes for characters that need none.
     private static func normalisedPercentEncoding(_ text: String) -> String {
         let octets = Array(text.utf8)[...]
         var result: [UInt8] = []

@@ -1,17 +1,17 @@
 import HTTPTypes
 
 extension HTTPFields {
-    /// Returns the fields of a response that are stored (RFC 9111 §3.1). Fields of one connection, fields of a proxy,
-    /// and fields that the response's `no-cache` directive names are omitted.
+    /// Returns the response fields that a cache stores (RFC 9111 §3.1). Fields for one connection or for a proxy are
+    /// omitted, and so are fields that the `no-cache` directive names.
     func storable(without noCacheFields: [String]) -> HTTPFields {
         let excepted = Set(noCacheFields)
         return HTTPFields(endToEnd.filter { !excepted.contains($0.name.canonicalName) })
     }
 
-    /// Updates the fields by those of a newer response with the same content (RFC 9111 §3.2).
+    /// Updates the fields with those of a newer response that has the same content (RFC 9111 §3.2).
     ///
-    /// Fields that describe the stored bytes and not their meaning stay: length, range and coding. An `Age` that the
-    /// newer response does not have is removed, since it was the age of the older.
+    /// Length, range and coding do not change, because they describe the stored bytes. If the newer response has no
+    /// `Age`, the older one's `Age` is removed.
     mutating func update(from newer: HTTPFields) {
         let newer = newer.storable(without: [])
         var names: [HTTPField.Name] = []
@@ -24,11 +24,11 @@ extension HTTPFields {
 }
 
 extension HTTPField.Name {
-    /// Whether the field was applied when the body was read, so that a newer value would not fit it.
+    /// Whether the field describes the stored bytes. A newer value would not match them.
     fileprivate var describesStoredBytes: Bool {
         [.contentLength, .contentRange, .contentEncoding].contains(self)
     }
 
-    /// The preconditions and the range that a cache adds to a request.
+    /// The preconditions that a cache adds to a request.
     static var cacheConditions: [HTTPField.Name] { [.ifNoneMatch, .ifModifiedSince] }
 }

@@ -1,11 +1,11 @@
 import HTTPTypes
 
 extension HTTPReading {
-    /// A request that no stored response can serve.
+    /// A request to send because no stored response can be used.
     struct Fetch: Sendable {
-        /// The request as it was looked up, without the validators of stored responses.
+        /// The request as it was looked up, without validators of stored responses.
         let request: Request
-        /// The stored responses that the request validates, the preferred one first.
+        /// The stored responses that the request validates, preferred one first.
         let candidates: [HTTPStoredResponse]
         var lookup: SharedReads.Lookup
 
@@ -19,15 +19,14 @@ extension HTTPReading {
         }
     }
 
-    /// The time and sequence number at which a call passed its request on, for a response that has no attempt of a
-    /// transport.
+    /// The time and sequence number at which a call passed its request on. They are used if no transport fetched the
+    /// response.
     struct RequestStart: Sendable {
         let sequenceNumber: UInt64
         let requested: Duration
     }
 
-    /// Sends the request, with the validators of the candidates, and returns the response that results (RFC 9111
-    /// §4.3.3).
+    /// Sends the request with the validators of the candidates, and returns the resulting response (RFC 9111 §4.3.3).
     ///
     /// - Returns: `nil` if the target has changed since it was looked up.
     func fetch(_ fetch: Fetch, _ reads: SharedReads) async throws(NetworkError) -> Response? {
@@ -50,21 +49,21 @@ extension HTTPReading {
         }
         if response.source != .network { return response }
         if let own { return own }
-        // The 304 may refer to the caller's own preconditions; if only the cache set some, the request is sent again without
-        // them.
+        // If the request has preconditions of its caller, the 304 may refer to those. If only the cache added
+        // preconditions, the request is sent again without them.
         if sent.callerConditions == nil || request.isMet(by: response.head) { return try request.accepting(response) }
         flight.note(HTTPCacheDecision.unmatchedNotModified)
         return try await self.fetch(Fetch(request), reads)
     }
 
-    /// Stores a response, and returns the response to the call; `nil` for a 304 that matches no candidate.
+    /// Stores a response, and returns the response for the call. Returns `nil` for a 304 that matches no candidate.
     private func store(
         _ response: Response, to fetch: Fetch, _ requestStart: RequestStart, in flight: Flight
     ) -> Response? {
-        // A response without a verdict fails its call, and neither updates nor replaces a stored one.
+        // A response without a verdict makes its call fail, so it must not update or replace a stored response.
         if response.verdict == nil { return response }
         let request = fetch.request
-        // The age and order of a shared response are those of its request, whenever a follower joined the request.
+        // The age and the order of a shared response depend on its request, not on when a follower joined.
         let sequenceNumber = response.attempt?.sequenceNumber ?? requestStart.sequenceNumber
         let times = ExchangeTimes(
             requested: response.attempt?.start ?? requestStart.requested, received: flight.clock.now,
@@ -72,10 +71,11 @@ extension HTTPReading {
         countChange(by: response, of: fetch, in: flight)
         guard response.hops.isEmpty else { return store(response, to: request, times, sequenceNumber, in: flight) }
         switch response.head.status.code {
-        // The cookies changed after the cache lookup, so the server compared the validators with another sender's response.
+        // The cookies changed after the cache lookup. So the server has compared the validators with another sender's
+        // response.
         case 304 where !flight.hasSameSender(as: response): return nil
         case 304: return freshen(fetch, by: response.head, times, sequenceNumber, in: flight)
-        // The errors of `stale-if-error` (RFC 5861 §4).
+        // These are the errors of `stale-if-error` (RFC 5861 §4).
         case 500, 502, 503, 504:
             let stale = staleResponse(fetch, isDisconnected: false, in: flight)
             return stale ?? store(response, to: request, times, sequenceNumber, in: flight)
@@ -83,7 +83,7 @@ extension HTTPReading {
         }
     }
 
-    /// Counts for the report whether the response differs from the stored one.
+    /// Counts in the report whether the response differs from the stored one.
     private func countChange(by response: Response, of fetch: Fetch, in flight: Flight) {
         guard let stored = fetch.candidates.first, case .whole(let former) = stored.content else { return }
         let age = stored.age(at: flight.clock.now)
@@ -95,7 +95,8 @@ extension HTTPReading {
         }
     }
 
-    /// Updates the candidates that a 304 selects, and returns the response to the request; `nil` if it selects none.
+    /// Updates the candidates that a 304 selects. Returns the response to the request, or `nil` if the 304 selects
+    /// none.
     private func freshen(
         _ fetch: Fetch, by head: HTTPResponse, _ times: ExchangeTimes, _ sequenceNumber: UInt64, in flight: Flight
     ) -> Response? {
@@ -116,7 +117,7 @@ extension HTTPReading {
         guard var response = best.response(to: request.head, age: nil), request.takes(response) else { return nil }
         flight.note(HTTPCacheDecision.notModified(updated: updated.count))
         let isNoStore = isNoStore(request, head, in: flight)
-        // The preferred one is stored last, so that it stays if several serve the request.
+        // The preferred response is stored last, so that it remains if several match the request.
         for updated in updated.reversed() { store(updated, for: request, isRequestNoStore: isNoStore, in: flight) }
         response.source = .cache
         return response
@@ -140,7 +141,7 @@ extension HTTPReading {
 }
 
 extension Request {
-    /// Returns whether a 304 names a representation that the caller has.
+    /// Returns whether a 304 refers to a representation that the caller has.
     fileprivate func isMet(by notModified: HTTPResponse) -> Bool {
         guard let tag = notModified.headerFields[.eTag].flatMap({ EntityTag($0) }),
             let own = EntityTagList(head.headerFields[values: .ifNoneMatch])
@@ -148,14 +149,14 @@ extension Request {
         return own.matches(tag)
     }
 
-    /// Returns the request as it is sent: with the validators of the candidates, or with the directive that no cache on
-    /// the way may respond.
+    /// Returns the request as it is sent. It contains the validators of the candidates, or a directive that forbids
+    /// intermediate caches to respond.
     fileprivate func prepared(validating candidates: [HTTPStoredResponse], in flight: Flight) -> Request {
         var request = self
         if flight.options.cacheUse == .refresh, !head.headerFields.contains(.cacheControl) {
             request.head.headerFields[.cacheControl] = "no-cache"
         }
-        // A HEAD is sent unchanged: its response says whether the stored ones are valid, see RFC 9111 §4.3.5.
+        // A HEAD is sent unchanged. Its response shows whether the stored ones are valid (RFC 9111 §4.3.5).
         guard head.method == .get, let fields = HTTPValidation.conditional(request.head.headerFields, candidates) else {
             return request
         }

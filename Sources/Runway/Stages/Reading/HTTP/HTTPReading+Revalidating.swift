@@ -1,19 +1,18 @@
 import HTTPTypes
 
 extension HTTPReading {
-    /// Revalidates a stale response that a call received, in a flight of its own that no caller waits for (RFC 5861
-    /// §3).
+    /// Revalidates a stale response that a call received, in a separate flight that no caller waits for (RFC 5861 §3).
     ///
-    /// The flight is one of the ``BackgroundFlights``: if one is in flight for the same key, or there are too many, the
-    /// response stays stale until the next call for it. The flight has the deadline and the record of a call of the
-    /// same endpoint.
+    /// The flight is one of the ``BackgroundFlights``. If one is in flight for the same key, or if there are too many,
+    /// the response stays stale until the next call. The flight has the deadline and the record of a call of the same
+    /// endpoint.
     func revalidate(_ fetch: Fetch, _ reads: SharedReads) {
         let (flight, next) = (reads.flight, reads.next)
         var request = fetch.request
         if case .streamed = request.delivery {
             request.delivery = .whole(maximumByteCount: cache.limits.maximumHTTPBodyByteCount)
         }
-        // Requests that the same stored responses serve share one revalidation.
+        // Requests that match the same stored responses share one revalidation.
         var selecting = request
         selecting.head.headerFields = HTTPFields(
             request.head.headerFields.filter { field in
@@ -37,7 +36,7 @@ extension HTTPReading {
     }
 }
 
-/// Replaces the reading stage in a flight that revalidates: a stored response is returned only instead of an error.
+/// Replaces the reading stage in a flight that revalidates. It uses a stored response only in place of an error.
 private struct Revalidation: RequestStage {
     let cache: ResponseCache
     let admission: AdmissionControl
@@ -58,7 +57,7 @@ private struct Revalidation: RequestStage {
 }
 
 extension Flight {
-    /// Creates another flight of the same endpoint, which starts now.
+    /// Creates a new flight of the same endpoint, which starts now.
     fileprivate func makeSibling<E: Endpoint>(_ endpoint: E.Type) -> Flight {
         context.makeFlight(endpoint, options.forBackgroundFlight, retainedLayer: retainedLayer)
     }

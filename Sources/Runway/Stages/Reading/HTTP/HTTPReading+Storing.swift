@@ -1,9 +1,9 @@
 import HTTPTypes
 
 extension HTTPReading {
-    /// Stores a response, and the redirects that led to it, each under its own target.
+    /// Stores a response and the redirects that led to it, each under its own target.
     ///
-    /// - Returns: The response; a streamed body is copied while it passes.
+    /// - Returns: The response. A streamed body is copied while it passes.
     func store(
         _ response: Response, to request: Request, _ times: ExchangeTimes, _ sequenceNumber: UInt64, in flight: Flight
     ) -> Response {
@@ -18,14 +18,15 @@ extension HTTPReading {
                 let partition = CachePartition(request, in: flight)
                 supersede(hop.response.head.status, request, partition, ordered, in: flight)
             }
-            // The chain as this stage sees it: fields that stages below add to the requests are not part of lookups.
+            // Lookups use requests as this stage sees them, without fields that later stages add. The chain is
+            // therefore computed in the same way.
             guard let location = try? hop.response.head.location(in: .reading),
                 let following = request.redirected(
                     by: hop.response.head.status, to: location, authentication: flight.recorder.authentication)
             else { return response }
             hasLeft = hasLeft || Origin(following.head) != origin
-            // A response after the return to the first origin was fetched without the credentials that were dropped on the way,
-            // but direct requests to that origin send them.
+            // The redirects left the first origin and came back. The credentials were removed on the way. Direct
+            // requests to the origin carry credentials, so this response must not be stored for them.
             if hasLeft, Origin(following.head) == origin { return response }
             request = following
             times.requested = hop.received
@@ -81,13 +82,13 @@ extension HTTPReading {
         }
     }
 
-    /// Whether the request, the response or the call's policy forbids storing the response.
+    /// Returns whether the request, the response or the call's policy forbids storing the response.
     func isNoStore(_ request: Request, _ head: HTTPResponse, in flight: Flight) -> Bool {
         RequestDirectives(request.head.headerFields).isNoStore
             || !flight.cachePolicy.storesSetCookie && head.headerFields.contains(.setCookie)
     }
 
-    /// Stores a response, if that is allowed.
+    /// Stores a response if that is allowed.
     func store(_ stored: HTTPStoredResponse, for request: Request, isRequestNoStore: Bool, in flight: Flight) {
         let uri = HTTPCacheURI(request.head)
         var refusal = Storability.refusal(
@@ -111,19 +112,19 @@ extension HTTPReading {
         if let refusal { flight.note(HTTPCacheDecision.notStored(refusal)) }
     }
 
-    /// Removes the responses that this one has superseded at its origin, although it is not stored itself.
+    /// Removes the responses that this one supersedes at its origin. This response itself is not stored.
     private func supersede(
         _ status: HTTPResponse.Status, _ request: Request, _ partition: CachePartition, _ sequenceNumber: UInt64,
         in flight: Flight
     ) {
-        // Other statuses concern this one request, or a temporary failure.
+        // Other statuses concern only this request, or a temporary failure.
         guard [200, 203, 204, 300, 301, 302, 303, 307, 308, 404, 410].contains(status.code) else { return }
         cache.supersede(HTTPCacheURI(request.head), in: partition, matching: request.head, before: sequenceNumber)
     }
 
     /// Updates the responses to GET that a HEAD confirms, and requires the others to be validated (RFC 9111 §4.3.5).
     ///
-    /// - Returns: Whether any was updated, which then serves later HEADs too.
+    /// - Returns: Whether any response was updated. It can then also be used for later HEAD requests.
     private func freshenByHead(
         _ response: Response, to request: Request, _ times: ExchangeTimes, _ sequenceNumber: UInt64, in flight: Flight
     ) -> Bool {
@@ -150,16 +151,15 @@ extension HTTPReading {
         return !good.isEmpty
     }
 
-    /// Invalidates the targets that a request with an unsafe method may have changed (RFC 9111 §4.4).
-    ///
-    /// This applies to every call, whatever the cache policy of its endpoint is.
+    /// Invalidates the targets that a request with an unsafe method may have changed (RFC 9111 §4.4). This applies to
+    /// every call, under any cache policy.
     func invalidate(after response: Response, to request: Request, in flight: Flight) {
         guard !request.head.method.isSafe, (200..<400).contains(response.head.status.code) || !response.hops.isEmpty
         else { return }
         var uris: Set<HTTPCacheURI> = [HTTPCacheURI(request.head)]
         let heads = response.hops.map(\.response.head) + [response.head]
         let targets = response.hops.map(\.request.head) + [request.head]
-        // A redirect that keeps the method changes its target.
+        // A redirect that preserves the method also changes the data at its target.
         for target in targets where !target.method.isSafe { uris.insert(HTTPCacheURI(target)) }
         for (head, target) in zip(heads, response.hops.isEmpty ? [request.head] : targets) {
             for name in [HTTPField.Name.location, .contentLocation] {
@@ -174,13 +174,14 @@ extension HTTPReading {
 }
 
 extension BodyStream {
-    /// Returns this stream, which passes a copy to `store` when it ends; `nil` as soon as it is larger than the limit.
+    /// Returns a stream that also copies its bytes. `store` receives the copy at the end, or `nil` as soon as the limit
+    /// is exceeded.
     func copied(upTo maximumByteCount: Int, _ store: @escaping @Sendable ([UInt8]?) -> Void) -> BodyStream {
         BodyStream {
             var iterator = makeAsyncIterator()
             var copy: [UInt8]? = []
             return {
-                // A truncated stream throws, and is not stored.
+                // A truncated stream throws, so it is not stored.
                 guard let part = try await iterator.next() else {
                     if let whole = copy { store(whole) }
                     copy = nil

@@ -1,15 +1,15 @@
 import HTTPTypes
 
-/// Reads by the rules of HTTP caching, ``CachePolicy/http(onDisk:)`` (RFC 9111).
+/// Reads by the rules of HTTP caching (RFC 9111) under ``CachePolicy/http(onDisk:)``.
 ///
-/// Handles GET and HEAD without a body. Streamed bodies are copied while they are read, up to the largest body that may
-/// be stored; a stored response is returned whole.
+/// Handles GET and HEAD without a body. Streamed bodies are copied while they are read, up to the maximum size for
+/// storing. A stored response is returned whole.
 struct HTTPReading {
     let cache: ResponseCache
 
     init(_ cache: ResponseCache) { self.cache = cache }
 
-    /// Looks up the stored responses, without waiting.
+    /// Looks up the stored responses without waiting.
     func respondImmediately(_ request: Request, in flight: Flight) throws(NetworkError) -> ImmediateResponse {
         let lookup = try lookUp(request, in: flight)
         switch lookup.found {
@@ -17,7 +17,7 @@ struct HTTPReading {
             lookup.note(in: flight)
             return .response(response)
         case .none:
-            // The request of the draft is also the one that reaches this stage, unless a stage above changes it.
+            // Unless an earlier stage changes this request, the same request will arrive in the reading stage.
             if request.isAsAssembled { flight.setLookup(.http(lookup)) }
             return .wait
         case .stale(let response, _) where flight.manager != nil && flight.mayLandProvisionally:
@@ -45,7 +45,7 @@ struct HTTPReading {
         var searched: Set<HTTPCacheURI> = []
         var known: Lookup?
         if request.isAsAssembled, case .http(let lookup) = flight.takeLookup() { known = lookup }
-        // A lookup is repeated only if another call has changed the stored responses of the target since, or the disk
+        // The lookup is repeated only if another call has changed the stored responses of the target, or if the disk
         // tier was searched.
         while true {
             if let response = try await look(for: request, known.take(), &searched, reads) { return response }
@@ -53,9 +53,9 @@ struct HTTPReading {
     }
 
     /// Responds from the cache, or fetches. Returns `nil` if the target has changed since it was looked up, or if its
-    /// responses have been read from the disk tier into memory.
+    /// responses were just loaded from the disk tier into memory.
     ///
-    /// - Parameter known: The lookup that the call has made already; `nil` if it has to look up.
+    /// - Parameter known: The lookup that the call has already made; `nil` if it must look up.
     private func look(
         for request: Request, _ known: Lookup?, _ searched: inout Set<HTTPCacheURI>, _ reads: SharedReads
     ) async throws(NetworkError) -> Response? {
@@ -70,7 +70,7 @@ struct HTTPReading {
             lookup.note(in: flight)
             return response
         case .stale(var response, let fetch):
-            // A call that a stale response has landed for was counted with that.
+            // If a stale response has landed, the call was already counted.
             lookup.note(in: flight, counts: flight.mayLandProvisionally)
             if flight.mayLandProvisionally {
                 response.isProvisional = true
@@ -87,25 +87,24 @@ struct HTTPReading {
         }
     }
 
-    /// The result of a lookup.
     struct Lookup: Sendable {
         enum Found: Sendable {
             /// A response that may be returned without validation.
             case fresh(Response)
-            /// A stale response, which has to be revalidated.
+            /// A stale response may be returned, but must be revalidated.
             case stale(Response, Fetch)
-            /// The request has to be sent.
+            /// The request must be sent.
             case none(Fetch)
-            /// Memory holds nothing of the target in the partition, and the disk tier has not been searched.
+            /// Memory contains no responses of the target in the partition, and the disk tier has not been searched.
             case notInMemory(HTTPCacheURI, CachePartition)
         }
 
         var found: Found
-        /// The decisions of the lookup, for the record. If a request has to be sent, its ``Fetch`` has the last
+        /// The decisions of the lookup, for the record. If a request must be sent, its ``Fetch`` contains the last
         /// decision.
         var decisions: [HTTPCacheDecision] = []
 
-        /// The use that the report counts if a stored response is returned.
+        /// The use to count in the report if a stored response is returned.
         var use: CacheUsage.Use?
 
         func note(in flight: Flight, counts: Bool = true) {
@@ -134,7 +133,8 @@ struct HTTPReading {
             else {
                 if case .fresh = lookup.found { return lookup }
                 if !isElsewhere { return lookup }
-                // A request to another origin must not pass the stages that authorize for this one: it is redirected there again.
+                // The redirect leads to another origin, but the later stages authorize for this one. So the original
+                // request is sent, and the server redirects it again.
                 var fetch = Fetch(own)
                 if case .none(let elsewhere) = lookup.found {
                     (fetch.lookup.decision, fetch.lookup.use) = (elsewhere.lookup.decision, elsewhere.lookup.use)
@@ -148,7 +148,7 @@ struct HTTPReading {
         }
         let directives = RequestDirectives(own.head.headerFields, use: flight.options.cacheUse)
         if directives.isOnlyIfCached { throw Self.onlyIfCachedError(in: flight) }
-        // Stored redirects that form a loop may have changed.
+        // The stored redirects form a loop, but those on the server may have changed.
         return Lookup(found: .none(Fetch(own)), decisions: decisions)
     }
 
@@ -159,7 +159,7 @@ struct HTTPReading {
         let uri = HTTPCacheURI(request.head)
         let partition = CachePartition(request, in: flight)
         let (stored, snapshot) = cache.responses(of: uri, for: partition)
-        // Also for a call that uses no stored response: its own is combined with those that are stored.
+        // A call that must not use stored responses also needs them, because its own response is combined with them.
         if stored.isEmpty, flight.cachePolicy.tiers.contains(.disk), cache.tier != nil, partition.isPersistable,
             !searched.contains(uri)
         {
@@ -200,7 +200,7 @@ struct HTTPReading {
         return Lookup(found: .none(fetch))
     }
 
-    /// Returns the decision that explains, for the record, why none of the candidates is used.
+    /// Returns the decision that explains in the record why no candidate is used.
     private static func decision(
         for candidates: [HTTPStoredResponse], _ directives: RequestDirectives, at now: Duration
     ) -> HTTPCacheDecision {
@@ -210,7 +210,8 @@ struct HTTPReading {
         return canBeValidated ? .validating(staleBy: staleBy) : .expired(staleBy: staleBy)
     }
 
-    /// Returns the response to the call from a stored one; `nil` if the stored response can't serve the request.
+    /// Creates the response for the call from a stored response. Returns `nil` if the stored response can't be used for
+    /// the request.
     func response(
         _ stored: HTTPStoredResponse, to request: Request, _ reuse: HTTPReuse, in flight: Flight
     ) -> Response? {
@@ -222,24 +223,24 @@ struct HTTPReading {
         return response
     }
 
-    /// Returns the error of a call that allows nothing to be sent (RFC 9111 §5.2.1.7).
+    /// Returns the error of a call that forbids sending a request (RFC 9111 §5.2.1.7).
     private static func onlyIfCachedError(in flight: Flight) -> NetworkError {
         flight.note(HTTPCacheDecision.onlyIfCachedMiss)
         var error = NetworkError.notCached
-        // The status of a cache that must not contact the origin.
+        // A cache that must not contact the origin responds with this status.
         error.status = .gatewayTimeout
         return error
     }
 }
 
 extension Request {
-    /// Whether a response to this request may be stored and reused: a GET or HEAD without a body.
+    /// Whether responses to this request may be stored and reused. True for GET and HEAD without a body.
     var isCacheable: Bool {
         guard case .none = body else { return false }
         return head.method == .get || head.method == .head
     }
 
-    /// Returns whether the caller accepts a body as large as a response's.
+    /// Returns whether the caller accepts a body of this response's size.
     func takes(_ response: Response) -> Bool {
         guard case .whole(let maximum) = delivery, case .whole(let rawData) = response.body else { return true }
         return rawData.bytes.count <= maximum

@@ -1,26 +1,26 @@
 import HTTPTypes
 
-/// The reason why a stale response was used.
 package enum StaleReason: String, Sendable, Hashable {
-    /// The request accepts it (`max-stale`, or ``CacheUse/onlyIfCached``).
+    /// The request accepts a stale response (`max-stale`, or ``CacheUse/onlyIfCached``).
     case requestAllows = "the request accepts it"
     /// The response allows it while a fresh one is fetched (`stale-while-revalidate`).
     case whileRevalidating = "while a fresh one is fetched"
-    /// The response allows it (`stale-while-revalidate`), and the request allows nothing to be sent (`only-if-cached`).
+    /// The response allows it (`stale-while-revalidate`), and the request forbids sending (`only-if-cached`).
     case responseAllows = "the response allows it"
-    /// No fresh response is available, and request or response allow a stale one then (`stale-if-error`).
+    /// No fresh response is available, and the request or the response allows a stale one in this case
+    /// (`stale-if-error`).
     case afterError = "no fresh one is available"
     /// The origin could not be reached.
     case disconnected = "the origin could not be reached"
 }
 
-/// The use that one request may make of one stored response (RFC 9111 §4).
+/// The way in which a request may use a stored response (RFC 9111 §4).
 enum HTTPReuse: Sendable, Equatable {
-    /// The response may be returned without validation; it stays fresh for this long.
+    /// The response may be returned without validation. It is still fresh for `remaining`.
     case fresh(remaining: Duration)
-    /// The response may be returned although it is stale by this much.
+    /// The response may be returned although it has been stale for this long.
     case stale(by: Duration, StaleReason)
-    /// The response has to be validated; `nil` if it is not stale.
+    /// The response must be validated. `staleBy` is the time for which it has been stale; `nil` if it is fresh.
     case validate(staleBy: Duration?)
 
     init(_ stored: HTTPStoredResponse, for request: RequestDirectives, at now: Duration) {
@@ -32,13 +32,13 @@ enum HTTPReuse: Sendable, Equatable {
             self = .validate(staleBy: staleBy)
             return
         }
-        // A response that does not change while it is fresh needs no validation, even if the caller requests a younger one (RFC
+        // An immutable response needs no validation while it is fresh, even if the caller requests a younger one (RFC
         // 8246 §2).
         if staleBy == nil, response.isImmutable, request.minFresh == nil {
             self = .fresh(remaining: remaining)
             return
         }
-        // By how much it is older than the request allows. `max-age=0` requests validation.
+        // The time by which the response exceeds the age that the request allows. `max-age=0` requires validation.
         let tooOldBy = request.maxAge.flatMap { $0 == .zero || age > $0 ? age - $0 : nil }
         let freshTooShortBy = request.minFresh.flatMap { remaining < $0 ? $0 - remaining : nil }
         let excess = [staleBy, tooOldBy, freshTooShortBy].compactMap { $0 }.max()
@@ -51,18 +51,19 @@ enum HTTPReuse: Sendable, Equatable {
         } else if let staleBy, tooOldBy == nil, freshTooShortBy == nil, !response.mustRevalidate,
             let window = response.staleWhileRevalidate, staleBy <= window
         {
-            // If nothing may be sent, a stale response is used without revalidation (RFC 9111 §5.2.1.7).
+            // If the request forbids sending, a stale response is used without revalidation (RFC 9111 §5.2.1.7).
             self = .stale(by: staleBy, request.isOnlyIfCached ? .responseAllows : .whileRevalidating)
         } else {
             self = .validate(staleBy: staleBy)
         }
     }
 
-    /// Returns the time by which a stored response is stale that may be returned because it can't be validated; `nil`
-    /// if it may not be returned.
+    /// Returns how long a stored response has been stale, if it may be returned although it could not be validated;
+    /// otherwise `nil`.
     ///
-    /// No directive may forbid that the response is used stale (RFC 9111 §4.2.4). An error response of the server does
-    /// not permit it by itself; an origin that can't be reached does, unless a limit was set (RFC 5861 §4).
+    /// - No directive may forbid the use of stale responses (RFC 9111 §4.2.4).
+    /// - If the origin could not be reached, a stale response is allowed, unless a limit was set.
+    /// - After an error response of the server, a stale response requires an explicit permission (RFC 5861 §4).
     static func afterFailure(
         _ stored: HTTPStoredResponse, for request: RequestDirectives, isDisconnected: Bool, at now: Duration
     ) -> (staleBy: Duration, reason: StaleReason)? {

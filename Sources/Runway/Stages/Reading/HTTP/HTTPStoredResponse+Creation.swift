@@ -1,10 +1,10 @@
 import HTTPTypes
 
 extension HTTPStoredResponse {
-    /// Creates a stored response from one that the pipeline returned; `nil` for a partial one whose range and body
-    /// disagree, and for one without a verdict.
+    /// Creates a stored response from a response of the pipeline. Returns `nil` if it has no verdict, or if it is
+    /// partial and its range does not match its body.
     ///
-    /// A partial response is stored as an incomplete whole one (RFC 9111 §3.3).
+    /// A partial response is stored as an incomplete whole response (RFC 9111 §3.3).
     init?(
         _ response: Response, bytes: [UInt8], _ rawData: RawData?, to request: HTTPRequest,
         in partition: CachePartition,
@@ -30,7 +30,7 @@ extension HTTPStoredResponse {
             isVerbatim: !response.isDecoded, sequenceNumber: sequenceNumber)
     }
 
-    /// Returns whether a response to HEAD confirms this one (RFC 9111 §4.3.5).
+    /// Returns whether a response to HEAD confirms this response (RFC 9111 §4.3.5).
     func isConfirmed(byHead fields: HTTPFields) -> Bool {
         if let tag = fields[.eTag], tag != head.headerFields[.eTag] { return false }
         if let modified = fields[.lastModified], modified != lastModified { return false }

@@ -1,9 +1,10 @@
 import HTTPTypes
 
 extension HTTPStoredResponse {
-    /// Returns the response to a request that this one matches; `nil` if it lacks bytes that the request selects.
+    /// Returns the response to a request that matches this stored response. Returns `nil` if the stored response lacks
+    /// bytes that the request selects.
     ///
-    /// The caller's own preconditions come first, then its range (RFC 9110 §13.2.2).
+    /// The caller's own preconditions are evaluated first, then its range (RFC 9110 §13.2.2).
     ///
     /// - Parameter age: The age of the stored response; `nil` if the origin has just validated it.
     func response(to request: HTTPRequest, age: Duration?) -> Response? {
@@ -33,7 +34,8 @@ extension HTTPStoredResponse {
         }
     }
 
-    /// Whether the origin's byte positions apply to the bytes; they do not if a content coding was undone.
+    /// Whether byte ranges can be taken from the stored bytes. Not if a content coding was removed, because ranges
+    /// count the coded bytes.
     var servesRanges: Bool { isVerbatim && !head.headerFields.contains(.contentEncoding) }
 
     private static func partial(_ head: HTTPResponse, _ bytes: [UInt8], _ range: ContentRange) -> Response {
@@ -52,7 +54,7 @@ extension HTTPStoredResponse {
 }
 
 extension HTTPResponse {
-    /// The fields of a 304 (RFC 9110 §15.4.5), and the age of the stored response.
+    /// The fields of a 304 response (RFC 9110 §15.4.5), with the age of the stored response.
     fileprivate var notModifiedFields: HTTPFields {
         let names: [HTTPField.Name] = [
             .age, .cacheControl, .contentLocation, .date, .eTag, .expires, .lastModified, .vary,

@@ -1,20 +1,19 @@
 import HTTPTypes
 
-/// A response stored by the rules of HTTP caching, with all that decides on its use.
+/// A response stored by the rules of HTTP caching, with all data that determine how it may be used.
 struct HTTPStoredResponse: Sendable {
-    /// The body of the response.
     enum Content: Sendable {
         case whole(RawData)
         case partial(PartialContent)
 
-        /// A whole body, with its index: calls that find it may land it on the main actor, and the index counts as
-        /// stored bytes.
+        /// Creates the content from a whole body, and indexes JSON. Calls may land it on the main actor, and the index
+        /// counts as stored bytes.
         init(_ rawData: RawData) {
             rawData.index()
             self = .whole(rawData)
         }
 
-        /// A part; a whole body, if nothing is missing.
+        /// Creates the content from a part. If nothing is missing, the content is a whole body.
         init(_ part: PartialContent, response: HTTPResponse) {
             if let bytes = part.whole {
                 self.init(RawData(bytes, response: response))
@@ -23,7 +22,7 @@ struct HTTPStoredResponse: Sendable {
             }
         }
 
-        /// The number of bytes of the body that are stored.
+        /// The number of stored bytes of the body.
         var byteCount: Int {
             switch self {
             case .whole(let rawData): rawData.bytes.count
@@ -31,32 +30,31 @@ struct HTTPStoredResponse: Sendable {
             }
         }
 
-        /// The number of bytes that the index of a JSON body occupies.
+        /// The size of a JSON body's index in bytes.
         var indexByteCount: Int {
             if case .whole(let rawData) = self { rawData.indexByteCount } else { 0 }
         }
     }
 
-    /// The sequence number of the request.
     var sequenceNumber: UInt64
     let partition: CachePartition
-    /// GET, or HEAD if the response can serve only that.
+    /// The method that the response can be used for: GET, which includes HEAD, or only HEAD.
     let method: HTTPRequest.Method
     let requestFields: HTTPFields
-    /// Whether the response was received over TLS. Otherwise `immutable` is not trusted, since anyone on the network
-    /// path could have written it (RFC 8246 §3).
+    /// Whether the response was received over TLS. Otherwise `immutable` is ignored, because anyone on the network path
+    /// could have written it (RFC 8246 §3).
     let isSecure: Bool
     private(set) var head: HTTPResponse
     var content: Content
     private(set) var times: ExchangeTimes
     let verdict: Verdict
-    /// Whether the bytes are the origin's: no content coding was undone.
+    /// Whether the bytes are as the origin sent them: no content coding was removed.
     let isVerbatim: Bool
-    /// Whether the response has to be validated before it is used, whatever its age.
+    /// Whether the response must be validated before it is used, even while it is fresh.
     var isInvalidated = false
-    /// Whether the endpoint that brought it stores responses on disk.
+    /// Whether the response may be stored on disk, according to the endpoint whose call fetched it.
     var isOnDisk = false
-    /// The kind whose budget the response uses: that of the endpoint that brought it.
+    /// The kind whose budget the response uses. It is the kind of the endpoint whose call fetched it.
     var kind = CacheKind.standard
 
     private(set) var directives: ResponseDirectives
@@ -69,8 +67,8 @@ struct HTTPStoredResponse: Sendable {
     /// Creates a stored response.
     ///
     /// - Parameters:
-    ///   - head: The head as received. A missing or invalid `Date` is replaced by the date of receipt (RFC 9110
-    ///     §6.6.1).
+    ///   - head: The status and header fields as received. A missing or invalid `Date` is replaced by the date of
+    ///     receipt (RFC 9110 §6.6.1).
     ///   - sequenceNumber: The number of its request.
     init(
         _ head: HTTPResponse, _ content: Content, to request: HTTPRequest, in partition: CachePartition,
@@ -102,14 +100,14 @@ struct HTTPStoredResponse: Sendable {
 
     /// Returns this response after a newer one confirmed its content (RFC 9111 §3.2).
     ///
-    /// - Parameter requestFields: The fields of the newer one's request, from which the new `Vary` may select others
-    ///   than the old.
+    /// - Parameter requestFields: The header fields of the newer response's request. The new `Vary` may select other
+    ///   fields than the old one.
     func updated(
         by newer: HTTPFields, requestFields: HTTPFields, times: ExchangeTimes, sequenceNumber: UInt64
     ) -> HTTPStoredResponse {
         var head = head
         head.headerFields.update(from: newer)
-        // A newer response without a date was made when it was received, and not when the older was.
+        // A newer response without a date gets the date of its receipt, not the date of the older response.
         if newer[.date] == nil { head.headerFields[.date] = times.receivedDate.text }
         return HTTPStoredResponse(
             head, content,
@@ -119,27 +117,25 @@ struct HTTPStoredResponse: Sendable {
             in: partition, times: times, verdict: verdict, isVerbatim: isVerbatim, sequenceNumber: sequenceNumber)
     }
 
-    /// Returns the age of the response (RFC 9111 §4.2.3).
     func age(at now: Duration) -> Duration { initialAge + max(.zero, now - times.received) }
 
     /// The entity tag of the response; `nil` if `ETag` is absent or invalid.
     var entityTag: EntityTag? { head.headerFields[.eTag].flatMap { EntityTag($0) } }
 
-    /// The value of the response's `Last-Modified`, as it was sent.
     var lastModified: String? { head.headerFields[.lastModified] }
 
-    /// The validator that names its bytes exactly (RFC 9110 §8.8.1).
+    /// The entity tag if it is strong, so that it identifies the exact bytes (RFC 9110 §8.8.1); otherwise `nil`.
     var strongTag: EntityTag? { entityTag.flatMap { $0.isWeak ? nil : $0 } }
 
-    /// The memory that it occupies, roughly.
+    /// The approximate memory that the response occupies, in bytes.
     var byteCount: Int {
         content.byteCount + content.indexByteCount + head.headerFields.byteCount + requestFields.byteCount + 256
     }
 
-    /// Returns whether this response is newer than another to the same request.
+    /// Returns whether this response is newer than another response to the same request.
     ///
-    /// If both were in flight at the same time, the later `Date` decides, and if they are equal the later request;
-    /// otherwise the later request decides.
+    /// If both were in flight at the same time, the later `Date` decides. If the dates are equal, or if they were not,
+    /// the later request decides.
     func isNewer(than other: HTTPStoredResponse) -> Bool {
         let wereUnderWayAtOnce = times.requested < other.times.received && other.times.requested < times.received
         if wereUnderWayAtOnce, date != other.date { return date > other.date }

@@ -1,11 +1,11 @@
 import HTTPTypes
 
-/// Combines the stored responses of a target with a new one (RFC 9111 §3.4, §4).
+/// Combines the stored responses of a target with a new response (RFC 9111 §3.4, §4).
 enum HTTPStoredResponseMerging {
-    /// Returns the responses with the new one in place of those that match the same request; `nil` if one of the latter
-    /// is newer.
+    /// Returns the responses, in which the new one replaces those that match the same request. Returns `nil` if one of
+    /// these is newer.
     ///
-    /// - Parameter maximumByteCount: The limit up to which parts are combined; beyond it only the new part is stored.
+    /// - Parameter maximumByteCount: The size up to which parts are combined. Beyond it only the new part is stored.
     static func merged(
         _ new: HTTPStoredResponse, into responses: [HTTPStoredResponse], upTo maximumByteCount: Int
     ) -> [HTTPStoredResponse]? {
@@ -17,8 +17,8 @@ enum HTTPStoredResponseMerging {
             if old.isNewer(than: new) { return nil }
             switch (old.content, new.content) {
             case (.whole, .partial(let part)):
-                // The whole with the fields of its part. Without a shared strong validator, the part may be of another
-                // representation.
+                // The stored body gets the fields of the new part. Without a common strong validator, the part may
+                // belong to another representation.
                 if let tag = new.strongTag, let own = old.strongTag, !tag.matchesStrongly(own) { continue }
                 guard new.strongTag != nil, old.strongTag != nil, old.isVerbatim, !part.hasOtherLength(than: old) else {
                     return nil
@@ -33,7 +33,8 @@ enum HTTPStoredResponseMerging {
                 new = old.updated(
                     by: new.head.headerFields, requestFields: new.requestFields, times: new.times,
                     sequenceNumber: new.sequenceNumber)
-                // A complete body is indexed here, under the lock of the cache: milliseconds, once for each body.
+                // A body that has become complete is indexed under the cache's lock. This takes milliseconds, and
+                // happens once for each body.
                 new.content = HTTPStoredResponse.Content(parts, response: new.head)
             case (_, .whole): continue
             }

@@ -1,6 +1,6 @@
-/// The parts of one representation from partial responses, combined if they meet (RFC 9111 §3.4).
+/// The parts of one representation from partial responses. Adjoining parts are combined (RFC 9111 §3.4).
 struct PartialContent: Sendable {
-    /// The most separate parts: a server, or its caller, may cut a body into single bytes.
+    /// The maximum number of separate parts. Without a limit, a server or caller could split a body into single bytes.
     static let maximumPartCount = 64
 
     private struct Part: Sendable {
@@ -9,22 +9,21 @@ struct PartialContent: Sendable {
         var end: Int { start + bytes.count }
     }
 
-    /// The complete length, if a sender named it.
+    /// The length of the whole representation; `nil` if no response stated it.
     private(set) var completeLength: Int?
-    /// In order; no two parts overlap or adjoin.
+    /// The parts in order. They neither overlap nor adjoin.
     private var parts: [Part] = []
 
-    /// The content of one partial response; `nil` if field and body disagree.
+    /// Creates the content of one partial response. Returns `nil` if `Content-Range` does not match the body.
     init?(_ bytes: [UInt8], at range: ContentRange) {
         guard bytes.count == range.bytes.count else { return nil }
         completeLength = range.completeLength
         parts = [Part(start: range.bytes.lowerBound, bytes: bytes)]
     }
 
-    /// The number of bytes in all parts.
     var byteCount: Int { parts.reduce(0) { $0 + $1.bytes.count } }
 
-    /// The whole body, if nothing is missing.
+    /// The whole body; `nil` while bytes are missing.
     var whole: [UInt8]? {
         guard let completeLength, parts.count == 1, parts[0].start == 0, parts[0].end == completeLength else {
             return nil
@@ -32,7 +31,8 @@ struct PartialContent: Sendable {
         return parts[0].bytes
     }
 
-    /// Returns the bytes that a request's range selects, and their position; `nil` if some are missing.
+    /// Returns the bytes that a request's range selects, and their position. Returns `nil` if some of the bytes are
+    /// missing.
     func content(of range: ByteRange) -> (bytes: [UInt8], range: ContentRange)? {
         let wanted: Range<Int>
         if let completeLength {
@@ -50,9 +50,9 @@ struct PartialContent: Sendable {
         return (bytes, ContentRange(wanted, of: completeLength))
     }
 
-    /// Adds another part; if both have a byte, the new one counts.
+    /// Adds the parts of another response. Where both contain a byte, the new one replaces the old one.
     ///
-    /// Returns `false`, and changes nothing, if the complete lengths differ, or there would be too many parts.
+    /// Returns `false`, without a change, if the complete lengths differ or there would be too many parts.
     mutating func add(_ other: PartialContent) -> Bool {
         if let mine = completeLength, let theirs = other.completeLength, mine != theirs { return false }
         let length = completeLength ?? other.completeLength

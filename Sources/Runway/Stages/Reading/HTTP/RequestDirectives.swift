@@ -3,24 +3,25 @@ import HTTPTypes
 /// The cache directives of a request, from its `Cache-Control` and the options of its call (RFC 9111 §5.2.1, RFC 5861
 /// §4).
 ///
-/// `no-transform` is for intermediaries that transform, which this cache does not.
+/// `no-transform` is ignored, because this cache does not transform responses.
 struct RequestDirectives: Sendable {
-    /// No response may be used without validation.
+    /// Whether a stored response must be validated before it is used.
     var isNoCache = false
-    /// The response may not be stored.
+    /// Whether the response must not be stored.
     var isNoStore = false
-    /// No older response may be used.
+    /// The maximum age of a response that may be used; `nil` if there is no limit.
     var maxAge: Duration?
-    /// The time after its freshness during which a response may be used.
+    /// The maximum time for which a stale response may have been stale; `nil` if only fresh responses are accepted.
     var maxStale: Duration?
-    /// The time for which a response has to stay fresh.
+    /// The minimum time for which a response must still be fresh; `nil` for no requirement.
     var minFresh: Duration?
-    /// Whether nothing may be sent.
+    /// Whether no request may be sent, so that only a stored response can be used.
     var isOnlyIfCached = false
-    /// The time after its freshness during which a response may be used if no fresh one is available.
+    /// The maximum time for which a stale response may have been stale if no fresh one is available; `nil` if the
+    /// request does not state it.
     var staleIfError: Duration?
 
-    /// Longer than any staleness.
+    /// A duration that is longer than any staleness.
     static var anyStaleness: Duration { .seconds(Int64(1) << 40) }
 
     init(_ fields: HTTPFields, use: CacheUse = .standard) {
@@ -35,7 +36,7 @@ struct RequestDirectives: Sendable {
             isOnlyIfCached = directives.has("only-if-cached")
             maxAge = directives.duration("max-age")
             staleIfError = directives.duration("stale-if-error")
-            // Without a value any staleness is accepted; an invalid value accepts none.
+            // Without a value, any staleness is accepted. An invalid value accepts none.
             maxStale = directives.arguments(of: "max-stale").map {
                 $0 == .none ? Self.anyStaleness : CacheDirectives.duration($0) ?? .zero
             }.min()
@@ -51,6 +52,5 @@ struct RequestDirectives: Sendable {
 }
 
 extension HTTPField.Name {
-    /// `Pragma` (RFC 9111 §5.4).
     static var pragma: HTTPField.Name { Self("Pragma") ?? .cacheControl }
 }

@@ -1,20 +1,19 @@
 import HTTPTypes
 import Synchronization
 
-/// The stored responses of a target.
 struct HTTPCacheTarget {
-    /// The oldest first.
+    /// The responses, oldest first.
     var responses: [HTTPStoredResponse] = []
-    /// Changes whenever the responses do.
+    /// A number that changes whenever the responses change.
     fileprivate(set) var version: UInt64 = 0
 
     var byteCount: Int { responses.reduce(0) { $0 + $1.byteCount } }
 }
 
-/// Responses stored under their target, by the rules of HTTP caching (RFC 9111), as in a private cache.
+/// Responses stored under their target by the rules of HTTP caching (RFC 9111), as in a private cache.
 extension ResponseCache {
-    /// Returns the responses of a target in a partition, and a snapshot by which the call can check whether they are
-    /// still the same.
+    /// Returns the responses of a target in a partition, and a snapshot. The call later checks with the snapshot
+    /// whether the responses have changed.
     func responses(
         of uri: HTTPCacheURI, for partition: CachePartition
     ) -> (responses: [HTTPStoredResponse], snapshot: Snapshot) {
@@ -23,19 +22,19 @@ extension ResponseCache {
         return (target?.responses.filter { $0.partition == partition } ?? [], snapshot)
     }
 
-    /// Stores a response in place of the older ones that match the same request.
+    /// Stores a response in place of older ones that match the same request.
     ///
-    /// If the response may not be stored, the older ones are nevertheless removed: a caller that received this response
-    /// must not receive an older one later.
+    /// If the response must not be stored, the older ones are removed nevertheless. A caller that received this
+    /// response must not receive an older one later.
     ///
-    /// - Parameter start: ``lastSequenceNumber`` when the call started that brings the response.
+    /// - Parameter start: The value of ``lastSequenceNumber`` when the call started.
     /// - Returns: `false` if a newer response is stored, if the call started before a clear, or if the request was sent
     ///   before a change of the target.
     @discardableResult
     func store(_ response: HTTPStoredResponse, of uri: HTTPCacheURI, from start: UInt64) -> Bool {
         defer { startWriteBehind() }
         return state.withLock { state in
-            // Whether the response is stored or not, the tier then holds the same responses as memory.
+            // In both cases the tier must afterwards contain the same responses as memory.
             defer { writeThrough(uri, response.partition, &state) }
             guard
                 state.generations.allows(uri, in: response.partition, response.sequenceNumber, from: start)
@@ -51,7 +50,7 @@ extension ResponseCache {
                     response, into: responses, upTo: limits.maximumHTTPBodyByteCount)
             else { return false }
             responses = merged
-            // For a combined response, the endpoint of the newest part decides where it is stored.
+            // The endpoint of the newest part decides where a combined response is stored.
             responses[responses.endIndex - 1].isOnDisk = response.isOnDisk
             responses[responses.endIndex - 1].kind = response.kind
             let maximumByteCount = state.targets.maximumByteCount(of: response.kind)
@@ -66,7 +65,8 @@ extension ResponseCache {
         }
     }
 
-    /// Removes the responses that an unstored response has superseded, and refuses older ones that are in flight.
+    /// Removes the responses that an unstored response supersedes. Older responses that are still in flight are refused
+    /// later.
     func supersede(
         _ uri: HTTPCacheURI, in partition: CachePartition, matching request: HTTPRequest, before sequenceNumber: UInt64
     ) {
@@ -93,8 +93,8 @@ extension ResponseCache {
         startWriteBehind()
     }
 
-    /// Removes all responses of changed targets, for every account, refuses those whose requests are in flight, and
-    /// lets no later call join these requests (RFC 9111 §4.4).
+    /// Removes all responses of changed targets, for every account. Responses whose requests are in flight are refused,
+    /// and no later call joins these requests (RFC 9111 §4.4).
     ///
     /// - Returns: The number of stored responses that were removed.
     @discardableResult
@@ -106,7 +106,7 @@ extension ResponseCache {
         }
     }
 
-    /// Removes all responses of a target, since a caller rejected one of them.
+    /// Removes all responses of a target, because a caller rejected one of them.
     func reject(_ uri: HTTPCacheURI) {
         state.withLock { state in _ = invalidate(uri, &state) }
         startWriteBehind()
@@ -125,7 +125,7 @@ extension ResponseCache.State {
             targets.remove(uri)
         } else {
             let target = HTTPCacheTarget(responses: responses, version: targetChangeCount)
-            // The newest response decides whose budget its target uses.
+            // The newest response decides which budget its target uses.
             targets.insert(
                 target, for: uri, of: responses.last?.kind ?? .standard,
                 byteCount: target.byteCount + uri.text.utf8.count)

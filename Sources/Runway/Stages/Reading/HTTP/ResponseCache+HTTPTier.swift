@@ -1,10 +1,10 @@
 import Synchronization
 
-/// The disk tier of the responses stored by the rules of HTTP caching. For a target and a partition the tier holds the
-/// responses that memory held last, so that responses in memory are never older.
+/// The disk tier for responses stored by the rules of HTTP caching. For each target and partition, the tier contains
+/// the responses that memory contained last. Responses in memory are therefore never older than those in the tier.
 extension ResponseCache {
-    /// Reads the responses of a target in a partition from the disk tier into memory, unless the target changed since
-    /// the call started.
+    /// Loads the responses of a target in a partition from the disk tier into memory, unless the target has changed
+    /// since the call started.
     func load(_ uri: HTTPCacheURI, _ partition: CachePartition, in flight: Flight) async {
         let responses: [HTTPStoredResponse]
         switch await findOnDisk(.target(uri, partition), in: flight) {
@@ -35,8 +35,8 @@ extension ResponseCache {
         }
     }
 
-    /// Makes the disk tier store the responses that memory holds of a target in a partition, or remove its own if
-    /// memory holds none.
+    /// Stores the responses of a target in a partition from memory in the disk tier. If memory contains none, removes
+    /// those in the tier.
     func writeThrough(_ uri: HTTPCacheURI, _ partition: CachePartition, _ state: inout State) {
         guard tier != nil, partition.isPersistable else { return }
         let responses = (state.targets.peek(uri)?.responses ?? []).filter {

@@ -1,32 +1,35 @@
 import HTTPTypes
 
-/// The `Cache-Control` of a response, as it applies to a private cache (RFC 9111 §5.2.2, RFC 5861, RFC 8246).
+/// The `Cache-Control` directives of a response, as they apply to a private cache (RFC 9111 §5.2.2, RFC 5861, RFC
+/// 8246).
 ///
-/// `s-maxage` and `proxy-revalidate` are for shared caches, `no-transform` for intermediaries that transform; they have
-/// no effect here. The fields of RFC 9213 (`CDN-Cache-Control` and its like) are for the caches they name, and are
-/// stored as any other field.
+/// Some directives have no effect here: `s-maxage` and `proxy-revalidate` are for shared caches, and `no-transform` is
+/// for caches that transform responses. The fields of RFC 9213, such as `CDN-Cache-Control`, are for the caches that
+/// they name. They are stored like any other field.
 struct ResponseDirectives: Sendable {
-    /// The freshness lifetime; zero if it is invalid.
+    /// The freshness lifetime; zero if it is invalid, `nil` if it is absent.
     var maxAge: Duration?
-    /// The response may not be stored.
+    /// Whether the response must not be stored.
     var isNoStore = false
-    /// Whether the response may not be used again without validation.
+    /// Whether the response must be validated before it is used again.
     var isNoCache = false
-    /// The fields that may not be used again without validation, in lower case.
+    /// The fields that must not be reused without validation, in lower case.
     var noCacheFields: [String] = []
-    /// Whether the response may not be used stale.
+    /// Whether the response must not be used stale.
     var mustRevalidate = false
     /// Whether the response may be stored only by a cache that understands its status.
     var mustUnderstand = false
-    /// Whether the response may be stored whatever its status is.
+    /// Whether the response may be stored regardless of its status.
     var isPublic = false
-    /// Whether a private cache may store the response whatever its status is.
+    /// Whether a private cache may store the response regardless of its status.
     var isPrivate = false
     /// Whether the response does not change while it is fresh.
     var isImmutable = false
-    /// The time after its freshness during which the response may be used while a fresh one is fetched.
+    /// The maximum time for which a stale response may have been stale if a fresh one is fetched at the same time;
+    /// `nil` if the response does not state it.
     var staleWhileRevalidate: Duration?
-    /// The time after its freshness during which the response may be used if no fresh one is available.
+    /// The maximum time for which a stale response may have been stale if no fresh one is available; `nil` if the
+    /// response does not state it.
     var staleIfError: Duration?
 
     init(_ fields: HTTPFields) {

@@ -2,12 +2,13 @@ import HTTPTypes
 
 /// Selects stored responses of a target for a request (RFC 9111 §4, §4.1).
 enum ResponseSelection {
-    /// Returns the responses that could be returned for a request if they were fresh; the preferred one first.
+    /// Returns the responses that match a request, even if they are stale. The preferred response comes first.
     ///
-    /// The most recent is preferred; if only some have `Vary`, those are preferred (RFC 9111 §4.1).
+    /// The most recent response is preferred. If only some have `Vary`, those are preferred (RFC 9111 §4.1).
     static func candidates(_ responses: [HTTPStoredResponse], for request: HTTPRequest) -> [HTTPStoredResponse] {
         let range = request.headerFields[.range].flatMap { ByteRange($0) }
-        // Reversed: of two that were read from disk, and have equal dates and no sequence number, the one stored last is preferred.
+        // The order is reversed for responses from disk, which have no sequence numbers. If their dates are equal, the
+        // response that was stored last is preferred.
         return responses.reversed().filter { response in
             guard response.method == .get || request.method == .head, response.vary.matches(request.headerFields) else {
                 return false
@@ -16,7 +17,7 @@ enum ResponseSelection {
             case .whole(let rawData):
                 guard request.method == .get, let range, response.head.status == .ok else { return true }
                 return response.servesRanges && range.bytes(of: rawData.bytes.count) != nil
-            // A partial response serves a request for no more than the bytes it has (RFC 9111 §3.3).
+            // A partial response can be used only for the bytes that it contains (RFC 9111 §3.3).
             case .partial(let content):
                 guard request.method == .get, let range else { return false }
                 return content.content(of: range) != nil
@@ -39,16 +40,16 @@ enum ResponseSelection {
         if let modified = notModified[.lastModified] {
             return Array(candidates.filter { $0.lastModified == modified }.prefix(1))
         }
-        // Without an entity tag it can only refer to the one whose validators were sent.
+        // Without an entity tag, the 304 can only refer to the candidate whose validators were sent.
         return candidates.count == 1 ? candidates : []
     }
 
-    /// Returns the candidate that a 304 confirms without naming it: the strong tag of the 304 is the candidate's weak
-    /// one.
+    /// Returns the candidate that a 304 confirms by weak comparison: the tag of the 304 is strong, and the candidate
+    /// has the same tag as a weak one.
     ///
-    /// Some servers respond so: they weaken the tag of a compressed response, and a 304 has no content to compress. By
-    /// weak comparison, which the condition requires (RFC 9110 §13.1.2), the candidate is valid; it may be returned,
-    /// but not updated (RFC 9111 §4.3.4).
+    /// Some servers weaken the tag of a compressed response, but a 304 has no content to compress. The condition
+    /// requires weak comparison (RFC 9110 §13.1.2), so the candidate is valid. It may be returned, but not updated (RFC
+    /// 9111 §4.3.4).
     static func confirmed(by notModified: HTTPFields, among candidates: [HTTPStoredResponse]) -> HTTPStoredResponse? {
         guard let tag = notModified[.eTag].flatMap({ EntityTag($0) }), !tag.isWeak else { return nil }
         let alike = candidates.filter { $0.entityTag.map(tag.matchesWeakly) ?? false }

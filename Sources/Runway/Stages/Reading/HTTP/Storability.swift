@@ -6,23 +6,23 @@ package enum NotStoredReason: Sendable, Hashable {
     case method
     /// The status is not final, or applies only to this request.
     case status
-    /// The request or the response forbids storing, or the call's policy forbids it for a response that sets cookies.
+    /// The request or the response forbids storing, or the call's policy forbids storing a response that sets cookies.
     case noStore
     /// No rule allows the response to be stored.
     case notCacheable
-    /// The response depends on something other than request fields, or on cookies of a jar, which are sent below the
+    /// The response depends on something other than request fields, or on a jar's cookies, which are added after the
     /// cache.
     case varies
-    /// The service refuses the response for another reason than its status.
+    /// The service refused the response for another reason than its status.
     case notFine
-    /// The range and the body of the response disagree, or the response is not one range of bytes.
+    /// The range of the response does not match its body, or the response is not a single range of bytes.
     case partial
-    /// The response is larger than the limit of one response.
+    /// The response exceeds the maximum size of one response.
     case tooLarge
-    /// A newer one is stored already, or the cache was cleared or the target changed while the request was in flight.
+    /// A newer response is already stored, or the cache was cleared or the target changed while the request was in
+    /// flight.
     case outdated
 
-    /// The reason in a few words.
     var text: String {
         switch self {
         case .method: "the method is not cacheable"
@@ -38,19 +38,19 @@ package enum NotStoredReason: Sendable, Hashable {
     }
 }
 
-/// Whether a response may be stored (RFC 9111 §3).
+/// Decides whether a response may be stored (RFC 9111 §3).
 enum Storability {
-    /// Returns the reason why a response may not be stored; `nil` if it may.
+    /// Returns the reason why a response must not be stored, or `nil` if it may be stored.
     static func refusal(
         _ response: HTTPResponse, to request: HTTPRequest, _ directives: ResponseDirectives, verdict: Verdict?,
         isRequestNoStore: Bool
     ) -> NotStoredReason? {
         guard request.method == .get || request.method == .head else { return .method }
         let status = response.status
-        // 304 and 412 concern the preconditions of their request, 416 its range.
+        // 304 and 412 concern the preconditions of the request, and 416 its range.
         guard status.code >= 200, ![304, 412, 416].contains(status.code) else { return .status }
         if directives.mustUnderstand, !status.isUnderstood { return .status }
-        // A cache that implements `must-understand` ignores a `no-store` in the same response (RFC 9111 §5.2.2.3).
+        // A cache that implements `must-understand` ignores `no-store` in the same response (RFC 9111 §5.2.2.3).
         if isRequestNoStore || directives.isNoStore && !directives.mustUnderstand { return .noStore }
         let isExplicit =
             directives.isPublic || directives.isPrivate || directives.maxAge != nil

@@ -2,17 +2,17 @@ import HTTPTypes
 
 import struct Foundation.Date
 
-/// The responses of one target in one partition, as the disk tier stores them: one body after the other, and the data
-/// that decide on their use.
+/// The responses of one target in one partition, as the disk tier stores them: all bodies in sequence, and the data
+/// that determine their use.
 ///
-/// The record contains digests of the request fields that `Vary` names, and no field of a request.
+/// The record contains digests of the request fields named by `Vary`, but no request fields.
 enum TargetRecord {
     private static var version: UInt64 { 2 }
 
-    /// The data that a reader needs and that the record does not contain.
+    /// The data that a reader needs in addition to the record.
     struct Reading {
         let partition: CachePartition
-        /// Identifies this launch: sequence numbers of another launch have no meaning in it.
+        /// Identifies this launch. Sequence numbers of another launch have no meaning in it.
         let launch: UInt64
         let now: Duration
         let date: Date
@@ -20,8 +20,8 @@ enum TargetRecord {
 
     /// Returns whether a record can contain a response.
     static func canHold(_ response: HTTPStoredResponse) -> Bool {
-        // The fields that `no-cache` names were removed from the head, so that the head no longer suffices to decide on
-        // the response's use.
+        // The fields that `no-cache` names were removed from the response. Without these fields, a later launch can't
+        // decide how to use it.
         guard case .whole = response.content, response.directives.noCacheFields.isEmpty else { return false }
         return !response.vary.matchesNothing
     }
@@ -53,7 +53,7 @@ enum TargetRecord {
         return CacheTierEntry(metadata: writer.bytes, body: body, kind: responses.last?.kind ?? .standard)
     }
 
-    /// Reads an entry; `nil` if it is malformed, or of another version of this package.
+    /// Reads an entry. Returns `nil` if the entry is malformed or was written by another version of this package.
     static func responses(of entry: CacheTierEntry, _ reading: Reading) -> [HTTPStoredResponse]? {
         var reader = TierRecordReader(entry.metadata)
         guard reader.number() == version, let launch = reader.number(),
@@ -84,8 +84,8 @@ enum TargetRecord {
         let bytes = byteCount == body.count ? body : Array(body[offset..<offset + byteCount])
         offset += byteCount
         func has(_ flag: Int) -> Bool { flags >> UInt64(flag) & 1 == 1 }
-        // For a record of another launch, only the wall clock shows the age. The date of receipt was rounded down: no
-        // response gets younger.
+        // If another launch wrote the record, only the wall clock shows the age. The date of receipt was rounded down,
+        // so no response appears younger than it is.
         let age = Date(timeIntervalSince1970: Double(receivedDate.seconds)).age(at: reading.date)
         let end = isFromThisLaunch ? received : reading.now - (age ?? .zero)
         var response = HTTPStoredResponse(
@@ -98,7 +98,7 @@ enum TargetRecord {
             isVerbatim: has(2), sequenceNumber: isFromThisLaunch ? sequenceNumber : 0)
         response.vary = vary
         response.isOnDisk = true
-        // A clock that was set back says nothing about the age.
+        // If the clock was set back, the age is unknown.
         response.isInvalidated = has(3) || !isFromThisLaunch && age == nil
         return response
     }

@@ -1,13 +1,13 @@
 import HTTPTypes
 
-/// The fields of a request that select a response, as its `Vary` names them (RFC 9111 §4.1).
+/// The request fields that select a response, as named by its `Vary` (RFC 9111 §4.1).
 struct VarySelection: Sendable {
-    /// A field and the value that the request had, normalised.
+    /// A selecting field with its normalised value in the request.
     fileprivate struct Nominated: Sendable {
         enum Value: Sendable {
             case none
             case text(String)
-            /// The SHA-256 of the value: the record on disk contains no field of a request.
+            /// The SHA-256 digest of the value. A record on disk must contain no request fields.
             case digest([UInt8])
         }
 
@@ -24,14 +24,15 @@ struct VarySelection: Sendable {
         }
     }
 
-    /// The most names that are read: a response that varies by more will hardly match another request.
+    /// The maximum number of names that are read. A response that varies by more fields will rarely match another
+    /// request.
     static let maximumNameCount = 64
 
     fileprivate var nominated: [Nominated] = []
-    /// Whether no other request is known to match: `Vary` names `*`, an invalid field name, or too many names.
+    /// Whether no other request can be known to match: `Vary` contains `*`, an invalid field name, or too many names.
     private(set) var matchesNothing = false
 
-    /// Selects the fields of a request that its response nominates.
+    /// Reads the request fields that the response's `Vary` names.
     init(_ response: HTTPFields, request: HTTPFields) {
         var count = 0
         for value in response[values: .vary] {
@@ -53,22 +54,21 @@ struct VarySelection: Sendable {
         }
     }
 
-    /// Whether the response varies by no field of its request.
+    /// Whether the response does not vary by request fields.
     var isEmpty: Bool { nominated.isEmpty && !matchesNothing }
 
-    /// Returns whether the response varies by a field.
     func names(_ name: HTTPField.Name) -> Bool { nominated.contains { $0.name == name } }
 
-    /// Whether another request has equal values in all nominated fields.
+    /// Returns whether another request has equal values in all selecting fields.
     func matches(_ request: HTTPFields) -> Bool {
         !matchesNothing && nominated.allSatisfy { $0.matches(request) }
     }
 
-    /// Returns the normalised value of a field, so that two values are equal if they mean the same; `nil` if it is
-    /// absent.
+    /// Returns the normalised value of a field, or `nil` if the field is absent. Values with the same meaning have
+    /// equal normalised values.
     ///
-    /// Lines are joined. In list fields, whitespace is removed, and case and order if they have no meaning. Other
-    /// fields are not changed, since their syntax is unknown.
+    /// Lines are joined. In list fields, whitespace is removed, and case and order are normalised where they have no
+    /// meaning. Other fields are not changed, because their syntax is unknown.
     static func normalised(_ name: HTTPField.Name, in fields: HTTPFields) -> String? {
         let values = fields[values: name]
         if values.isEmpty { return nil }
@@ -82,7 +82,6 @@ struct VarySelection: Sendable {
         return elements.joined(separator: ",")
     }
 
-    /// A field that is known to be a list.
     private struct List {
         var isOrdered = false
         var isCaseSensitive = false
@@ -90,9 +89,9 @@ struct VarySelection: Sendable {
         init?(_ name: HTTPField.Name) {
             switch name {
             case .acceptEncoding: break
-            // The values of a media type's parameters may be case-sensitive.
+            // The parameters of a media type may be case-sensitive.
             case .accept: isCaseSensitive = true
-            // Some servers take the order of languages of one weight for their rank (RFC 9110 §12.5.4).
+            // Some servers rank languages of equal weight by their order (RFC 9110 §12.5.4).
             case .acceptLanguage: isOrdered = true
             default: return nil
             }
@@ -101,7 +100,7 @@ struct VarySelection: Sendable {
 }
 
 extension VarySelection {
-    /// Writes the names, and digests of the values.
+    /// Writes the names of the fields, and digests of their values.
     func write(to writer: inout TierRecordWriter) {
         writer.write(UInt64(nominated.count))
         for nominated in nominated {
@@ -116,7 +115,7 @@ extension VarySelection {
         }
     }
 
-    /// Reads a selection that ``write(to:)`` wrote; `nil` if it is malformed.
+    /// Reads a selection that ``write(to:)`` wrote. Returns `nil` if it is malformed.
     init?(_ reader: inout TierRecordReader) {
         guard let count = reader.count(upTo: Self.maximumNameCount) else { return nil }
         for _ in 0..<count {

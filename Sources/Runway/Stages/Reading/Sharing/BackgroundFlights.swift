@@ -1,8 +1,10 @@
 import Synchronization
 
-/// The flights that no caller waits for: revalidations of stale responses, and prefetches. At most one for each key.
+/// The flights that no caller waits for: revalidations of stale responses, and prefetches. There is at most one for
+/// each key.
 final class BackgroundFlights: Sendable {
-    /// The most in flight at once. Beyond it none is started: a stale response stays stale until the next call for it.
+    /// The maximum number in flight at once. Beyond it no flight is started, and a stale response stays stale until the
+    /// next call.
     static let maximumCount = 64
 
     private struct Running {
@@ -10,19 +12,17 @@ final class BackgroundFlights: Sendable {
         var task: Task<Void, Never>
     }
 
-    /// The result of a start.
     enum Start: Equatable {
         case started
-        /// A flight for the same key is running.
+        /// A flight for the same key is already in flight.
         case running(FlightID)
-        /// There are too many.
+        /// There are too many flights.
         case refused
     }
 
-    /// Guards the running flights.
+    /// Guards the flights by key.
     private let running = Mutex<[CacheKey: Running]>([:])
 
-    /// The number of running flights.
     var count: Int { running.withLock { $0.count } }
 
     deinit {
@@ -31,7 +31,7 @@ final class BackgroundFlights: Sendable {
         }
     }
 
-    /// Returns whether a flight for a key is running, or no more may be started.
+    /// Returns whether a flight for the key is in flight, or there are too many to start another.
     func isRunning(_ key: CacheKey) -> Bool {
         running.withLock { $0[key] != nil || $0.count >= Self.maximumCount }
     }
@@ -41,7 +41,7 @@ final class BackgroundFlights: Sendable {
         running.withLock { running in
             if let other = running[key] { return .running(other.flight) }
             guard running.count < Self.maximumCount else { return .refused }
-            // Created under the lock, so that a task that ends at once finds its entry and removes it.
+            // The task is created under the lock, so that a task that ends at once finds its entry and removes it.
             let task = Task { @concurrent [weak self] in
                 await work()
                 self?.remove(key, flight)
@@ -51,7 +51,7 @@ final class BackgroundFlights: Sendable {
         }
     }
 
-    /// Cancels a flight, if it is running.
+    /// Cancels a flight if it is in flight.
     func cancel(_ flight: FlightID) {
         let task: Task<Void, Never>? = running.withLock { running in
             let key = running.first { $0.value.flight == flight }?.key
@@ -80,8 +80,8 @@ final class BackgroundFlights: Sendable {
 extension Flight {
     /// Starts a flight that no caller waits for, to revalidate the stale response that this call received.
     ///
-    /// No flight is started if one is in flight for the key, or if too many are in flight; the record of this call says
-    /// so. If the account or the environment of the service has changed since this call was made, the flight is
+    /// No flight is started if one is in flight for the key, or if there are too many. This call's record then shows
+    /// why. If the account or the environment of the service has changed since this call was made, the flight is
     /// cancelled before it sends a request.
     ///
     /// - Parameters:

@@ -1,29 +1,31 @@
 import HTTPTypes
 
-/// Identifies a read: two reads of equal keys may share one request.
+/// Identifies a read. Two reads with equal keys may share one request.
 ///
-/// All fields of the request are part of the key, unlike those of a stored response: before there is a response, no
-/// `Vary` says which fields select it (RFC 9111 §4.1).
+/// The key contains all header fields of the request, because the response's `Vary` is still unknown. The key of a
+/// stored response needs only the fields that `Vary` names (RFC 9111 §4.1).
 struct ReadKey: Sendable {
     let service: any APIService.Type
     let endpoint: any Endpoint.Type
     let environment: ServiceEnvironment
     let session: AccountSession
-    /// ``Flight/cookieVersion``.
+    /// The version of the sender's cookies: ``Flight/cookieVersion``.
     let cookieVersion: UInt64
     let head: HTTPRequest
     let body: [UInt8]
     let delivery: ResponseDelivery
     let rule: CachePolicy.Rule
     let use: CacheUse
-    /// A call without the access token shares no request with one that carries it.
+    /// Separates calls with and without the access token: a call without the token must not share a request that
+    /// carries it.
     let authorization: AuthorizationPolicy
-    /// A call that fails at once without a network shares no request with one that waits for it.
+    /// Separates calls that fail at once without a network from calls that wait for one. They must not share a request.
     let waitsForNetwork: Bool
-    /// A call shares no failure that it would have retried itself.
+    /// Separates calls with different retry policies: a call must not share a failure that it would have retried
+    /// itself.
     let retry: RetryPolicy
 
-    /// The key of a request; `nil` if it can't be shared.
+    /// Creates the key of a request. Returns `nil` if the request can't be shared.
     init?(_ request: Request, in flight: Flight) {
         guard Self.isSharable(request, in: flight) else { return nil }
         service = flight.service
@@ -50,17 +52,16 @@ struct ReadKey: Sendable {
         }
     }
 
-    /// Returns whether a method requests no change. A POST may request one, unless its responses are stored: then it
-    /// only reads.
+    /// Returns whether a method only reads. A POST counts as reading only if its responses are stored.
     private static func reads(_ method: HTTPRequest.Method, by rule: CachePolicy.Rule) -> Bool {
         if method == .get || method == .head || method.isQuery { return true }
         return method == .post && (rule == .timeToLive || rule == .untilEvicted)
     }
 
-    /// Whether the outcome is retained until the first call has stored it, for calls that accept stored responses.
+    /// Whether the outcome is retained after the read, until a call has stored it.
     var isRetained: Bool { use == .standard && (rule == .timeToLive || rule == .untilEvicted) }
 
-    /// Returns whether the response to the read is in a scope.
+    /// Returns whether a scope includes the response to the read.
     func isCovered(by scope: CacheScope) -> Bool {
         scope.covers(service: service.name, endpoint: endpoint.name, account: session.account)
     }
@@ -75,7 +76,7 @@ extension ReadKey: Hashable {
             && lhs.retry == rhs.retry && lhs.cookieVersion == rhs.cookieVersion
     }
 
-    /// Hashes a small part of the key: reads in flight differ by path or body, or are equal.
+    /// Hashes only a small part of the key, because reads in flight usually differ in path or body.
     func hash(into hasher: inout Hasher) {
         hasher.combine(ObjectIdentifier(endpoint))
         hasher.combine(head.path)

@@ -1,39 +1,42 @@
 /// The response to a shared read, and the form in which the leader's call receives it.
 struct ReadOutcome: Sendable {
     let response: Response
-    /// The response that the leader's policy returned when it stored `response`; `nil` if the policy did not use it.
+    /// The form in which the leader receives the response. Its policy returned this form when it stored `response`;
+    /// `nil` if the response is unchanged.
     var leaders: Response?
 }
 
-/// Sends the requests that no stored response serves: one request for all identical reads that are in flight at the
-/// same time.
+/// Sends the requests that no stored response can serve. All identical reads in flight at the same time share one
+/// request.
 ///
 /// Two reads are identical if service, environment, account, endpoint, URL, header fields, body, cache directives and
-/// retry policies are equal. Reads are GET, HEAD and QUERY, and POST under a time to live or until evicted. Streamed
-/// responses are never shared, nor are reads of endpoints that forbid it (``Endpoint/coalesces``), nor those that a
-/// renewal of an access token makes: the request that they would join may wait for that token.
+/// retry policies are equal. Reads are GET, HEAD and QUERY, and POST under a time to live or until evicted. Some reads
+/// are never shared:
+///
+/// - reads with streamed responses,
+/// - reads of endpoints that forbid it (``Endpoint/coalesces``),
+/// - reads made by a renewal of an access token, because the shared request might wait for that token.
 ///
 /// The first read is the *leader*: its request runs in a task of its own, so that it outlives the leader's
-/// cancellation. Later reads are *followers*, unless their target was changed or cleared since: then they need the
-/// present state. Each waiter leaves at its own deadline or cancellation; the request is cancelled when the last one
-/// leaves. Attempts are recorded on the leader's flight, even if the leader's call ends first; a follower's record
+/// cancellation. Later reads are *followers*, unless their target was changed or cleared since; they need the current
+/// state then. Each waiter leaves at its own deadline or cancellation; the request is cancelled when the last one
+/// leaves. Attempts are recorded on the leader's flight, even if the leader's call ends first. A follower's record
 /// names the leader.
 ///
-/// A response that may be stored by the rules of HTTP is stored before any waiter is notified. One that may be stored
-/// by a time to live or until evicted is retained for later reads until the first of the calls that share it has stored
-/// or rejected it.
+/// Under the rules of HTTP, the response is stored before any waiter is notified. Under a time to live or until
+/// evicted, the response is retained for later reads until the first of the sharing calls has stored or rejected it.
 struct SharedReads {
     let cache: ResponseCache
     let admission: AdmissionControl
     let flight: Flight
     let next: RequestPipeline.Rest
 
-    /// The result of a lookup before a request is sent.
     struct Lookup: Sendable {
         var snapshot = ResponseCache.Snapshot.none
-        /// The decision that the call records once its request is sent or shared.
+        /// The decision that the record gets when the request is sent or shared.
         var decision: (any StageDecision)?
-        /// The use that the report counts then; `nil` if the call was counted before.
+        /// The use of the cache that the report counts when the request is sent or shared; `nil` if the call was
+        /// already counted.
         var use: CacheUsage.Use?
 
         fileprivate func record(in flight: Flight) {
@@ -46,10 +49,10 @@ struct SharedReads {
     ///
     /// - Parameters:
     ///   - lookup: The result of the lookup.
-    ///   - store: Stores the response for this call, and returns the form in which this call receives it; `nil` if it
-    ///     is received as it is. Called once: for the leader before the read ends, for the others when they receive the
+    ///   - store: Stores the response for this call, and returns the form in which this call receives it; `nil` if that
+    ///     is unchanged. Called once: for the leader before the read ends, for followers when they receive the
     ///     response.
-    /// - Returns: The response, and the result of `store`; `nil` if the cache has changed since the lookup.
+    /// - Returns: The response and the result of `store`, or `nil` if the cache has changed since the lookup.
     func send(
         _ request: Request, after lookup: Lookup, store: @escaping @Sendable (Response) -> Response? = { _ in nil }
     ) async throws(NetworkError) -> (response: Response, own: Response?)? {
@@ -71,9 +74,9 @@ struct SharedReads {
             return (response, store(response))
         case .follower(let lease, let leader):
             leader.note(SharingDecision.shared(with: flight.id))
-            // The shared request takes the highest priority of the calls that wait for it.
+            // The shared request gets the highest priority of all calls that wait for it.
             admission.raise(leader.id, to: flight.priority)
-            // Noted last: a call whose record has it has joined completely.
+            // The decision is recorded last, because a call with it in its record must have joined completely.
             flight.note(SharingDecision.joined(leader.id))
             let outcome = try await retaining(lease, for: key) { () async throws(NetworkError) in
                 try await cache.reads.follow(lease)
@@ -106,7 +109,8 @@ struct SharedReads {
                             value: ReadOutcome(response: response, leaders: store(response)),
                             isRetained: key.isRetained && response.source == .network && response.verdict == .fine)
                     } catch {
-                        // The followers have no request of their own from which the error could be located.
+                        // The followers have no request of their own. The leader's request is therefore added to the
+                        // error here.
                         throw flight.locate(error)
                     }
                 }
@@ -118,26 +122,25 @@ struct SharedReads {
         }
     }
 
-    /// Adds the call to those that retain the outcome of the read until they end.
+    /// Retains the outcome of the read until the call ends.
     private func retaining(
         _ lease: SharedWork<ReadKey, ReadOutcome>.Lease, for key: ReadKey,
         _ wait: () async throws(NetworkError) -> ReadOutcome
     ) async throws(NetworkError) -> ReadOutcome {
         guard key.isRetained else { return try await wait() }
         flight.awaitRead(lease.work)
-        // A call that ended before the response arrived releases nothing later.
+        // If the call ended before the response arrived, nothing else releases the outcome.
         defer { if flight.recorder.hasEnded { flight.releaseRead() } }
         return try await wait()
     }
 }
 
-/// A decision about sharing a request with other calls, for the record.
+/// A decision about sharing a request with other calls that the record shows.
 package enum SharingDecision: StageDecision, Equatable {
-    /// The call waits for the request of another call, whose record has the attempts.
+    /// The call waits for the request of another call, whose record contains the attempts.
     case joined(FlightID)
-    /// Another call waits for this call's request.
     case shared(with: FlightID)
-    /// The call has ended, and its request continues for this many other calls.
+    /// The call has ended, but its request continues for this many other calls.
     case left(others: Int)
 
     package static var step: FlightStep { .reading }

@@ -2,17 +2,15 @@ import HTTPTypes
 
 import struct Foundation.Date
 
-/// A response that is stored under the key of a call, as the disk tier stores it.
+/// A response stored under the key of a call, in the form that the disk tier stores.
 struct CallRecord {
     private static var version: UInt64 { 1 }
 
-    /// Status and header fields.
     let head: HTTPResponse
     let body: [UInt8]
-    /// The date at which the response was received.
     let date: Date
 
-    /// Reads an entry; `nil` if it is malformed, or of another version of this package.
+    /// Reads an entry. Returns `nil` if the entry is malformed or was written by another version of this package.
     init?(_ entry: CacheTierEntry) {
         var reader = TierRecordReader(entry.metadata)
         guard reader.number() == Self.version, let date = reader.number(), let head = reader.head(), reader.isAtEnd
@@ -28,7 +26,7 @@ struct CallRecord {
         var writer = TierRecordWriter()
         writer.write(version)
         writer.write(response.date.timeIntervalSince1970.bitPattern)
-        // The cookie jar has the cookies, and they must not be written to disk: a cookie may authenticate.
+        // Cookies must not be written to disk, because they may authenticate. The cookie jar already has them.
         var head = response.rawData.response
         head.headerFields[.setCookie] = nil
         writer.write(head)

@@ -2,8 +2,8 @@ import Synchronization
 
 /// Responses stored under the key of a call, by a time to live or until evicted.
 extension ResponseCache {
-    /// Returns the entry in memory, which becomes the most recently used, and the number of changes by which the call
-    /// can check whether the entry is still the same.
+    /// Returns the entry in memory, which becomes the most recently used, and the change count. With the count the call
+    /// later checks whether the entry has changed.
     func lookUp(_ key: CacheKey) -> (response: TimeToLiveResponse?, changes: UInt64) {
         state.withLock { ($0.entries.value(for: key), $0.entries.changeCount) }
     }
@@ -11,15 +11,15 @@ extension ResponseCache {
     /// The outcome of storing a response.
     enum Storing: Equatable {
         case stored
-        /// A newer response is stored, or its scope was cleared after its call started.
+        /// A newer response is stored, or the response's scope was cleared after its call started.
         case outdated
-        /// The response is larger than the limit of the whole memory.
+        /// The response is larger than the limit of the whole memory cache.
         case tooLarge
     }
 
-    /// Stores a response in the named tiers.
+    /// Stores a response in the given tiers.
     ///
-    /// - Parameter start: ``lastSequenceNumber`` when the call started that brings the response.
+    /// - Parameter start: The value of ``lastSequenceNumber`` when the call started.
     func store(_ response: TimeToLiveResponse, from start: UInt64, in tiers: CacheTiers) -> Storing {
         let key = response.key
         let isOnDisk = tiers.contains(.disk) && tier != nil && key.isPersistable
@@ -28,7 +28,8 @@ extension ResponseCache {
             guard state.generations.allows(key, response.sequenceNumber, from: start),
                 former?.sequenceNumber ?? 0 <= response.sequenceNumber
             else { return (.outdated, nil) }
-            // Memory may evict it before the response to an older, slower request is received.
+            // Memory may evict this response before an older, slower request has received its response. That response
+            // must be refused even then.
             state.generations.replace(key, by: response.sequenceNumber)
             if tiers.contains(.memory) {
                 state.entries.insert(response, for: key, of: key.kind, byteCount: response.byteCount)
@@ -37,7 +38,7 @@ extension ResponseCache {
             }
             let isInMemory = state.entries.peek(key) === response
             if isOnDisk { state.writeBehind.add(.store(.call(response))) }
-            // A response that several calls share is stored by each of them.
+            // A shared response is stored by each of the calls that share it.
             let replaced = former.flatMap { $0.sequenceNumber < response.sequenceNumber ? $0 : nil }
             return (isInMemory || isOnDisk ? .stored : .tooLarge, replaced)
         }
@@ -50,7 +51,8 @@ extension ResponseCache {
         return storing
     }
 
-    /// Stores a response from disk in memory, unless memory holds a newer one or it was cleared since the call started.
+    /// Stores a response from disk in memory. Does nothing if memory contains a newer response, or if the response was
+    /// cleared since the call started.
     func promote(_ response: TimeToLiveResponse, from start: UInt64) {
         state.withLock { state in
             guard state.generations.allows(response.key, start, from: start),
@@ -61,7 +63,7 @@ extension ResponseCache {
         }
     }
 
-    /// Removes a response that was rejected, unless another has replaced it.
+    /// Removes a rejected response, unless another has replaced it.
     func remove(_ rejected: TimeToLiveResponse) {
         state.withLock { state in
             if state.entries.peek(rejected.key).map({ $0.sequenceNumber > rejected.sequenceNumber }) ?? false { return }

@@ -2,21 +2,19 @@ import struct Foundation.Date
 
 /// The age of a response compared with the lifetime that its policy allows.
 enum Freshness: Equatable {
-    /// The response may land without validation.
     case fresh(age: Duration)
-    /// The lifetime of the response ended this long ago.
     case stale(by: Duration)
 }
 
 extension CachePolicy {
-    /// Returns the longest lifetime that is not infinite: a hundred years. A negative one is zero.
+    /// Limits a lifetime to a hundred years, so that it is finite. A negative lifetime becomes zero.
     private static func bounded(_ lifetime: Duration) -> Duration {
         min(max(lifetime, .zero), .seconds(Int64(100) * 365 * 86_400))
     }
 
-    /// Returns the freshness of a response in memory, at an instant of the layer's clock.
+    /// Returns the freshness of a response in memory. `now` is a time on the layer's clock.
     ///
-    /// A response from disk is fresh in memory for no longer than the longer of the two lifetimes in all.
+    /// A response from disk is fresh in memory for at most the longer of the two lifetimes, counted from its receipt.
     func freshness(of cached: TimeToLiveResponse, at now: Duration) -> Freshness {
         let age = max(now - cached.fetched, .zero)
         if rule == .untilEvicted { return .fresh(age: age) }
@@ -25,9 +23,10 @@ extension CachePolicy {
         return excess < .zero ? .fresh(age: age) : .stale(by: excess)
     }
 
-    /// Returns the freshness of a response on disk, by its age on the wall clock; `nil` is an unknown age.
+    /// Returns the freshness of a response on disk. `age` is measured on the wall clock; `nil` if it is unknown.
     ///
-    /// If the wall clock was set back, or the date is invalid, the response is stale by zero.
+    /// The age is unknown if the wall clock was set back or the date is invalid. The response then counts as stale
+    /// since this moment.
     func freshness(onDisk age: Duration?) -> Freshness {
         if rule == .untilEvicted { return .fresh(age: age ?? .zero) }
         guard let age else { return .stale(by: .zero) }
@@ -35,21 +34,23 @@ extension CachePolicy {
         return excess < .zero ? .fresh(age: age) : .stale(by: excess)
     }
 
-    /// Whether a call may land twice: with a stale response, and with the fresh one.
+    /// Whether a call may land twice, with a stale and with a fresh response.
     var mayLandTwice: Bool { rule == .http || staleWhileRevalidate > .zero }
 
-    /// Returns whether a response that is stale by this much may land while a fresh one is fetched.
+    /// Returns whether a stale response may land while a fresh one is fetched. `staleBy` is the time for which it has
+    /// been stale.
     func allowsWhileRevalidating(staleBy: Duration) -> Bool { staleBy < Self.bounded(staleWhileRevalidate) }
 
-    /// Returns whether a response that is stale by this much may land if no fresh one is available.
+    /// Returns whether a stale response may land if no fresh one is available. `staleBy` is the time for which it has
+    /// been stale.
     func allowsOnError(staleBy: Duration) -> Bool { staleBy < Self.bounded(staleIfError) }
 }
 
 extension Date {
-    /// Returns the time that has passed between this date and `now`; `nil` if the date is later than `now` or invalid.
+    /// Returns the time from this date to `now`, or `nil` if the date is later than `now` or invalid.
     func age(at now: Date) -> Duration? {
         let seconds = now.timeIntervalSince(self)
-        // Longer ages are limited to a thousand years, so that no clock overflows.
+        // Ages are limited to a thousand years, so that no clock overflows.
         return seconds >= 0 ? .seconds(min(seconds, 1000.0 * 365 * 86_400)) : nil
     }
 }

@@ -2,7 +2,7 @@ import HTTPTypes
 
 import struct Foundation.Date
 
-/// Reads by a time to live, ``CachePolicy/timeToLive(_:onDisk:staleWhileRevalidate:staleIfError:)``, or until eviction,
+/// Reads under ``CachePolicy/timeToLive(_:onDisk:staleWhileRevalidate:staleIfError:)`` and
 /// ``CachePolicy/untilEvicted(inMemory:onDisk:)``.
 struct TimeToLiveReading {
     let cache: ResponseCache
@@ -13,7 +13,7 @@ struct TimeToLiveReading {
         self.policy = policy
     }
 
-    /// - Parameter key: The key of the response; `nil` if it is never stored.
+    /// - Parameter key: The key of the response; `nil` if the response is never stored.
     func respondImmediately(_ key: CacheKey?, in flight: Flight) throws(NetworkError) -> ImmediateResponse {
         let use = flight.options.cacheUse
         let usesDisk = policy.tiers.contains(.disk) && cache.tier != nil && key?.isPersistable ?? true
@@ -70,19 +70,19 @@ struct TimeToLiveReading {
             let validation = flight.revalidatedResponse(of: key)?.validation(of: request)
             return try await fetchUnconditionally(Fetch(request: request, key: key, validation: validation), reads)
         }
-        // A lookup is repeated only if another call has stored a response for the key since.
+        // The lookup is repeated only if another call has stored a response under the key since.
         while true {
             if let response = try await look(for: key, request, reads) { return response }
         }
     }
 
-    /// Returns the entry in memory. If the call has looked it up already, it is not looked up again.
+    /// Returns the entry in memory. If the call has already looked it up, that result is used.
     private func lookUp(_ key: CacheKey, in flight: Flight) -> (response: TimeToLiveResponse?, changes: UInt64) {
         if case .call(key, let response, let changes) = flight.takeLookup() { return (response, changes) }
         return cache.lookUp(key)
     }
 
-    /// Responds from the cache, or fetches; returns `nil` if the entry has changed since it was looked up.
+    /// Responds from the cache, or fetches. Returns `nil` if the entry has changed since it was looked up.
     private func look(
         for key: CacheKey, _ request: Request, _ reads: SharedReads
     ) async throws(NetworkError) -> Response? {
@@ -131,12 +131,11 @@ struct TimeToLiveReading {
 }
 
 extension TimeToLiveReading {
-    /// A request that no stored response can serve.
+    /// A request to send because no stored response can be used.
     struct Fetch {
         let request: Request
         let key: CacheKey
-        /// The stale response that the request validates, and the conditional request; `nil` if the request validates
-        /// none.
+        /// The stale response to validate, with the conditional request; `nil` if nothing is validated.
         var validation: TimeToLiveResponse.Validation?
         var lookup = SharedReads.Lookup()
     }
@@ -149,13 +148,13 @@ extension TimeToLiveReading {
         return response
     }
 
-    /// Sends the request, with the validators of the stale response. If it fails in a way that allows a stale response,
-    /// returns that.
+    /// Sends the request with the validators of the stale response. If the request fails and the policy allows it,
+    /// returns the stale response.
     ///
     /// - Returns: `nil` if the entry has changed since it was looked up.
     func fetch(_ fetch: Fetch, _ reads: SharedReads) async throws(NetworkError) -> Response? {
         let flight = reads.flight
-        // For a response that no transport returned, such as one from a merged response.
+        // This number is for a response that no transport fetched, such as an item of a merged response.
         let ownNumber = cache.nextSequenceNumber()
         do throws(NetworkError) {
             let sent = fetch.validation?.request ?? fetch.request
@@ -182,7 +181,7 @@ extension TimeToLiveReading {
         }
     }
 
-    /// Returns the stored response that a 304 validated, and proposes to store it as received now.
+    /// Returns the stored response that a 304 validated. Proposes to store it again with a new time of receipt.
     private func renew(
         _ stored: TimeToLiveResponse, by response: Response, _ sequenceNumber: UInt64, in flight: Flight
     ) -> Response {
@@ -199,7 +198,7 @@ extension TimeToLiveReading {
     }
 
     private func propose(_ response: Response, _ key: CacheKey, _ sequenceNumber: UInt64, in flight: Flight) {
-        // A 304 is the response to a precondition of the endpoint's own: it serves no other call.
+        // A 304 reaches this place only as the response to a precondition of the endpoint. Other calls can't use it.
         guard case .whole(let rawData) = response.body, response.source == .network,
             response.head.status != .notModified, !policy.tiers.isEmpty, flight.hasSameSender(as: response)
         else { return }
@@ -212,7 +211,7 @@ extension TimeToLiveReading {
 }
 
 extension TimeToLiveReading {
-    /// Returns the fresher one of the responses in memory and in the disk tier; `nil` if neither holds one.
+    /// Returns the fresher of the responses in memory and in the disk tier, or `nil` if there is none.
     private func find(
         _ key: CacheKey, _ inMemory: TimeToLiveResponse?, in flight: Flight
     ) async -> (cached: TimeToLiveResponse, freshness: Freshness, isOnDisk: Bool)? {
@@ -234,14 +233,16 @@ extension TimeToLiveReading {
             let age = entry.date.age(at: flight.clock.date)
             let freshness = policy.freshness(onDisk: age)
             let cached = promote(entry, age: age ?? .zero, key, isFresh: freshness.isFresh, in: flight)
-            // Compared by date, which is equal in memory and on disk; the age of an entry on disk is a difference of dates.
+            // The dates are compared, because they are the same in memory and on disk. The age on disk is only a
+            // difference of dates.
             if let inMemory, !freshness.isFresh, inMemory.date >= entry.date { return found }
             return (cached, freshness, true)
         }
         return found
     }
 
-    /// Returns the response of an entry on disk, and stores it in memory if it is fresh and the policy allows.
+    /// Returns the response of an entry on disk. Stores the response in memory if it is fresh and the policy allows
+    /// that.
     private func promote(
         _ entry: CallRecord, age: Duration, _ key: CacheKey, isFresh: Bool, in flight: Flight
     ) -> TimeToLiveResponse {
@@ -259,7 +260,7 @@ extension Freshness {
 }
 
 extension TimeToLiveResponse {
-    /// Returns the response for a call, which removes the stored one if it is rejected.
+    /// Returns the response for a call. If the response is rejected, the stored response is removed.
     fileprivate func received(by flight: Flight, as source: ResponseSource) -> Response {
         flight.receive(self)
         return response(from: source)

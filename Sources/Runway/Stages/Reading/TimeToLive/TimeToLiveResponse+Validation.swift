@@ -2,7 +2,7 @@ import HTTPTypes
 
 import struct Foundation.Date
 
-/// Validation of a stored response, which costs one 304 if the resource has not changed (RFC 9110 §13).
+/// Validates a stored response (RFC 9110 §13). If the resource has not changed, the server responds only with a 304.
 extension TimeToLiveResponse {
     /// A stored response, and the conditional request that validates it.
     struct Validation {
@@ -10,10 +10,9 @@ extension TimeToLiveResponse {
         let request: Request
     }
 
-    /// Returns the request with the validators of this response; `nil` if the response has no validators that can be
-    /// sent.
+    /// Returns the request with the validators of this response, or `nil` if the response has no validators to send.
     ///
-    /// A request that has preconditions or a range of its own is not changed, since its response depends on those.
+    /// If the request already has preconditions or a range, it is not changed, because its response depends on them.
     func validation(of request: Request) -> Validation? {
         let fields = request.head.headerFields
         guard !isRedirected, rawData.response.status == .ok,
@@ -29,7 +28,7 @@ extension TimeToLiveResponse {
         return Validation(stored: self, request: request)
     }
 
-    /// Returns whether a 304 can refer to this response: it names no other (RFC 9111 §4.3.4).
+    /// Returns whether a 304 can refer to this response. It can unless it names another response (RFC 9111 §4.3.4).
     func matches(notModified: HTTPFields) -> Bool {
         if let own = entityTag, let tag = notModified[.eTag].flatMap({ EntityTag($0) }) {
             // The condition is evaluated by weak comparison, and some servers weaken the tag of a compressed response.
@@ -39,7 +38,7 @@ extension TimeToLiveResponse {
         return true
     }
 
-    /// Returns this response after a 304: received now, and with the header fields of the 304.
+    /// Returns this response with the header fields of a 304 and a new time of receipt.
     func renewed(by notModified: HTTPResponse, sequenceNumber: UInt64, at now: Duration, date: Date)
         -> TimeToLiveResponse
     {
@@ -50,13 +49,13 @@ extension TimeToLiveResponse {
             date: date)
     }
 
-    /// The entity tag of the response; `nil` if there is no `ETag` or more than one.
+    /// The entity tag of the response; `nil` if there are no or several `ETag` fields.
     private var entityTag: EntityTag? {
         let values = rawData.response.headerFields[values: .eTag]
         return values.count == 1 ? EntityTag(values[0]) : nil
     }
 
-    /// The value of `Last-Modified`, as it was sent; `nil` if there is none or more than one.
+    /// The value of `Last-Modified` as sent; `nil` if there are no or several such fields.
     private var lastModified: String? {
         let values = rawData.response.headerFields[values: .lastModified]
         return values.count == 1 ? values[0] : nil
@@ -64,7 +63,7 @@ extension TimeToLiveResponse {
 }
 
 extension HTTPField.Name {
-    /// The fields that make a response specific to its request (RFC 9110 §13.1, §14.2).
+    /// The request fields that make the response specific to the request (RFC 9110 §13.1, §14.2).
     fileprivate static var ownConditions: [HTTPField.Name] {
         [.ifMatch, .ifNoneMatch, .ifModifiedSince, .ifUnmodifiedSince, .ifRange, .range]
     }

@@ -2,25 +2,22 @@ import HTTPTypes
 
 import struct Foundation.Date
 
-/// A response stored by a time to live or until evicted: its service judged it fine, and its endpoint accepted it.
+/// A response stored by a time to live or until evicted. Its service and its endpoint have accepted it.
 ///
-/// The bytes of the response are never copied, and the index of a JSON body is built once for all callers.
+/// All users share its bytes, and the index of a JSON body, which is built only once.
 final class TimeToLiveResponse: Sendable {
     let key: CacheKey
-    /// Head and body.
     let rawData: RawData
-    /// The number of the request that fetched it; 0 if an earlier launch did.
+    /// The sequence number of the request; 0 if an earlier launch received the response.
     let sequenceNumber: UInt64
-    /// The time at which the response was received, on the layer's clock; before the clock's start if an earlier launch
-    /// received it.
+    /// The time of receipt on the layer's clock; negative if an earlier launch received the response.
     let fetched: Duration
-    /// The time at which the response entered memory, on the layer's clock.
+    /// The time on the layer's clock at which the response was stored in memory.
     let entered: Duration
-    /// The date at which the response was received.
     let date: Date
-    /// Whether redirects led to the response, so that its validators are those of another target.
+    /// Whether redirects led to the response, so that its validators belong to another target.
     let isRedirected: Bool
-    /// The approximate number of bytes that the response occupies.
+    /// The approximate memory that the response occupies, in bytes.
     let byteCount: Int
 
     init(
@@ -34,7 +31,7 @@ final class TimeToLiveResponse: Sendable {
         self.entered = entered
         self.date = date
         self.isRedirected = isRedirected
-        // Calls that find it may land it on the main actor.
+        // The index is built now, because calls that find the response may land it on the main actor.
         rawData.index()
         byteCount =
             rawData.bytes.count + rawData.indexByteCount + rawData.response.headerFields.byteCount + key.byteCount
@@ -44,9 +41,9 @@ final class TimeToLiveResponse: Sendable {
     /// The number of bytes that every entry occupies in addition to its texts and bytes.
     private static var fixedByteCount: Int { 512 }
 
-    /// Returns the time that has passed since the response was received.
+    /// Returns the time since the response was received.
     func age(at now: Duration) -> Duration { max(now - fetched, .zero) }
 
-    /// Returns the response to a call. Only responses that the service accepted are stored.
+    /// Returns the response for a call. Its verdict is that the service accepted it.
     func response(from source: ResponseSource) -> Response { Response(stored: rawData, from: source) }
 }
