@@ -68,7 +68,8 @@ struct ChatPageCall<Service: APIService>: Endpoint {
     func encode(to encoder: any Encoder) {}
 }
 
-/// Moves the member's read mark. The call may be repeated, since the server never moves a mark back.
+/// Moves the member's mark: the numbers up to which the member has received and read messages. The call may be
+/// repeated, since the server never moves a mark back.
 struct ChatMarkCall<Service: APIService>: Endpoint {
     static var service: Service.Type { Service.self }
     static var name: String { "ChatMark" }

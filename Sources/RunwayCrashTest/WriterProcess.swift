@@ -43,7 +43,8 @@ struct WriterProcess: AsyncParsableCommand {
         var number = (try files.numbers(in: files.offered).last ?? 0) + 1
         var account: String?
         while true {
-            // A writer makes records faster than they are sent. Without a pause, a full log would evict some.
+            // A writer makes records faster than they are sent. Without a pause, a full log would evict acknowledged
+            // records.
             while await log.currentState.waitingCount > Self.maximumWaitingCount {
                 account = try await signIn(on: network)
                 try await Task.sleep(for: .milliseconds(100))

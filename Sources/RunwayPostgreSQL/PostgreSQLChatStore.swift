@@ -70,7 +70,7 @@
             }
         }
 
-        /// Moves a member's read or delivery mark forward.
+        /// Moves the mark of a member forward.
         public func mark(
             _ mark: ChatMark, in conversation: String, upToMembers maximumMemberCount: Int
         ) async throws -> ChatMarkResult {
@@ -79,7 +79,7 @@
             }
         }
 
-        /// Removes a member and its marks from a conversation.
+        /// Removes a member and the member's mark.
         public func remove(member: String, from conversation: String) async throws {
             try await run(conversation) { tables throws(PostgreSQLError) in
                 // Waits for messages that are being stored, since they could add the member again.

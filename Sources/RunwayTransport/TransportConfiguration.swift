@@ -51,8 +51,8 @@ public struct TransportConfiguration: Sendable {
     /// The proxies that connections use. Not a parameter of the initializer. By default, no proxy is used.
     public var proxies = ProxySettings.none
 
-    /// Creates a configuration that trusts only the ``TrustPolicy/roots`` of `trust`. Each other parameter has the
-    /// default of its property.
+    /// Creates a configuration. `trust` becomes the ``TrustPolicy/roots`` of ``trustPolicy``. Each other parameter has
+    /// the default of its property.
     public init(
         trust: Trust = .system, httpVersions: HTTPVersions = .automatic, connectTimeout: Duration = .seconds(10),
         idleTimeout: Duration = .seconds(60), keepAlive: Duration = .seconds(60), maximumConnectionsPerOrigin: Int = 8,

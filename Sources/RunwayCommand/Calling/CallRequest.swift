@@ -102,8 +102,8 @@ struct CallRequest {
     private static let twoBodies = CommandFailure(
         "A body from a file and items of a body exclude one another; only one can be sent.")
 
-    /// Adds the fields that the transport would add, so that the record shows them. Returns whether it added
-    /// `Accept-Encoding`.
+    /// Adds the fields that the transport would add, so that the record shows them. Returns whether it added an
+    /// `Accept-Encoding` field that names content codings.
     private static func addDefaults(to fields: inout HTTPFields, for method: HTTPRequest.Method) -> Bool {
         if fields[.userAgent] == nil { fields[.userAgent] = "runway/\(RunwayTool.version)" }
         guard fields[.acceptEncoding] == nil else { return false }

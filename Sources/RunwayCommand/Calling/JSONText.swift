@@ -5,7 +5,8 @@
 struct JSONText {
     /// The number of bytes that are collected for one write.
     private static let partByteCount = 1 << 16
-    /// The deepest level that is indented. Unlimited indentation would grow with the square of the depth.
+    /// The number of levels that increase the indentation. With unlimited indentation, the output would grow with the
+    /// square of the depth.
     private static let maximumIndentation = 32
 
     private let console: Console

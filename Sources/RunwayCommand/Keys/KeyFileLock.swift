@@ -27,7 +27,7 @@ final class KeyFileLock: Sendable {
                 throw CommandFailure(
                     "The key file \"\(path)\" can't be used: the file cannot be opened, or is a symbolic link.")
             }
-            // If the file system does not support locks, the file counts as locked.
+            // If the file system does not support locks, this process counts as the holder of the lock.
             let isLocked = flock(descriptor, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK
             if isLocked, Self.isInPlace(descriptor, path) {
                 self.descriptor = descriptor

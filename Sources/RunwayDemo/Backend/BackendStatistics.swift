@@ -7,7 +7,7 @@
         /// The counts of one route.
         package struct Route: Sendable, Equatable, Codable {
             package var requests = 0
-            /// The number of requests whose response was sent completely.
+            /// The number of requests for which a response was created.
             package var responses = 0
             /// The number of requests that ended early: their connection or stream was closed, or the backend stopped.
             package var abandoned = 0

@@ -21,7 +21,7 @@
     /// | `GET /failing/envelope?team&error` | status 200 with an error inside |
     ///
     /// Lists, details, favourites and `/slow/list` accept the parameter `delay_ms`, at most 5000. It delays the
-    /// response until the caller disconnects at the latest. Pages have 30 listings by default and at most 100.
+    /// response; the delay ends early if the caller disconnects. Pages have 30 listings by default and at most 100.
     package final class ListingsBackend: Sendable {
         package static let defaultListingsPerKind = 1200
 

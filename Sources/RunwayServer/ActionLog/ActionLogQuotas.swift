@@ -2,7 +2,7 @@ package import Foundation
 import RunwaySignatures
 import Synchronization
 
-/// Limits for the bytes of records that a sink stores: in all, of one installation, and of one source in a day.
+/// Limits for the size of the records that a sink stores: in total, per installation, and per source in a day.
 ///
 /// ```swift
 /// var quotas = ActionLogQuotas()
@@ -10,10 +10,11 @@ import Synchronization
 /// let sink = try SQLiteActionLogSink(at: folder.appending(path: "actions.sqlite"), quotas: quotas)
 /// ```
 ///
-/// A record counts the bytes of its JSON, its name and its account, plus 256 for its row and the indexes. These 256
-/// bytes count for ever, since the id stays when the contents are erased. A stream counts 256 bytes, too. The quotas
-/// therefore limit both the contents and the number of ids that clients send. A batch beyond a quota is not stored, and
-/// its client sends it again later: see ``ActionLogQuotaExceeded``.
+/// A record counts the bytes of its JSON, its name and its account, plus 256 bytes for its row and the indexes. These
+/// 256 bytes count forever, since the id stays when the contents are erased. A stream also counts 256 bytes. The quotas
+/// therefore limit the number of ids that clients send, too.
+///
+/// A batch that exceeds a quota is not stored, and its client sends it again later: see ``ActionLogQuotaExceeded``.
 public struct ActionLogQuotas: Sendable, Hashable {
     /// The maximum size of the log in bytes. The default is 64 GiB. Set it to the disk space for the log.
     ///

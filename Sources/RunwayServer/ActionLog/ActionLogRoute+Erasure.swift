@@ -4,9 +4,9 @@ import RunwayFormats
 import RunwaySignatures
 
 extension ActionLogRoute where Sink: ActionLogErasing {
-    /// Adds the routes by which a client erases its records: `DELETE` at the path of the log for the records of its
-    /// account, and the route of ``addAnonymousErasure(to:path:)`` for the records that its installation sent without
-    /// an account.
+    /// Adds the two routes with which a client erases its records. `DELETE` at the path of the log erases the records
+    /// of the client's account. The route of ``addAnonymousErasure(to:path:)`` erases the records that its installation
+    /// sent without an account.
     ///
     /// ```swift
     /// let route = ActionLogRoute(to: sink)
@@ -14,16 +14,20 @@ extension ActionLogRoute where Sink: ActionLogErasing {
     /// route.addErasure(to: router) { request, context in account(of: request) }
     /// ```
     ///
-    /// The response to a `DELETE` is 204 after the sink has erased the records, even if there were none. Otherwise it
-    /// is a problem (RFC 9457): 401 if the sender of the request is not known; 400 if the name of the account has the
-    /// character U+0000, at which databases would truncate it; 429 beyond the route's limit of running requests; and
-    /// 503 if the sink fails.
+    /// The response to a `DELETE` has one of these statuses. All except 204 are problems (RFC 9457).
+    ///
+    /// - 204 after the sink has erased the records, even if no record matched
+    /// - 400 if the name of the account contains U+0000, at which databases would truncate it
+    /// - 401 if the sender of the request is unknown
+    /// - 429 if the route's limit of running requests is reached
+    /// - 503 if the sink fails
     ///
     /// - Parameters:
     ///   - router: The router or group.
     ///   - path: The path below the group's. The default is `log`.
-    ///   - account: Returns the account that has provably sent a request, for example by its token, and never an
-    ///     account that the request only states; `nil` if there is none. Batches must name the account in the same way.
+    ///   - account: Returns the verified account that sent a request, for example by its token; `nil` if there is no
+    ///     such account. It must not return an account that the request only claims. The accounts in batches must have
+    ///     the same names.
     public func addErasure<Context: RequestContext>(
         to router: some RouterMethods<Context>, path: RouterPath = "log",
         account: @escaping @Sendable (Request, Context) async throws -> String?

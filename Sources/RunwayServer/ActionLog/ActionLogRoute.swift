@@ -11,8 +11,8 @@ import Synchronization
 /// ActionLogRoute(to: sink).add(to: router.group("v1"))
 /// ```
 ///
-/// A response of status 200 is sent after the sink has stored the batch. A refusal is a problem (RFC 9457) that states
-/// the reason:
+/// The response has status 200 after the sink has stored the batch. A refusal is a problem (RFC 9457) that states the
+/// reason:
 ///
 /// - 400: the batch is malformed, or can never be stored.
 /// - 409: a batch is missing, or its number was used for other records.
@@ -21,14 +21,15 @@ import Synchronization
 /// - 429: too many batches are being stored, or a quota is used up.
 /// - 503: the log is full, or the sink failed.
 ///
-/// A body has at most 1 MiB as it is sent, and 8 MiB and 262,144 values of JSON after it was decompressed. It has at
-/// most 1,000 records of 1 MiB each, whose names have at most 512 bytes. An `ActionLog` stays far below that.
+/// A body has at most 1 MiB as sent. After decompression it has at most 8 MiB and 262,144 JSON values. It contains at
+/// most 1,000 records of 1 MiB each, whose names have at most 512 bytes. An `ActionLog` stays far below these limits.
 ///
-/// Statements of a client about itself are not verified: put ``SignatureMiddleware`` before the route.
+/// The route does not verify what a client claims about itself: add ``SignatureMiddleware`` before the route.
 ///
-/// The sink limits the bytes that a source stores (``ActionLogQuotas``). Unless a closure is passed to
-/// ``add(to:path:source:)``, the source is the owner of the verified key (``SignedRequestContext``), or else the
-/// address of the client if the context has one (`RemoteAddressRequestContext`). All other clients are one source.
+/// The sink limits the bytes that a source stores (``ActionLogQuotas``). Pass a closure to ``add(to:path:source:)`` to
+/// define sources. Otherwise the source is the owner of the verified key (``SignedRequestContext``). Without a key, it
+/// is the address of the client if the context has one (`RemoteAddressRequestContext`). All clients without either
+/// count as one source.
 public struct ActionLogRoute<Sink: ActionLogSink>: Sendable {
     let sink: Sink
     package var limits = ActionLogRouteLimits()

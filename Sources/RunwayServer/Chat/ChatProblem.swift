@@ -2,10 +2,10 @@ public import HTTPTypes
 public import Hummingbird
 import RunwayFormats
 
-/// The reason why a chat refuses a request, as a response of the type `application/problem+json` (RFC 9457).
+/// The reason why a chat refuses a request, sent as a problem response (`application/problem+json`, RFC 9457).
 ///
-/// Its members are `type` (`urn:runway:chat:` followed by the reason), `title`, `status` and, if there are details,
-/// `detail`.
+/// The response has the members `type` (`urn:runway:chat:` followed by the reason), `title`, `status` and, if there are
+/// details, `detail`.
 ///
 /// | status | reason |
 /// |---|---|
@@ -32,7 +32,7 @@ public struct ChatProblem: HTTPResponseError, CustomStringConvertible {
         public static let member = Self("member", .badRequest, "A member has no such name.")
         /// The text is empty or contains U+0000.
         public static let text = Self("text", .badRequest, "The text is empty, or has characters that can't be stored.")
-        /// The text exceeds ``ChatLimits/maximumTextByteCount``.
+        /// The text or the body of the request is too large; see ``ChatLimits/maximumTextByteCount``.
         public static let tooLarge = Self("tooLarge", .contentTooLarge, "The text is too long.")
         /// The sender of the request is unknown: the app's closure threw `HTTPError(.unauthorized)`.
         public static let unauthenticated = Self("unauthenticated", .unauthorized, "Nobody is signed in.")

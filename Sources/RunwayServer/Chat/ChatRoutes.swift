@@ -22,9 +22,11 @@ import RunwayJSON
 /// | `POST {conversation}/marks` | moves the mark of the member |
 /// | `GET {conversation}/members` | the marks of the members |
 ///
-/// Clients receive new messages by the stream of the hub; the route of that stream asks the app separately which topics
-/// a client may follow. A refusal is a ``ChatProblem``, or the error that the closure throws. An `HTTPError` with
-/// status 401, 403 or 404 and without a message becomes a ``ChatProblem``.
+/// Clients receive new messages over the event stream of the hub. The route of this stream asks the app separately
+/// which topics a client may follow.
+///
+/// A refusal is a ``ChatProblem``, or the error that the closure throws. An `HTTPError` with status 401, 403 or 404 and
+/// without a message becomes a ``ChatProblem``.
 public struct ChatRoutes<Context: RequestContext>: Sendable {
     /// Returns the member who sends a request, if the member may use the conversation.
     ///

@@ -17,9 +17,9 @@ import Synchronization
 /// }.add(to: router)
 /// ```
 ///
-/// A message is stored before its sender receives a response, and published after that, in the order of the numbers.
-/// ``run()`` publishes messages that were stored but not published, for example because a process was killed. Clients
-/// may then receive an event a second time, which they recognise by its number; no message is lost.
+/// A message is stored before its sender receives a response. It is published afterwards, in the order of the message
+/// numbers. ``run()`` publishes messages that were stored but not published, for example because a process was killed.
+/// Clients may then receive an event twice, and recognise it by its number; no message is lost.
 public final class ChatService: Sendable {
     private static let batchSize = 100
 

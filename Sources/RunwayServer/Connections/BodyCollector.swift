@@ -4,18 +4,17 @@ public import NIOCore
 import RunwayFormats
 import Synchronization
 
-/// Receives whole bodies into memory: each within a time, all together within a number of bytes.
+/// Receives whole bodies into memory. It limits the time for each body, and the bytes of all bodies together.
 ///
-/// The routes and the middleware of this module receive bodies by ``shared``. Have your own handlers receive theirs by
-/// it, too:
+/// The routes and the middleware of this module receive bodies with ``shared``. Use it in your own handlers, too:
 ///
 /// ```swift
 /// let body = try await BodyCollector.shared.collect(request.body, upTo: 1 << 20)
 /// ```
 ///
-/// A body may be silent for 20 s, must arrive at 500 bytes per second on average, and must end within a minute or
-/// arrive at 64 KiB per second. Bytes count while the body is being received; a handler has to limit its own use of a
-/// whole body.
+/// A body may be silent for 20 s. It must arrive at 500 bytes per second on average, and must end within one minute or
+/// arrive at 64 KiB per second. Bytes count only while a body is being received; afterwards, the handler has to limit
+/// its own use of memory.
 public final class BodyCollector: Sendable {
     /// The collector that all routes of the process share.
     public static let shared = BodyCollector()

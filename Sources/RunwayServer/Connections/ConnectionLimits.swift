@@ -16,8 +16,8 @@ import NIOCore
 /// let app = Application(router: router, server: .http1(limits))
 /// ```
 ///
-/// Hummingbird has no such limits by default: clients that send nothing, or a byte now and then, hold connections and
-/// memory for ever. A server with TLS passes the limits on itself:
+/// Hummingbird has no such limits by default: clients that send nothing, or only a byte now and then, occupy
+/// connections and memory forever. A server with TLS has to pass the limits itself:
 ///
 /// ```swift
 /// let builder = HTTPServerBuilder { responder in
@@ -30,9 +30,9 @@ import NIOCore
 /// }
 /// ```
 ///
-/// The body of any request may be silent for 30 s and must arrive at 500 bytes per second, whether a handler receives
-/// it or not; otherwise its connection, or its stream over HTTP/2, is closed. ``BodyCollector/shared`` bounds how many
-/// bytes of bodies are in memory.
+/// The body of any request may be silent for 30 s, and must arrive at 500 bytes per second, even if no handler receives
+/// it. Otherwise the server closes its connection, or only its stream in HTTP/2. ``BodyCollector/shared`` limits the
+/// number of bytes of bodies in memory.
 public struct ConnectionLimits: Sendable {
     /// The maximum number of simultaneous connections; further ones are closed immediately. The default is 1,000.
     ///

@@ -4,16 +4,17 @@ import NIOCore
 import RunwayFormats
 import RunwayJSON
 
-/// Refuses requests to hosts that are not the server's, and requests of web pages, before they reach a router.
+/// Refuses requests to other hosts than the server's, and requests from web pages that may not use it, before they
+/// reach a router.
 ///
-/// Wrap it around the routers of this module, too, since middleware of the app's router does not see their routes:
+/// Wrap it around the routers of this module, too. Middleware of the app's router would not see their routes:
 ///
 /// ```swift
 /// let app = Application(router: GuardedRouter(MergingRouter(router), HostRules(["api.example.com"])))
 /// ```
 ///
-/// Refusals are of the type `application/problem+json` (RFC 9457): 400 for a request without one host, 403 for another
-/// host or origin, 415 for content of another type.
+/// A refusal is a problem (`application/problem+json`, RFC 9457). Its status is 400 if a request does not name exactly
+/// one host, 403 for another host or origin, and 415 for content of another type.
 public struct GuardedRouter<Base: HTTPResponderBuilder>: HTTPResponderBuilder
 where Base.Responder.Context: RequestContext {
     private let base: Base

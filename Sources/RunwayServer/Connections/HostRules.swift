@@ -3,15 +3,16 @@ import NIOCore
 import RunwayFormats
 import RunwaySignatures
 
-/// The names by which a server is reached, the web pages that may use it, and the types of their requests.
+/// The host names of a server, the web pages that may use it, and the media types that it accepts.
 ///
-/// Against web pages of others, which a browser lets send requests to any server that it can reach, also to one that
-/// listens on the loopback of the machine or in its network:
+/// The rules protect a server from foreign web pages. A browser lets a page send requests to every server that the
+/// browser can reach, including servers on the loopback interface or in the local network:
 ///
-/// - A page sends requests without asking if they look like requests of a form. Browsers name the page in `Origin` (RFC
-///   6454 §7) and can't send `application/json` unasked.
-/// - A page whose name first resolves to its own server and then to an address of this machine (*DNS rebinding*) counts
-///   as of the same origin, and reads responses, too. Its requests have that name in `Host`.
+/// - A page may send any request that looks like a form request. Browsers name the page in `Origin` (RFC 6454 §7), and
+///   do not let it send `application/json` without the server's permission.
+/// - A page's host name may first resolve to the page's own server, and later to an address of this machine (*DNS
+///   rebinding*). Browsers then treat both as one origin, so the page can also read responses. Its requests have the
+///   page's host name in `Host`.
 ///
 /// ```swift
 /// var rules = HostRules(["api.example.com"])

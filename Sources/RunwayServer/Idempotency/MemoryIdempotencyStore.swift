@@ -4,9 +4,9 @@ import Synchronization
 
 /// Stores responses in memory, for one process. After a restart, a repeated request is executed again.
 ///
-/// Expired records, and claims from before the clock was set back, are removed within a second of being needed. No
-/// other record is removed: a full store refuses every claim. A principal that has used up its share of the space that
-/// the others leave is refused, while others are not.
+/// Expired records, and claims from before the clock was set back, make space for new keys within a second. No other
+/// record is removed: a full store refuses every claim. A principal that has used up its share of the space that the
+/// others leave is refused, while others are not.
 public final class MemoryIdempotencyStore: IdempotencyStore {
     fileprivate struct Record {
         var fingerprint: [UInt8]

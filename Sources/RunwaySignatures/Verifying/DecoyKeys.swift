@@ -31,7 +31,7 @@ package final class DecoyKeys: Sendable {
 
     /// Returns the record of the found key, or else a decoy for the identifier. Both take the same time.
     ///
-    /// If the found key is the first of its kind, it becomes a decoy.
+    /// If the found key is the first of its kind, a decoy of this kind is added.
     package func record(forKeyID keyID: String, found: KeyRecord?) -> KeyRecord {
         let decoy = decoy(forKeyID: keyID)
         let isKnown = found != nil

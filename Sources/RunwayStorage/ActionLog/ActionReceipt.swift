@@ -25,7 +25,8 @@ public final class ActionReceipt: Sendable {
     ///
     /// - Throws: ``StorageError``. The record is lost if the kind is `rejected`, or if it is `full` because of a limit.
     ///   Otherwise the record stays in memory until the log is closed, and the commit is repeated; call this function
-    ///   again for the latest result. The kind is `cancelled` if the task is cancelled before the first commit.
+    ///   again for the latest result. The kind is `cancelled` if the task is cancelled before the first attempt to
+    ///   commit has ended.
     public func committed() async throws(StorageError) {
         let waiter = Race<Result<Void, StorageError>>()
         let settled: Result<Void, StorageError>? = state.withLock { state in

@@ -3,7 +3,8 @@ import GRDB
 import Runway
 import RunwaySQLite
 
-/// The files of an open ``DiskCache``: a lock, a database with index and small responses, and one file per large one.
+/// The files of an open ``DiskCache``: a lock, the database of its index and of small responses, and one file per large
+/// response.
 ///
 /// Only one thread at a time may use the store, except for ``read(_:)`` and ``readFromMemory(_:)``.
 final class DiskCacheStore: Sendable {

@@ -5,7 +5,7 @@ import RunwaySQLite
 
 /// The clocks from which a ``Journal`` computes the age of its entries.
 struct JournalTime: Sendable {
-    /// Identifies the current start of the system; empty if the system has no such id.
+    /// The id of the system's current boot; empty if the system has no such id.
     var boot: String
     /// The time since the system started, including sleep.
     var uptime: Duration

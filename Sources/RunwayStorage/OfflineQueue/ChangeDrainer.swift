@@ -6,7 +6,7 @@ import Synchronization
 final class ChangeDrainer: SendWork {
     private struct State {
         var current: (id: UUID, call: Task<RawData, any Error>)?
-        /// The changes whose success is reported to the app, or was reported, and that are not removed yet.
+        /// The changes whose success is being reported to the app, or was reported, and that are not removed yet.
         var delivered: Set<UUID> = []
         /// Whether to look for changes that may have become readable.
         var isReviewDue = false
@@ -69,7 +69,7 @@ final class ChangeDrainer: SendWork {
         call?.cancel()
     }
 
-    /// Returns whether the success of a change is reported to the app, or was reported in this run.
+    /// Returns whether the success of a change is being reported to the app, or was reported in this run.
     func isDelivered(_ id: UUID) -> Bool { state.withLock { $0.delivered.contains(id) } }
 
     /// Sends the waiting changes without delays. Returns when no more can be sent now, or when its task is cancelled.

@@ -260,7 +260,7 @@ public struct OfflineQueueState: Sendable, Hashable {
     /// The size of the file's write-ahead log in bytes, after the last change of the queue. SQLite moves it to the file
     /// at about 4 MiB. A larger log for a long time means that SQLite can't move it.
     public internal(set) var logByteCount = 0
-    /// Grows when the contents of a change differ, so that the state differs, too.
+    /// A number that grows when the contents of a change are replaced, so that the state differs from the previous one.
     var revision = 0
 
     init() {}

@@ -63,7 +63,8 @@ public struct OfflineQueueOptions: Sendable {
 }
 
 extension OfflineQueueOptions {
-    /// Half of each delay is random, so that devices that failed together do not retry together.
+    /// Half of each delay is certain, so that no device retries at once. The other half is random, so that devices that
+    /// failed together do not retry together.
     var backoff: Backoff { Backoff(base: baseWait, longest: longestWait, certainPart: 0.5) }
 
     var limits: JournalLimits {

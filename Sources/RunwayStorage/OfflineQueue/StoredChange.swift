@@ -42,14 +42,14 @@ struct StoredChange: Sendable, Codable, Equatable {
     var date: Date
     /// The earliest date at which a server can know the key; `nil` if it is ``date``, since the key was never replaced.
     var keyDate: Date?
-    /// Identifies the start of the system at ``date`` or ``keyDate``; see ``JournalTime/boot``. `nil` if an earlier
-    /// version stored the change.
+    /// The id of the system's boot at ``date`` or ``keyDate``; see ``JournalTime/boot``. `nil` if an earlier version
+    /// stored the change.
     var boot: String?
     /// The invalidations of the call: the name of a service, or the names of a service and an endpoint. `nil` if an
     /// earlier version stored the change.
     var invalidates: [[String]]?
 
-    /// - Parameter boot: Identifies the current start of the system.
+    /// - Parameter boot: The id of the system's current boot.
     init(_ change: UnsentChange, at date: Date, boot: String) {
         row = JournalEntry(id: change.id ?? UUID(), scope: ChangeScope(change).text, priority: 0, payload: [])
         service = ChangeScope.service(of: change.endpoint)

@@ -18,7 +18,7 @@ struct SuspectedEntry: Sendable, Equatable {
     static let lossCount = 20
     /// The minimum time from the first lost attempt until an entry is suspected.
     static let lossSpan = Duration.seconds(3600)
-    /// The number of times that the server has to accept another entry before the suspected entry is lost again.
+    /// The number of times that the server has to accept another entry and then fail on the suspected one.
     static let confirmationCount = 3
 
     let id: UUID

@@ -4,9 +4,10 @@ import Synchronization
 
 /// The topics that a stream wants, and those that its open connection follows. Changes are sent one by one.
 ///
-/// No event of a wanted topic is skipped. A link ends if it was opened without the topic, if its change of topics
-/// failed, or if its server is not a Runway server. It ends before an event of the topic is delivered. The next link
-/// requests all wanted topics, and continues at the position of the last one.
+/// No event of a wanted topic is skipped. A link ends if it lacks a wanted topic: it was opened without the topic, its
+/// change of topics failed, or its server is not a Runway server, to which no change can be sent. It ends before an
+/// event of the topic is delivered. The next link requests all wanted topics, and continues at the position of the last
+/// one.
 ///
 /// Events are skipped if the server refuses their topic, or if an earlier run of the app did not want it. Such a topic
 /// is remembered until a link includes it. That link does not count as resumed.

@@ -61,7 +61,8 @@ public final class NIOTransport: Transport {
         pools.shutDown()
     }
 
-    /// Returns whether the transport itself ends the request at its deadline: `true` unless a body is a stream.
+    /// Returns whether the transport itself ends the request at its deadline: `true` unless the request body or the
+    /// response body is a stream.
     public func endsInTime(_ request: Request) -> Bool {
         switch (request.delivery, request.body) {
         case (.streamed, _), (_, .stream): false
