@@ -2,7 +2,7 @@ public import Observation
 public import Runway
 public import RunwayStreams
 
-/// Follows the stream with the events of a member's conversations, and stores the states of the conversations.
+/// Follows the stream of events of a member's conversations, and stores the states of the conversations.
 ///
 /// ```swift
 /// let chat = ChatClient(
@@ -12,12 +12,13 @@ public import RunwayStreams
 /// chat.start()
 /// ```
 ///
-/// The server is `ChatService` of `RunwayServer`. The position in the stream is stored after the states of
-/// conversations: an app that is killed receives the events again that were not stored. A call in flight at a stop is
-/// made again after the next start.
+/// The server is `ChatService` of `RunwayServer`. The position in the stream is stored after the states of the
+/// conversations. If the app is killed in between, it receives the events again whose effects were not stored. A call
+/// that was in flight at a stop is made again after the next start.
 ///
-/// A client is for one account: it ends, and makes no further call, if that account signs out or another signs in. To
-/// remove the stored conversations at the sign-out, call ``stop()``, await ``flush()``, and then remove the folder.
+/// A client is for one account. If that account signs out, or another one signs in, the client ends and makes no
+/// further call. To remove the stored conversations at the sign-out, call ``stop()``, await ``flush()``, and then
+/// remove the folder.
 @MainActor @Observable
 public final class ChatClient<Stream: EventStreamEndpoint> {
     /// The name of the member at the server.
@@ -91,7 +92,8 @@ public final class ChatClient<Stream: EventStreamEndpoint> {
     /// - Parameters:
     ///   - id: The name of the conversation: 1 to 64 letters, digits and `._-`. A conversation with any other name is
     ///     refused: the client neither follows nor stores it; see ``ChatConversation/isRefused``.
-    ///   - delegate: Notified of changes; held weakly. If it is `nil`, the default, the conversation's delegate stays.
+    ///   - delegate: Notified of changes; held weakly. If it is `nil`, the default, the conversation's delegate is not
+    ///     changed.
     public func conversation(_ id: String, delegate: (any ChatConversationDelegate)? = nil) -> ChatConversation {
         let conversation =
             conversations[id]

@@ -15,9 +15,9 @@ import RunwayStreams
 /// }
 /// ```
 ///
-/// A message appears once, in the order of the numbers, even if connections and calls are lost. Messages of this member
-/// appear at once, at the end, and are sent when the stream has caught up. The class is `Observable`, so that a SwiftUI
-/// view can show it.
+/// Each message appears once, in the order of the numbers, even if connections and calls are lost. Messages of this
+/// member appear at once, at the end, and are sent when the stream has caught up. The class is `Observable`, so that a
+/// SwiftUI view can show the conversation.
 @MainActor @Observable
 public final class ChatConversation {
     /// The name of the conversation.

@@ -4,26 +4,29 @@
     public import Foundation
 #endif
 
-/// Reads a JSON document: holds its bytes, and a compact index of them made in one validating pass.
+/// Reads a JSON document. Stores the bytes and a compact index of them, which is made in one validating pass.
 ///
-/// Before any value is returned the whole document is validated against the grammar of RFC 8259 and the table of
-/// well-formed UTF-8, so that every value is valid. Nothing else is made in advance: strings and numbers are read from
-/// the bytes when they are accessed.
+/// Before any value is returned, the whole document is validated against the grammar of RFC 8259 and the table of
+/// well-formed UTF-8, so that every value is valid. Strings and numbers are read from the bytes only when they are
+/// accessed.
 ///
 /// ```swift
 /// let document = try JSONDocument(#"{"data":{"list":[{"title":"Loft","price":4200}]}}"#)
 /// let title = document.root["data"]["list"][0]["title"].string
 /// ```
 ///
-/// Choices that RFC 8259 leaves open:
-/// - A byte order mark before the document is ignored (§8.1 allows it). UTF-16 and UTF-32 are refused by their names.
-/// - Of members with the same name, a lookup finds the first, as Foundation's `JSONDecoder` does; ``JSONValue/members``
-/// has them all (§4). Names are compared by their Unicode scalars, never by equivalence (§8.3).
-/// - A lone surrogate, which only an escape can write, is read as U+FFFD (§8.2).
+/// RFC 8259 leaves some choices open. A document decides them as follows:
+///
+/// - A byte order mark before the document is ignored (§8.1 allows it). UTF-16 and UTF-32 are refused, with an error
+///   that names the encoding.
+/// - If several members have the same name, a lookup finds the first, as Foundation's `JSONDecoder` does.
+///   ``JSONValue/members`` has all of them (§4). Names are compared by their Unicode scalars, never by equivalence
+///   (§8.3).
+/// - A lone surrogate, which can only be written as an escape, is read as U+FFFD (§8.2).
 /// - Numbers of any length are accepted (§6); a number that a type cannot hold reads as `nil`.
 /// - Size, depth and number of values are limited by ``JSONLimits`` (§9).
 ///
-/// A document never changes, so that it and its values can be read from any number of tasks at once, without locks.
+/// A document never changes, so any number of tasks can read it and its values at once, without locks.
 public struct JSONDocument: Sendable {
     let storage: JSONStorage
 

@@ -6,8 +6,8 @@
 
 /// Reads one value of a ``JSONDocument``: a small view that retains the document and never changes.
 ///
-/// Lookups never fail. An absent value has the kind ``JSONKind/missing``; every lookup in it is missing and every
-/// reading `nil`, so that a path can be written in one expression:
+/// Lookups never fail. An absent value has the kind ``JSONKind/missing``. Every lookup in it is missing, too, and its
+/// `string` and other readings are `nil`. A path can therefore be written in one expression:
 ///
 /// ```swift
 /// let title = raw["data"]["list"][3]["title"].string
@@ -16,9 +16,12 @@
 /// If a value must exist, ``require(_:)`` throws an error that names the value that was found instead.
 ///
 /// Reading existing values allocates nothing: lookups, iteration, counts, kinds, booleans, integers, doubles, comparing
-/// text, raw bytes. A string is made when it is read. These allocate: a lookup of an absent value, once, and once more
-/// for a lookup in it, for the path that it stores; a double of more than 19 digits or of a size beyond 10^-21 and
-/// 10^38, once; a decimal of more than 19 digits, a few times.
+/// text, raw bytes. These allocate:
+///
+/// - Reading a string.
+/// - A lookup of an absent value, once, and once more for a lookup in it, for the path that it stores.
+/// - A double of more than 19 digits or of a size beyond 10^-21 and 10^38, once.
+/// - A decimal of more than 19 digits, a few times.
 public struct JSONValue: Sendable {
     @usableFromInline let storage: JSONStorage
     @usableFromInline let index: Int

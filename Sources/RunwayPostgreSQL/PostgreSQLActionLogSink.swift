@@ -12,12 +12,12 @@
     /// ```
     ///
     /// The sink requires the package trait `PostgreSQL`, which is off by default, and libpq with its header files
-    /// (Debian's `libpq-dev`). It keeps the promises of `SQLiteActionLogSink` unless the server's `fsync` is off; a
-    /// `synchronous_commit` that is off is turned on for its connections.
+    /// (Debian's `libpq-dev`). Its guarantees are those of `SQLiteActionLogSink`, unless the server's `fsync` is off.
+    /// If `synchronous_commit` is off, the sink turns it on for its connections.
     ///
-    /// Batches of one installation use one connection; those that arrive while it is busy share its next transaction. A
-    /// transaction that conflicts with another one (`40001`, `40P01`) is retried. If the connection is lost, the
-    /// batches fail, and clients send them again; the sink recognises those that were committed.
+    /// Batches of one installation use one connection. Batches that arrive while the connection is busy share its next
+    /// transaction. A transaction that conflicts with another one (`40001`, `40P01`) is retried. If the connection is
+    /// lost, the batches fail, and clients send them again; the sink recognises the batches that were committed.
     public final class PostgreSQLActionLogSink: ActionLogErasing {
         private let tenant: String
         private typealias Writer = GroupCommit<ActionLogChange, Result<ActionLogStorage, ActionLogQuotaExceeded>>

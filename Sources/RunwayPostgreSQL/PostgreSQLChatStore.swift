@@ -12,8 +12,8 @@
     /// ```
     ///
     /// The store requires the package trait `PostgreSQL`, like ``PostgreSQLActionLogSink``. A sender locks the row of
-    /// the conversation until the commit, so that numbers have no gap and become visible in their order; conversations
-    /// do not wait for each other.
+    /// the conversation until the commit. The numbers therefore have no gap and become visible in their order.
+    /// Conversations do not wait for each other.
     public final class PostgreSQLChatStore: ChatStore {
         private let tenant: String
         private let pool: PostgreSQLPool

@@ -10,9 +10,9 @@
     /// let hub = try await EventHub(name: "chat", log: log)
     /// ```
     ///
-    /// Offsets become visible in their order, so that every process delivers the events in the same order, from the
-    /// table. `NOTIFY` only wakes the other processes; if it is lost, or the database does not support it, they find
-    /// the events within ``pollInterval``.
+    /// Offsets become visible in their order, so every process reads the events from the table in the same order.
+    /// `NOTIFY` only wakes the other processes. If it is lost, or the database does not support it, they find the
+    /// events within ``pollInterval``.
     public final class PostgreSQLEventLog: SharedEventLog {
         /// The interval at which the table is read even without a notification: 2 s.
         public static let pollInterval = Duration.seconds(2)

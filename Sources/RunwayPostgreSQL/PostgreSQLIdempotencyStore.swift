@@ -13,8 +13,8 @@
     /// inserting a row, so that only one of several servers executes the request. Claims and responses survive a power
     /// loss, unless the server's `fsync` is off.
     ///
-    /// A claim that was never completed is removed a day after its lease; if the clock was set back since the claim, it
-    /// is removed when its principal has no room otherwise. The size of the database is the only limit for all
+    /// A claim that was never completed is removed a day after its lease. If the clock was set back since the claim,
+    /// the claim is removed when its principal has no other room. The size of the database is the only limit for all
     /// principals together.
     public final class PostgreSQLIdempotencyStore: IdempotencyStore {
         /// An uncompleted claim is removed this long after the end of its lease, in milliseconds.

@@ -2,7 +2,7 @@
     public import RunwaySignatures
     import Synchronization
 
-    /// Remembers used nonces in PostgreSQL, for any number of server processes behind one name.
+    /// Stores used nonces in PostgreSQL, for any number of server processes behind one name.
     ///
     /// ```swift
     /// let nonces = try await PostgreSQLNonceStore(at: "postgres://api@db.example.com/api", startedAt: now)
@@ -13,12 +13,12 @@
     /// inserting a row, so that only one of several servers accepts a signature. Nonces survive a power loss, unless
     /// the server's `fsync` is off.
     ///
-    /// After a restart the store accepts requests at once; only with a new table it refuses signatures that may have
+    /// After a restart the store accepts requests at once. Only with a new table it refuses signatures that may have
     /// been made before `startedAt`. A database that was restored from a backup lacks later nonces: delete the rows of
-    /// the tenant in both tables and restart the servers, so that the memory begins anew.
+    /// the tenant in both tables and restart the servers, so that the store begins without nonces.
     ///
-    /// Nonces are removed when they have expired by the clock of a server; from then on signatures that expire no later
-    /// are refused. The size of the database is the only limit for all keys together.
+    /// Nonces are removed when they have expired by the clock of a server. From then on, signatures that expire no
+    /// later are refused. The size of the database is the only limit for all keys together.
     public final class PostgreSQLNonceStore: NonceStore {
         /// The minimum number of seconds between two removals of one process.
         private static let removalInterval: Int64 = 10

@@ -9,8 +9,8 @@ import RunwaySignatures
 
 /// Signs the requests of one service as they are sent, and verifies the responses if the policy requires it.
 ///
-/// The stage stands at the place `FlightStep.signing`, below retries, redirects, merging, compression and hedging: each
-/// attempt, hop and envelope is signed over its own bytes, and a cached response needs no signature.
+/// The stage is at the place `FlightStep.signing`, below retries, redirects, merging, compression and hedging. Each
+/// attempt, redirected request and envelope has a signature of its own bytes, and a cached response needs no signature.
 ///
 /// ```swift
 /// var pipeline = RequestPipeline()
@@ -19,24 +19,28 @@ import RunwaySignatures
 /// ```
 ///
 /// Only requests to the service's own origin are signed, since a redirect can lead anywhere. Create one stage for each
-/// layer: it stores the time of the service's server by the layer's clock.
+/// layer: the stage stores the server's time relative to the layer's clock.
 ///
-/// A refusal fails the call as `NetworkError.Kind.refused`. If the server states its reason and its time, as
-/// `RunwayServer` does, the underlying error is a `SignatureRefusal` with both, which are not authenticated. If the
-/// server states the signature base that it computed, as `RunwayServer` does in development, the error and the record
-/// name the lines that differ, without secrets.
+/// If the server refuses a signature, the call fails with `NetworkError.Kind.refused`. A server such as `RunwayServer`
+/// states the reason and its time. The underlying error is then a `SignatureRefusal` with both, which are not
+/// authenticated. In development, `RunwayServer` also states the signature base that it computed. The error and the
+/// record then name the lines that differ, without secrets.
 ///
-/// If the server refuses a signature with status 401, and no other, the stage sends the request again: once with the
-/// server's time, if the device's clock was wrong, and once with the nonce and the components that the server asked for
-/// in `Accept-Signature`. A 401 passes unchanged if it has neither `Accept-Signature` with the tag of the policy nor a
-/// signature problem. A 401 with either never reaches the stage that renews access tokens, even if the request was not
-/// signed because its account has no key yet.
+/// If the server refuses a signature with status 401, the stage sends the request again: once with the server's time,
+/// if the device's clock was wrong, and once with the nonce and the components that the server asked for in
+/// `Accept-Signature`. It does not do so after any other status.
 ///
-/// A request that may not be executed twice is sent again only if the server certainly did not execute it. That
-/// excludes a request whose nonce was used, since a copy of it was accepted before. Under ``SigningPolicy/responses``
-/// it requires a signed refusal that rules out that a copy was accepted since the request was sent. Requests may be
-/// executed twice if their method is idempotent, if they have an `Idempotency-Key`, or if `RetryPolicy.isRepeatable`
-/// says so.
+/// A 401 passes unchanged if it has neither `Accept-Signature` with the tag of the policy nor a signature problem. A
+/// 401 with either never reaches the stage that renews access tokens, even if the request was not signed because its
+/// account has no key yet.
+///
+/// Some requests may not be executed twice. Such a request is sent again only if the server certainly did not execute
+/// it. A refusal because of a used nonce proves the opposite: a copy of the request was accepted before. With
+/// ``SigningPolicy/responses``, the refusal must also be signed, and must rule out that a copy was accepted since the
+/// request was sent.
+///
+/// A request may be executed twice if its method is idempotent, if it has an `Idempotency-Key`, or if
+/// `RetryPolicy.isRepeatable` says so.
 ///
 /// Bodies pass unchanged. A stream that can be read twice is read an extra time for its digest; any other stream must
 /// have a `Content-Digest`, or is read into memory up to ``SigningPolicy/maximumBufferedByteCount``.

@@ -16,12 +16,12 @@
 /// }
 /// ```
 ///
-/// The records of a log, the requests of a queue, and the metadata and bodies of responses are encrypted. Ids, times,
-/// sizes, and the names of accounts, services and endpoints by which entries are found are not. Entries of a log or a
-/// queue that were written before an app passed a sealing stay readable.
+/// These are encrypted: the records of a log, the requests of a queue, and the metadata and bodies of responses. These
+/// are not: ids, times, sizes, and the names of accounts, services and endpoints, which are needed to find entries.
+/// Entries of a log or a queue that were written without a sealing stay readable.
 ///
-/// The implementation must encrypt and authenticate the bytes, and authenticate the context, so that an entry in the
-/// place of another one can't be opened. It is called on background threads, and may block them.
+/// The implementation must encrypt and authenticate the bytes. It must also authenticate the context, so that an entry
+/// that was moved to another place can't be opened. It is called on background threads, and may block them.
 public protocol PayloadSealing: Sendable {
     /// Encrypts the bytes of an entry.
     ///

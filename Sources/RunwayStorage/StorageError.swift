@@ -3,7 +3,7 @@ import GRDB
 import Runway
 import RunwaySQLite
 
-/// A failure with a file of this module, and its consequence for the file.
+/// A failure with a file of this module, and the consequence of the failure for the file.
 ///
 /// ```swift
 /// do { try await log.record("opened").committed() } catch { if error.kind == .full { showThatTheDiskIsFull() } }

@@ -11,8 +11,8 @@
 /// }
 /// ```
 ///
-/// A table knows only its own rows: rules for several tables belong in a type above the tables. A file that imports
-/// GRDB, too, names this protocol `RunwayTables.TableDefinition`.
+/// A table has only rules for its own rows. Rules for several tables belong in a type above the tables. In a file that
+/// also imports GRDB, write `RunwayTables.TableDefinition` for this protocol.
 public protocol TableDefinition: SendableMetatype {
     /// The name in the file.
     static var name: String { get }

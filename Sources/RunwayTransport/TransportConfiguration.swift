@@ -1,6 +1,6 @@
 public import Runway
 
-/// The configuration of a transport: the servers that it trusts, its time-outs, and its number of connections.
+/// The configuration of a transport: the servers that it trusts, its timeouts, and the number of its connections.
 ///
 /// ```swift
 /// var configuration = TransportConfiguration(connectTimeout: .seconds(5), maximumConnectionsPerOrigin: 4)

@@ -1,12 +1,12 @@
-/// Limits and time-outs of the connections of ``NIOTransport``. Other transports ignore them.
+/// Limits and timeouts of the connections of ``NIOTransport``. Other transports ignore them.
 ///
 /// These are the same for every transport:
 ///
-/// - An HTTP/2 stream has a window of 8 MiB, its connection one of 16 MiB. A connection holds at most 64 MiB of unread
-///   bytes of streamed responses; beyond that the server may not send until a reader consumes some.
-/// - One HTTP/2 connection has at most 256 requests at once, even if its server allows more; further ones wait. At most
-///   4,096 requests wait for a connection to one origin; one more fails as overloaded.
-/// - A head has at most 512 fields, and a request gets at most 32 responses of status 1xx.
+/// - An HTTP/2 stream has a window of 8 MiB, its connection one of 16 MiB. A connection stores at most 64 MiB of unread
+///   bytes of streamed responses. Beyond that, the server may not send until a reader consumes some.
+/// - One HTTP/2 connection has at most 256 requests at once, even if its server allows more. Further requests wait. At
+///   most 4,096 requests wait for a connection to one origin; further ones fail as overloaded.
+/// - A head has at most 512 fields, and a request has at most 32 responses of status 1xx.
 /// - A server acknowledges a PING within 10 s, or the connection is closed. A body waits 1 s for status 100.
 /// - A decoded response has at most 250 times its coded size, beyond its first MiB, and at most 64 GiB.
 ///

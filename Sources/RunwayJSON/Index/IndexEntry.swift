@@ -1,8 +1,8 @@
 /// The index entry of one value: 64 bits, in two words of 32.
 ///
-/// Bits 0–27 hold a byte offset, bits 28–55 an extent, bits 56–63 a ``Tag``. Entries are in document order, each
-/// member's ``NameEntry`` directly before its value, and a container's children between its opening and its closing
-/// entry:
+/// Bits 0–27 are a byte offset, bits 28–55 an extent, and bits 56–63 a ``Tag``. Entries are in document order. The
+/// ``NameEntry`` of a member is directly before the member's value. The children of a container are between its opening
+/// and its closing entry:
 ///
 /// | tag | offset | extent |
 /// |---|---|---|

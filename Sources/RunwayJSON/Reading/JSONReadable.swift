@@ -6,7 +6,7 @@
 
 /// A type that ``JSONValue/require(_:)`` can read.
 ///
-/// Strings, booleans, integers, doubles, decimals, JSON values, arrays and optionals of these conform; a type of an app
+/// Strings, booleans, integers, doubles, decimals, JSON values, arrays and optionals of these conform. A type of an app
 /// conforms by requiring its parts:
 ///
 /// ```swift

@@ -1,9 +1,9 @@
-/// Writes JSON whose bytes depend only on the content: for cache keys, signing and logs.
+/// Writes JSON for cache keys, signing and logs: its bytes depend only on the content.
 ///
 /// The text is compact, without any white space. In strings only the required characters are escaped (RFC 8259 §7):
-/// `"`, `\`, and control characters, as `\b \f \n \r \t` or as `\u00` with two lower-case hexadecimal digits; `/` and
-/// everything beyond ASCII are written unchanged. Members are in the order in which they are written, or sorted by the
-/// UTF-8 bytes of their names, which is the order of their Unicode scalars.
+/// `"`, `\` and control characters. Control characters are written as `\b \f \n \r \t` or as `\u00` with two lower-case
+/// hexadecimal digits. `/` and everything beyond ASCII are written unchanged. Members are in the order in which they
+/// are written, or sorted by the UTF-8 bytes of their names, which is the order of their Unicode scalars.
 ///
 /// ```swift
 /// var writer = JSONWriter(sortsKeys: true)
@@ -14,8 +14,8 @@
 /// let text = String(decoding: writer.bytes, as: UTF8.self)  // {"city":"上海"}
 /// ```
 ///
-/// Calls must balance, and inside an object each value must have a name before it; a call out of order is a
-/// programmer's error and traps.
+/// Calls must balance, and inside an object each value must have a name before it. A call out of order is an error of
+/// the program and traps.
 public struct JSONWriter: Sendable {
     /// The bytes written so far.
     public private(set) var bytes: [UInt8] = []

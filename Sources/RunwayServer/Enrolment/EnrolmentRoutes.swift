@@ -20,10 +20,11 @@ public import RunwaySignatures
 /// | `GET device-keys` | lists the account's keys |
 /// | `DELETE device-keys/<id>` | revokes a key of the account |
 ///
-/// Add the routes before ``SignatureMiddleware``, since a device has no key before it enrols one, and after the
-/// middleware that authenticates accounts: anyone who has a user's access token can enrol a key for this user. A device
-/// that replaces a key proves that it has both. Refusals are ``EnrolmentRefusal``; `docs/formats.md` defines the
-/// messages.
+/// Add the routes before ``SignatureMiddleware``, since a device has no key before it enrols one. Add them after the
+/// middleware that authenticates accounts: anyone who has a user's access token can enrol a key for this user.
+///
+/// A device that replaces a key proves that it has both keys. A refused request fails with an ``EnrolmentRefusal``.
+/// `docs/formats.md` defines the messages.
 public struct EnrolmentRoutes<Context: RequestContext>: Sendable {
     private let rules: EnrolmentRules
     private let keys: any EnrolledKeyDirectory

@@ -3,8 +3,8 @@ public import Metrics
 import NIOCore
 import Synchronization
 
-/// Delivers published events to all clients that follow their topics, and stores the last ones for clients that
-/// reconnect.
+/// Delivers published events to all clients that follow the topics of the events. Stores the last events for clients
+/// that reconnect.
 ///
 /// ```swift
 /// let hub = try await EventHub(name: "listings", log: SQLiteEventLog(file: file))
@@ -12,12 +12,13 @@ import Synchronization
 /// try await hub.publish(PublishedEvent(topic: "rentals", type: "added", data: #"{"id":7}"#))
 /// ```
 ///
-/// The clients in this example have neither an owner nor a source, and count as one source: the 65th connection is
-/// refused with 429. Return an owner, pass ``EventStreamRoute`` a `source`, or raise
+/// The clients in this example have neither an owner nor a source, so they all count as one source: the 65th connection
+/// is refused with 429. To allow more, return an owner, pass ``EventStreamRoute`` a `source`, or raise
 /// ``EventHubOptions/maximumConnectionsPerSource``.
 ///
-/// An event is stored before any client receives it, and all clients receive events in the order of their offsets. The
-/// metrics are `runway_event_streams` (open), `runway_events_published_total`, `runway_events_delivered_total`,
+/// An event is stored before any client receives it. All clients receive events in the order of the offsets.
+///
+/// The metrics are `runway_event_streams` (open), `runway_events_published_total`, `runway_events_delivered_total`,
 /// `runway_event_streams_ended_total` by reason and `runway_event_streams_refused_total` by reason.
 public final class EventHub: Sendable {
     struct Pending {

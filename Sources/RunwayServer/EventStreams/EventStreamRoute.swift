@@ -37,14 +37,16 @@ public struct EventPermission: Sendable, Hashable {
 /// }.add(to: router, path: "events")
 /// ```
 ///
-/// `GET` opens a stream, and `POST` to `topics` below its path changes the topics of an open one. Every connection is
-/// authorized anew, before any event is replayed. The client receives the requested topics that it may follow, and the
-/// opening names the refused ones; if it may follow none, the response is 403. The replay precedes new events. A
-/// connection ends at the server's graceful shutdown.
+/// `GET` opens a stream. `POST` to `topics` below the path of the route changes the topics of an open stream. Every
+/// connection is authorized anew, before any event is replayed.
 ///
-/// An open connection keeps a permission that is withdrawn until the permission's lifetime ends, or until the client
-/// changes its topics. If the new permission does not allow all topics of the connection, the connection ends, and the
-/// response names these topics. The client reconnects without them.
+/// The client receives the requested topics that it may follow, and the opening names the refused topics. If the client
+/// may follow none, the response is 403. The replay precedes new events. A connection ends at the server's graceful
+/// shutdown.
+///
+/// An open connection keeps a withdrawn permission until the permission's lifetime ends, or until the client changes
+/// its topics. If the new permission does not allow all topics of the connection, the connection ends, and the response
+/// names the topics that are not allowed. The client reconnects without these topics.
 public struct EventStreamRoute<Context: RequestContext>: Sendable {
     /// Returns the permission of a request, or throws, for example `HTTPError(.unauthorized)` or
     /// `HTTPError(.forbidden)`.

@@ -18,14 +18,17 @@ import RunwaySignatures
 /// )
 /// ```
 ///
-/// Add the middleware after the one that verifies the sender of a request, and before any with effects. A key is a
-/// string (RFC 8941 §3.3.3), or the same text without quotation marks, and belongs to its principal. Keys in requests
-/// of other methods than POST, PATCH, PUT and DELETE are ignored.
+/// Add the middleware after the middleware that verifies the sender of a request, and before any middleware with
+/// effects.
 ///
-/// The first request with a key claims it in the store. A later request with the same method, target, content type and
-/// body receives the stored response, with `Idempotency-Replayed: true`, for ``IdempotencyRules/lifetime``. Others
-/// receive a problem (RFC 9457) whose `type` is `urn:runway:idempotency:` and the reason, and whose `lifetime` is the
-/// time for which responses are stored, in seconds:
+/// A key is a string (RFC 8941 §3.3.3), or the same text without quotation marks. A key belongs to one principal. In
+/// requests of other methods than POST, PATCH, PUT and DELETE, keys are ignored.
+///
+/// The first request with a key claims the key in the store. A later request with the same key, method, target, content
+/// type and body receives the stored response, with `Idempotency-Replayed: true`, for ``IdempotencyRules/lifetime``.
+///
+/// A refused request receives a problem (RFC 9457). The `type` of the problem is `urn:runway:idempotency:` followed by
+/// the reason. Its `lifetime` is the time for which responses are stored, in seconds:
 ///
 /// | status | reason |
 /// |---|---|
@@ -37,14 +40,16 @@ import RunwaySignatures
 /// | 429 | `full`, with `Retry-After` |
 /// | 503 | `store`, with `Retry-After` |
 ///
-/// A response that precedes an execution (``IdempotencyRules``) is not stored, and releases the key. An error other
-/// than an `HTTPResponseError` may come after an effect: a response of status 500 is stored for it. If the process ends
-/// during an execution, a request with the key is executed again after ``IdempotencyRules/lease``.
+/// A response that precedes an execution (``IdempotencyRules``) is not stored, and releases the key. An error that is
+/// not an `HTTPResponseError` may come after an effect, so a response of status 500 is stored for it. If the process
+/// ends during an execution, a request with the key is executed again after ``IdempotencyRules/lease``.
 ///
-/// If the store fails to claim a key, the request is refused. If it fails to store a response, it is asked up to three
-/// times, with pauses of 50 and 500 ms, and each failure is logged. If all attempts fail, the client receives the
-/// response, and a request that it sends after the lease is executed again. If a store of the app's own returns `false`
-/// for a repeated attempt, although the response is stored, an executed request receives 409.
+/// If the store fails to claim a key, the request is refused. If the store fails to store a response, the middleware
+/// tries up to three times, with pauses of 50 and 500 ms, and logs each failure. If all attempts fail, the client
+/// receives the response, and a request with the key is executed again after the lease.
+///
+/// A store of the app may return `false` for a repeated attempt although the response is stored. The request then
+/// receives 409, although it was executed.
 public struct IdempotencyMiddleware<Context: RequestContext>: RouterMiddleware {
     private let rules: IdempotencyRules
     private let store: any IdempotencyStore

@@ -2,8 +2,8 @@ import HTTPTypes
 public import Hummingbird
 import Synchronization
 
-/// A router that also accepts merged requests: `POST <base>/_batch` with several requests, each of which runs through
-/// this same router.
+/// A router that also accepts merged requests. `POST <base>/_batch` contains several requests, and each of them runs
+/// through this router.
 ///
 /// ```swift
 /// let router = Router(context: BasicRequestContext.self)
@@ -12,14 +12,15 @@ import Synchronization
 /// let app = Application(router: MergingRouter(router, base: "/v1"))
 /// ```
 ///
-/// A request in an envelope passes the same middleware and the same routes as a request that was sent by itself. Values
-/// that the router's middleware stored for the envelope reach its requests only through their contexts, which are
-/// created from the envelope's context.
+/// A request in an envelope passes the same middleware and the same routes as a request that was sent by itself.
+/// Middleware that handles the envelope can pass values to the merged requests only in the context, since their
+/// contexts are created from the envelope's context.
 ///
-/// ``MergingLimits`` limits the content of an envelope. An envelope that can't be read is refused with 400, one that is
-/// too large with 413, one that is not `application/json` with 415. Within an envelope, these requests are refused,
-/// each with its own 400: another envelope, a path that is not below the base, and header fields that belong to a
-/// connection or to the host.
+/// ``MergingLimits`` limits the content of an envelope. An envelope is refused with 400 if it can't be read, with 413
+/// if it is too large, and with 415 if it is not `application/json`.
+///
+/// Within an envelope, each of these requests is refused with a 400 of its own: another envelope, a request whose path
+/// is not below the base, and a request with header fields that belong to a connection or to the host.
 public struct MergingRouter<Context: RequestContext>: HTTPResponderBuilder {
     private let router: Router<Context>
     private let items: ItemResponder<Context>

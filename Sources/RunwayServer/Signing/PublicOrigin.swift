@@ -4,18 +4,19 @@ import RunwaySignatures
 
 /// The scheme and the authorities under which clients reach a server.
 ///
-/// Signatures cover both. They come from the server's configuration, because `Host` is set by a client or a proxy.
+/// Signatures cover the scheme and the authority. Both come from the server's configuration, because `Host` is set by a
+/// client or a proxy.
 ///
 /// ```swift
 /// let origin = PublicOrigin("api.example.com")
 /// ```
 ///
-/// A single authority is verified whatever `Host` or `:authority` the request has, since a proxy may have replaced it.
-/// With several authorities, the one that the request names is verified if it is in the list; otherwise the request is
-/// refused with 421. A default port equals an absent one.
+/// If there is one authority, it is verified whatever `Host` or `:authority` the request has, since a proxy may have
+/// replaced it. If there are several, the authority in the request is verified if it is in the list. Otherwise the
+/// request is refused with 421. A default port equals an absent one.
 ///
-/// A request that names two servers is refused with 400: by a `Host` that differs from `:authority` in HTTP/2 (RFC 9113
-/// §8.3.1), or by several that differ (RFC 9112 §3.2). Case and the default port make no difference.
+/// A request that names two servers is refused with 400. It names two if `Host` differs from `:authority` in HTTP/2
+/// (RFC 9113 §8.3.1), or if several `Host` fields differ (RFC 9112 §3.2). Case and the default port make no difference.
 public struct PublicOrigin: Sendable, Hashable {
     /// The scheme that clients use. The default is `https`.
     public let scheme: String

@@ -5,18 +5,19 @@ import Logging
 import RunwayFormats
 public import RunwaySignatures
 
-/// The reason why ``SignatureMiddleware`` refused a request, as a response of the type `application/problem+json` (RFC
-/// 9457).
+/// The reason why ``SignatureMiddleware`` refused a request. It is sent as a response of the type
+/// `application/problem+json` (RFC 9457).
 ///
 /// Its members are:
 ///
 /// - `type`: `urn:runway:signature:` followed by the reason.
 /// - `title`, `status` and `reason`.
-/// - `time`: the server's time in seconds since 1970, by which a client corrects its clock.
+/// - `time`: the server's time in seconds since 1970, with which a client corrects its clock.
 /// - `acceptedUntil`, in a signed refusal (``SignatureRules/responses``): the last moment at which a copy of the
-///   request can be accepted, if one can have been accepted before, or can be later.
-/// - `detail`, the precise reason, and `signatureBase`, only with ``SignatureRules/explainsRefusals``: the lines of the
-///   server's signature base that the request allows, or the canonical lines of a salted digest.
+///   request can be accepted. It is absent if no copy can have been accepted or can be accepted later.
+/// - `detail`: the precise reason. Only with ``SignatureRules/explainsRefusals``.
+/// - `signatureBase`: the lines of the server's signature base that the request allows, or the canonical lines of a
+///   salted digest. Only with ``SignatureRules/explainsRefusals``.
 ///
 /// `Accept-Signature` describes an acceptable signature (RFC 9421 §5). A request with a key that is unknown, revoked or
 /// for another algorithm is refused like one with an invalid signature.
@@ -30,8 +31,8 @@ public import RunwaySignatures
 /// | 503 | `store`; `nonceUnknown` of a salted digest, with `Retry-After` |
 /// | 401 | all others |
 ///
-/// `tooOld` and `inFuture` need the status 401: `SigningStage` of `RunwaySigning` corrects its clock after no other
-/// status.
+/// `tooOld` and `inFuture` must have the status 401: `SigningStage` of `RunwaySigning` corrects its clock after no
+/// other status.
 public struct RefusedRequest: HTTPResponseError, CustomStringConvertible {
     /// The reason for the refusal, and the server's time.
     public let refusal: SignatureRefusal

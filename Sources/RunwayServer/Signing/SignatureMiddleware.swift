@@ -6,7 +6,7 @@ public import Metrics
 import NIOHTTP1
 public import RunwaySignatures
 
-/// Passes only requests whose signature is verified, and gives handlers the signer.
+/// Passes only requests whose signature is verified. Handlers find the signer in the context.
 ///
 /// ```swift
 /// let router = Router(context: BasicSignedRequestContext.self)
@@ -15,20 +15,23 @@ public import RunwaySignatures
 /// router.get("orders") { request, context in "orders of \(context.signer?.owner ?? "")" }
 /// ```
 ///
-/// Add the middleware before all other middleware that reads or changes requests. It finds the signature by its tag,
-/// verifies it with the bytes of path and query as received, claims the nonce, and compares the digest with the body
-/// before a handler runs. A body that was truncated or changed in transit has used up the nonce. When the body has
-/// arrived, the key and the age of the signature are judged again: a key that was revoked meanwhile has no effect any
-/// more.
+/// Add the middleware before all other middleware that reads or changes requests.
 ///
-/// Every other request gets the response of a ``RefusedRequest``; so does every request while the store of keys or
-/// nonces fails. Trailer fields are not available to Hummingbird's middleware: a signature that covers one is refused.
+/// The middleware finds the signature by its tag. It verifies the signature with the bytes of path and query as
+/// received, claims the nonce, and compares the digest with the body before a handler runs. If the body was truncated
+/// or changed in transit, the nonce is used up. When the body has arrived, the key and the age of the signature are
+/// judged again, so a key that was revoked meanwhile is refused.
+///
+/// Every other request gets the response of a ``RefusedRequest``. While the store of keys or nonces fails, every
+/// request does. Hummingbird's middleware has no access to trailer fields, so a signature that covers one is refused.
 ///
 /// The items of a ``MergingRouter``'s envelope have the signer of the envelope, since their contexts are copies of its
-/// context. Each item must have the components that the rules and the key require. Middleware with the same tag and
-/// other rules verifies again: its directory must have the same key of the same owner, and the signature must be for
-/// its origin, young enough, and have a claimed nonce, as its own rules require. No other request has the signer: a
-/// context that was created for a received request has none.
+/// context. Each item must have the components that the rules and the key require. No other request has the signer,
+/// since the context of a received request starts without one.
+///
+/// Middleware with the same tag and other rules verifies the signature again. Its directory must have the same key of
+/// the same owner. The signature must be for its origin, be young enough, and have a claimed nonce, as its rules
+/// require.
 ///
 /// Requests that ``ResponseSigning/passesUnsigned`` chooses pass without a signer if they have no signature.
 ///

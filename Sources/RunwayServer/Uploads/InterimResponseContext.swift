@@ -4,7 +4,7 @@ public import NIOCore
 import NIOHTTPTypes
 import RunwayFormats
 
-/// A request context with the connection of its request, or its stream over HTTP/2, for interim responses.
+/// A request context with the channel for interim responses: the connection of the request, or its stream over HTTP/2.
 ///
 /// ```swift
 /// struct AppContext: InterimResponseContext {

@@ -15,27 +15,32 @@ import RunwayFormats
 /// let app = Application(router: uploads)
 /// ```
 ///
-/// A request whose client offers to resume it, with `Upload-Complete` and a known version of the draft, gets an interim
-/// response of status 104 with the URL of its upload. Its content is stored in the folder as it arrives. When all of
-/// the content has arrived, in one request or in several, the router gets one request: with the method and the path of
-/// the first request, and the whole content as its body. All other requests pass unchanged.
+/// A client offers to resume a request by `Upload-Complete` and a known version of the draft. Such a request gets an
+/// interim response of status 104 with the URL of the upload. Its content is stored in the folder as it arrives.
 ///
-/// Only some header fields of the first request are stored in the folder and passed on: those that describe the
-/// content, such as `Content-Type` and `Content-Disposition`, conditions, `Accept` and its kin, `Prefer`,
-/// `Idempotency-Key`, `User-Agent`, `Date`, and the fields that `storing` adds. All other fields come from the last
-/// request and are never stored, whatever field an app authenticates by. The router's middleware therefore judges
-/// whether the client still has access; after a 401 the client may complete the upload again.
+/// When all of the content has arrived, in one request or in several, the router gets one request. This request has the
+/// method and the path of the first request, and the whole content as its body. All other requests pass unchanged.
 ///
-/// The upload has a URL of its own, which contains 192 random bits as a secret: `HEAD` returns the offset, `PATCH`
-/// appends, `DELETE` removes. A request for an upload replaces a request that still appends, whose connection is
-/// closed. Requests to that URL do not pass the router's middleware: `owner` binds an upload to its client. Received
-/// bytes take space from all uploads, from the owner's share and from the source's share (``UploadLimits``).
+/// Only some header fields of the first request are stored in the folder and passed on: the fields that describe the
+/// content, such as `Content-Type` and `Content-Disposition`; conditions, `Accept` and its kin, `Prefer`,
+/// `Idempotency-Key`, `User-Agent` and `Date`; and the fields that `storing` adds.
 ///
-/// Uploads outlive the server's process. They are removed after a restart of the system, since their last bytes may not
-/// have reached the disk; an upload whose handler was running when the process ended is removed, too. Only one process
-/// may use a folder at a time.
+/// All other fields come from the last request and are never stored, whatever field an app authenticates by. The
+/// router's middleware therefore judges whether the client still has access. After a 401 the client may complete the
+/// upload again.
 ///
-/// The versions of the draft are 3, 5, 6, 7 and 8. A client without any can create an upload with
+/// The URL of an upload contains 192 random bits as a secret. `HEAD` returns the offset, `PATCH` appends, and `DELETE`
+/// removes the upload. A new request for an upload replaces a request that still appends, and the connection of the
+/// replaced request is closed.
+///
+/// Requests to the URL of an upload do not pass the router's middleware, so `owner` binds an upload to its client.
+/// Received bytes take space from all uploads, from the owner's share and from the source's share (``UploadLimits``).
+///
+/// Uploads survive the end of the server's process, with one exception: an upload whose handler was running is removed.
+/// Uploads are also removed after a restart of the system, since their last bytes may not have reached the disk. Only
+/// one process may use a folder at a time.
+///
+/// The known versions of the draft are 3, 5, 6, 7 and 8. A client that names no version can create an upload with
 /// `Upload-Complete: ?0`.
 public struct UploadRouter<Base: HTTPResponderBuilder>: HTTPResponderBuilder
 where Base.Responder.Context: InterimResponseContext {

@@ -3,23 +3,23 @@ import GRDB
 import RunwaySQLite
 public import RunwayServer
 
-/// Stores the records of action logs in a SQLite file, each once, for ever.
+/// Stores the records of action logs in a SQLite file. A record is never stored twice.
 ///
 /// ```swift
 /// let sink = try SQLiteActionLogSink(at: folder.appending(path: "actions.sqlite"))
 /// ActionLogRoute(to: sink).add(to: router.group("v1"))
 /// ```
 ///
-/// A batch is stored when `store` returns: it survives any end of the process, and a power loss. Batches that arrive
+/// A batch is on disk when `store` returns: it survives any end of the process, and a power loss. Batches that arrive
 /// while others are being written share the next transaction, so that one sync of the disk serves all of them.
 ///
-/// The highest number of a stream, and the ids of all records, are in the same transaction as the records, and are
-/// never removed: neither an erasure nor ``removeContents(receivedBefore:)`` lets a record be stored twice. Rows have
-/// checksums: ``ActionLogFile`` returns no record whose bytes changed on disk. A damaged number is not used; the client
-/// then begins another stream.
+/// The highest number of a stream and the ids of all records are stored in the same transaction as the records, and are
+/// never removed. So neither an erasure nor ``removeContents(receivedBefore:)`` lets a record be stored twice. Rows
+/// have checksums: ``ActionLogFile`` returns no record whose bytes changed on disk. A damaged number is not used; the
+/// client then begins another stream.
 ///
-/// One process writes a file; a second one gets ``ServerStorageError/Kind/locked``. Others may read it
-/// (``ActionLogFile``).
+/// One process writes a file; a second one fails with ``ServerStorageError/Kind/locked``. Other processes may read the
+/// file (``ActionLogFile``).
 public final class SQLiteActionLogSink: ActionLogErasing {
     private let database: ServerDatabase
     private let writer: GroupCommit<ActionLogChange, Result<ActionLogStorage, ActionLogQuotaExceeded>>

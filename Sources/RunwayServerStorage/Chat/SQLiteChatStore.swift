@@ -10,7 +10,7 @@ public import RunwayServer
 /// ```
 ///
 /// A message is on the drive when it is acknowledged: it survives `kill -9` and a power loss. Messages that several
-/// members send at the same time share transactions. Messages are stored for ever.
+/// members send at the same time share transactions. Messages are never removed.
 public final class SQLiteChatStore: ChatStore {
     private enum Request: Sendable {
         case append(ChatSubmission, time: Int64, maximumMemberCount: Int)

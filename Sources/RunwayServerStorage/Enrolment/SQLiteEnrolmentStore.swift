@@ -14,8 +14,8 @@ public import RunwaySignatures
 /// Pass the same store as the `devices` of an `AppAttestation`. A key, a revocation and a counter are on the drive
 /// before the response is sent: neither a crash nor a restart makes a revoked key or an old counter acceptable again.
 /// Simultaneous requests share a transaction; a lookup waits for the transaction that is being committed. If too many
-/// requests wait, the store throws, and the request that needs it is refused. A lookup of an unknown key or device
-/// takes the same work as of a known one: another row is read and discarded.
+/// requests wait, the store throws, and further requests are refused. A lookup of an unknown key or device takes the
+/// same work as a lookup of a known one: another row is read and discarded.
 ///
 /// Used challenges are not stored here. By default a challenge from before a restart is refused. To accept it, pass a
 /// `ServerNonces` with a lasting key, but only together with a ``SQLiteNonceStore``.

@@ -12,17 +12,19 @@ public import RunwayServer
 /// ```
 ///
 /// A claim is on the drive before its request is executed, and a response is on the drive before it is sent. Claims and
-/// responses of many requests share transactions. A full store refuses every claim; so it does for a principal that has
-/// used up its share of the space that the others leave.
+/// responses of many requests share transactions. A full store refuses every claim. If a principal has used up its
+/// share of the space that the others leave, its claims are refused, too.
 ///
-/// Later claims remove records only after they have expired: a claim that was never completed a day after its lease,
-/// and a claim from before the clock was set back when there is no other room.
+/// Later claims remove records only after they have expired. They also remove claims that were never completed: a day
+/// after the lease, or, when there is no other room, claims from before the clock was set back.
 ///
-/// Rows have checksums. A request whose row is damaged is not executed again: the response is 409
-/// (`notStored`). A row is found by its principal and key: if these are damaged, the row is
-/// not found, and the request is executed again. Removals verify no checksum: a row that looks expired because of
-/// damage, or looks like a claim from before the clock was set back when there is no room, is removed, and its request
-/// is executed again, too. `PRAGMA integrity_check` and the file system's own checksums detect more.
+/// Rows have checksums. If a row is damaged, its request is not executed again: the response is 409 (`notStored`). A
+/// row is found by its principal and key. If these are damaged, the row is not found, and the request is executed
+/// again.
+///
+/// Removals verify no checksum. Damage can make a row look expired, or like a claim from before the clock was set back.
+/// Such a row is removed, the latter only when there is no room, and its request is executed again, too. `PRAGMA
+/// integrity_check` and the file system's own checksums detect more.
 public final class SQLiteIdempotencyStore: IdempotencyStore {
     private enum Change: Sendable {
         case claim(fingerprint: [UInt8], now: Int64, lease: Int64)

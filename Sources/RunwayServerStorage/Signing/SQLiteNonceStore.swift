@@ -4,7 +4,7 @@ import RunwaySQLite
 public import RunwayServer
 public import RunwaySignatures
 
-/// Remembers used nonces in a SQLite file, for one process, so that a restart loses no nonce.
+/// Stores used nonces in a SQLite file, for one process, so that a restart loses no nonce.
 ///
 /// ```swift
 /// let nonces = try SQLiteNonceStore(at: folder.appending(path: "nonces.sqlite"), startedAt: now)
@@ -14,7 +14,7 @@ public import RunwaySignatures
 /// A claim is on the drive before the request reaches its handler; simultaneous claims share a transaction. Unlike a
 /// `NonceMemory`, the store accepts requests right after a restart. Only with a new file it refuses signatures that may
 /// have been made before: those whose `created` is before `startedAt` plus the tolerance for the signer's clock. A file
-/// that was restored from a backup lacks later nonces: remove it, so that the store begins with a new file.
+/// that was restored from a backup lacks later nonces: remove it, so that the store creates a new file.
 ///
 /// Several processes cannot share the file. A nonce is removed only after it has expired; a full store refuses every
 /// claim.

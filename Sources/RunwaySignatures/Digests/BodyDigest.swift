@@ -3,7 +3,7 @@ public import HTTPTypes
 import RawStructuredFieldValues
 import RunwayFormats
 
-/// The digests of a body, as `Content-Digest` and `Repr-Digest` carry them (RFC 9530 §2, §3).
+/// The digests of a body, as in `Content-Digest` and `Repr-Digest` (RFC 9530 §2, §3).
 ///
 /// ```swift
 /// request.headerFields[.contentDigest] = BodyDigest(of: body).fieldValue

@@ -15,15 +15,15 @@ public import Foundation
 /// - `key` is PEM for ECDSA and RSA, and Base64 of the raw bytes for other algorithms.
 /// - `notBefore` and `notAfter` are seconds since 1970.
 /// - `revoked` is `true` for a key that is refused.
-/// - `covers` lists the components that signatures must cover in addition to those of the verifier's policy: by name,
-///   or in the form of `Signature-Input` if they have parameters.
+/// - `covers` lists the components that signatures must cover in addition to those of the verifier's policy. A
+///   component is given by its name, or in the form of `Signature-Input` if it has parameters.
 /// - `privateKey` is added by `runway keys` for a signer; a verifier does not need it.
 ///
 /// A file with any other member is refused.
 ///
-/// Whoever can write the file can sign. It must therefore be a regular file, not a symbolic link, must belong to the
-/// process's user or to root, and no other user may write it (mode 0644 or less). A file with a secret or a private key
-/// must also be readable only by its user (0600).
+/// Anyone who can write the file can sign. The file must therefore be a regular file, not a symbolic link. It must
+/// belong to the process's user or to root, and no other user may write it (mode 0644 or less). A file with a secret or
+/// a private key must also be readable only by its user (0600).
 public final class FileKeyDirectory: KeyDirectory {
     /// The location of the file.
     public let file: URL

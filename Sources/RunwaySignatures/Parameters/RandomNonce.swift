@@ -13,8 +13,8 @@ import Synchronization
 ///     components: components, created: now, nonce: RandomNonce().text, keyID: "device-7", tag: "app")
 /// ```
 ///
-/// The bits of sixteen nonces are requested from the system at once. A process that forks without running another
-/// program can therefore have nonces of its parent: the second use of one is refused.
+/// The bits of sixteen nonces are requested from the system at once. If a process forks without running another
+/// program, parent and child can have the same nonces. The second use of a nonce is refused.
 public struct RandomNonce: Sendable, Hashable {
     private let high: UInt64
     private let low: UInt64

@@ -2,14 +2,14 @@ import Crypto
 import Foundation
 public import HTTPTypes
 
-/// A verified proof of possession: its author has the key, and made the proof for this request (DPoP, RFC 9449 §4.3).
+/// A verified proof of possession (DPoP, RFC 9449 §4.3): its author has the key, and made the proof for this request.
 ///
 /// ```swift
 /// let proof = try DPoPProof(of: request, token: token, boundTo: thumbprint, by: rules, at: now)
 /// let isNew = nonces.claim(proof.replay, at: now) == .claimed
 /// ```
 ///
-/// Verifying stores nothing: a server that must refuse a proof that is sent twice claims ``replay`` from a
+/// Verifying stores nothing. A server that must refuse a proof that is sent twice claims ``replay`` at a
 /// ``NonceStore``.
 public struct DPoPProof: Sendable, Hashable {
     /// The verified claims of the proof.

@@ -5,7 +5,7 @@ import RunwayFormats
 ///
 /// It covers the method, the path, the query as sent, the parameters of the query and of a form, the content type, the
 /// body, a time and a nonce. It does not cover the host or any other header field. Prefer a signature wherever the
-/// backend can verify it. With MD5 it is as weak as MD5: use that only for a backend that supports nothing else.
+/// backend can verify it. With MD5 the digest is as weak as MD5: use MD5 only for a backend that supports nothing else.
 ///
 /// ```swift
 /// let lines = try CanonicalRequest(request, body: body, time: now, nonce: nonce)

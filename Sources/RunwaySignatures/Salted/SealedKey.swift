@@ -2,12 +2,12 @@ public import Crypto
 import Foundation
 public import HTTPTypes
 
-/// The identifier and secret of a registered caller, encrypted to the server by HPKE (RFC 9180, base mode).
+/// The identifier and secret of a registered caller, encrypted for the server by HPKE (RFC 9180, base mode).
 ///
 /// It is sent together with a ``SaltedDigest`` and is bound to the same lines, so that it cannot be moved to another
-/// request. Base mode does not authenticate the sender: anyone who has the server's public key can seal an identifier
-/// and a secret of their choice. The server therefore compares the secret with the one that it has registered for the
-/// caller, and never uses the secret in the box:
+/// request. Base mode does not authenticate the sender: anyone who has the server's public key can seal any identifier
+/// and secret. The server therefore compares the sealed secret with the one that it has registered for the caller, and
+/// uses only the registered one:
 ///
 /// ```swift
 /// let digest = try SaltedDigest(request.headerFields)

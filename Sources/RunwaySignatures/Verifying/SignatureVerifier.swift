@@ -1,7 +1,7 @@
 import Crypto
 public import Foundation
 
-/// Verifies the signatures of messages by one policy.
+/// Verifies the signatures of messages according to one policy.
 ///
 /// ```swift
 /// let nonces = NonceMemory(startedAt: start)
@@ -9,9 +9,11 @@ public import Foundation
 /// let signature = try await verifier.verify(SignatureContext(request), body: body, at: now)
 /// ```
 ///
-/// A nonce is claimed last: a signature that is refused for another reason does not use its nonce up. A wrong body is
-/// such a reason only for ``verify(_:body:at:)``. A signature of an unknown key is verified with another key of a kind
-/// that the directory has, so that the time does not show whether a key is known.
+/// A nonce is claimed last, so a signature that is refused for another reason does not use up its nonce. A wrong body
+/// is such a reason only for ``verify(_:body:at:)``.
+///
+/// If the key of a signature is unknown, the signature is verified with another key of a kind that the directory has.
+/// The time of the verification therefore does not show whether a key is known.
 public struct SignatureVerifier: Sendable {
     /// The requirements for a signature.
     public let policy: VerificationPolicy

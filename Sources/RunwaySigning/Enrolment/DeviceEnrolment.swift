@@ -6,19 +6,20 @@ import RunwayFormats
 import RunwayJSON
 import RunwaySignatures
 
-/// Makes a key on this device and has the server accept it, for the account that is signed in.
+/// Makes a key on this device for the account that is signed in, and enrols the key at the server.
 ///
 /// ```swift
 /// let enrolment = DeviceEnrolment(at: Shop.self, in: network, keys: keys)
 /// try await enrolment.enrol()
 /// ```
 ///
-/// The server's half is `EnrolmentRoutes` of `RunwayServer`. It issues a challenge; the device signs it together with
-/// the account, the device and the public key, so that the server knows that the device has the key. The private key is
-/// never sent. Requests of an enrolment carry the access token of the account, and are signed by the current key if
-/// there is one.
+/// The counterpart in the server is `EnrolmentRoutes` of `RunwayServer`. It issues a challenge. The device signs the
+/// challenge together with the account, the device and the public key, so that the server knows that the device has the
+/// key. The private key is never sent.
 ///
-/// A key that was made is stored before it is sent: if the response is lost, the next enrolment sends the same key.
+/// Requests of an enrolment have the access token of the account. They are signed by the current key if there is one.
+///
+/// A new key is stored before its enrolment is sent. If the response is lost, the next enrolment sends the same key.
 public struct DeviceEnrolment<Service: APIService>: Sendable {
     private let network: NetworkLayer
     private let keys: DeviceKeys

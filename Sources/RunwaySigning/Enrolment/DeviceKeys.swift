@@ -3,16 +3,16 @@ public import Runway
 import RunwaySignatures
 import Synchronization
 
-/// The keys of this device, one for each account, which a ``DeviceEnrolment`` makes known to the server after login.
+/// The keys of this device, one for each account. A ``DeviceEnrolment`` enrols a key at the server after login.
 ///
 /// ```swift
 /// let keys = DeviceKeys(in: FileTokenStore(folder: folder))
 /// pipeline.insert(SigningStage(for: Shop.self, policy, keys: keys), before: .signing)
 /// ```
 ///
-/// Keys are stored like access tokens: in a `FileTokenStore`, in files that only the user can read, or on Apple's
-/// systems in a `KeychainTokenStore`. On devices with a Secure Enclave pass a `SecureEnclaveKeyMaker`: the stored
-/// representation is then useless elsewhere.
+/// Keys are stored like access tokens: in a `FileTokenStore`, whose files only the user can read, or on Apple's systems
+/// in a `KeychainTokenStore`. On devices with a Secure Enclave pass a `SecureEnclaveKeyMaker`: the stored
+/// representation of a key is then useless on any other device.
 ///
 /// Requests of an account whose key is not enrolled, and requests without account, are sent unsigned.
 public final class DeviceKeys: RequestKeyStore {

@@ -2,8 +2,8 @@ public import Runway
 
 /// Finds the key that signs the requests of an owner.
 ///
-/// Prefer ``DeviceKeys``, whose keys are made on the device. Implement the protocol over another place of keys, for
-/// example for short-lived keys that the server issues after login.
+/// Prefer ``DeviceKeys``, whose keys are made on the device. Implement the protocol for keys from elsewhere, such as
+/// short-lived keys that the server issues after login.
 ///
 /// ```swift
 /// struct ShopKeys: RequestKeyStore {

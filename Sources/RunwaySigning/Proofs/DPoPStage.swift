@@ -5,23 +5,25 @@ import RunwayJSON
 import RunwaySignatures
 import Synchronization
 
-/// Proves to a server of OAuth that the requests of one service come from the device that has the key (DPoP, RFC 9449).
+/// Proves to an OAuth server that the requests of one service come from the device that has the key (DPoP, RFC 9449).
 ///
 /// ```swift
 /// pipeline.insert(DPoPStage(for: Login.self, keys: keys), before: .signing)
 /// ```
 ///
-/// The key is the device's: a `RequestKey` that was created from a ``DeviceKey``, such as ``DeviceKeys`` returns.
-/// Requests pass unchanged if the store has no key for them, or if they go to an origin other than the service's.
+/// The key is a `RequestKey` that was created from a ``DeviceKey``, such as ``DeviceKeys`` returns. Requests pass
+/// unchanged if the store has no key for them, or if they go to an origin other than the service's.
 ///
-/// A request with the header field `Authorization: DPoP …` gets a proof for that access token; an app's
-/// `Credentials.authorize` sets the field. Any other request gets a proof without a token, as requests for a token
-/// require. Each attempt has a proof of its own. A nonce in `DPoP-Nonce` of any response is used for the next proofs; a
-/// request that was refused because it had no nonce is sent once more, if its body can be sent again.
+/// A request with the header field `Authorization: DPoP …` gets a proof for its access token. An app's
+/// `Credentials.authorize` sets this field. Any other request gets a proof without a token, as a token request
+/// requires. Each attempt has a proof of its own.
 ///
-/// A proof has the time of the device's clock, even if a ``SigningStage`` has corrected its own: a proof whose time is
-/// refused fails. A server whose clients' clocks may be wrong can judge the time of its nonce instead of the proof's
-/// time (RFC 9449 §11.1).
+/// If a response has the field `DPoP-Nonce`, the next proofs contain its nonce. A request that was refused because it
+/// had no nonce is sent once more, if its body can be sent again.
+///
+/// A proof has the time of the device's clock, even if a ``SigningStage`` has corrected its own time. If the server
+/// refuses a proof because of its time, the request fails. A server whose clients' clocks may be wrong can judge the
+/// time of its nonce instead (RFC 9449 §11.1).
 public struct DPoPStage: RequestStage {
     private let service: any APIService.Type
     private let keys: any RequestKeyStore

@@ -2,7 +2,7 @@ public import Foundation
 public import Runway
 import Synchronization
 
-/// Stores the actions of the user on disk and sends them to a server, so that the server counts every record once.
+/// Stores the actions of the user on disk and sends them to a server. The server counts every record once.
 ///
 /// ```swift
 /// let file = folder.appending(path: "actions.sqlite")
@@ -11,15 +11,18 @@ import Synchronization
 /// await log.flush()      // when the app goes to the background
 /// ```
 ///
-/// A record is stored as soon as the disk allows. Records are sent in batches of thirty: when that many wait, when the
-/// app asks, after ``ActionLogOptions/interval``, when an account signs in, and at launch if the last run left any. A
-/// failure of the network, the server or the disk removes no record: only the limits of ``ActionLogOptions`` do, and
-/// ``close()`` removes records that could not be written to disk; ``currentState`` has the counts by reason. Each
-/// record has a UUIDv7, the session, the boot of the system and two times of the moment at which it was recorded.
+/// A record is stored as soon as the disk allows. Records are sent in batches of thirty. A batch is sent when thirty
+/// records wait, when the app asks, after ``ActionLogOptions/interval``, when an account signs in, and at launch if the
+/// last run left records.
 ///
-/// Records of an account are sent only while it is signed in to the service, as that account. Records without an
-/// account are sent at any time, without a token unless the service requires one (`AuthorizationPolicy.required`). Only
-/// the user can read the file, whose folder should contain nothing else, and it is not in backups. One process at a
+/// No failure of the network, the server or the disk removes a record. Only the limits of ``ActionLogOptions`` do, and
+/// ``close()``, which removes records that could not be written to disk. ``currentState`` has the counts by reason.
+/// Each record has a UUIDv7, the session, the boot of the system and two times of the moment at which it was recorded.
+///
+/// Records of an account are sent only while this account is signed in to the service. Records without an account are
+/// sent at any time. They are sent without a token unless the service requires one (`AuthorizationPolicy.required`).
+///
+/// Only the user can read the file, and it is not in backups. Its folder should contain nothing else. One process at a
 /// time can have it open. The service's server must respond as `docs/formats.md` says; `ActionLogRoute` of
 /// `RunwayServer` does.
 public final class ActionLog: Sendable {

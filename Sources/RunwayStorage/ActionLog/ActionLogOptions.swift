@@ -6,13 +6,13 @@ public import Runway
 ///
 /// - A record has at most 32 KiB as JSON; a larger one is rejected and counted. A request has at most 512 KiB of
 ///   records before compression.
-/// - After a failure the log waits for 1 s, and twice as long after each further one, up to 10 minutes. A longer
+/// - After a failure the log waits for 1 s. Each further failure doubles the wait, up to 10 minutes. A longer
 ///   `Retry-After` is followed, up to a day.
 /// - A server may fail five times on a batch by a fault of its own, such as status 500 or 404 or a malformed body. Then
 ///   the batch is halved, or a batch of a single record is set aside. At most 1,000 records are set aside.
-/// - At most 10,000 records of 16 MiB wait in memory while the disk fails; the oldest of the lowest priority are
-///   dropped.
-/// - A session ends with 30 minutes without a record, and with the run.
+/// - At most 10,000 records of 16 MiB wait in memory while the disk fails. Beyond that, the oldest records of the
+///   lowest priority are dropped.
+/// - A session ends after 30 minutes without a record, and when the run ends.
 ///
 /// ```swift
 /// var options = ActionLogOptions()

@@ -2,7 +2,7 @@ public import Foundation
 import Runway
 import Synchronization
 
-/// A record that was handed to an ``ActionLog``.
+/// The receipt for a record of an ``ActionLog``, with which a task can wait until the record is on disk.
 ///
 /// ```swift
 /// let receipt = log.record("paid", ["amount": 12])

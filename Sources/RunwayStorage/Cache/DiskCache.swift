@@ -14,25 +14,28 @@ import Synchronization
 /// `.timeToLive(diskLifetime: .seconds(86_400))`, `.untilEvicted(onDisk: true)` or `.http(onDisk: true)`. Small
 /// responses are rows of an SQLite database; larger ones are files in the same folder.
 ///
-/// **Bounds.** ``DiskCacheLimits`` hold after every write. The least recently used responses are evicted first, also
-/// across launches: of the last second before the process was killed, stored responses are known and mere uses may not
-/// be.
+/// **Limits.** ``DiskCacheLimits`` hold after every write. The least recently used responses are evicted first, also
+/// across launches. If the process is killed, uses of its last second may be missing from this order. Stored responses
+/// are not.
 ///
 /// **Failures.** No failure of the cache fails a call: a response that can't be read is not found. Every body is
-/// checked against a checksum. A database that is damaged, or was written by a newer version of the app, is set aside,
-/// reported, and begun anew. A full disk, or a folder that can't be used, is reported once until the problem is over.
-/// If the process is killed, at most the changes that were not yet written are lost; a power loss may lose the last
+/// verified with a checksum. A database that is damaged, or was written by a newer version of the app, is set aside and
+/// reported, and a new one is begun. A full disk, or a folder that can't be used, is reported once until the problem is
+/// over.
+///
+/// If the process is killed, only the changes that were not yet written are lost. A power loss may lose the last
 /// moments.
 ///
 /// **One process.** The first cache that opens the folder has it until ``close()`` has returned, the cache is released,
-/// or the process ends. Any other cache, of this process or of another one, finds and stores nothing, and its clears
-/// wait until the folder is free.
+/// or the process ends. Any other cache finds and stores nothing, whether it is in this process or in another one. Its
+/// clears wait until the folder is free.
 ///
-/// **Erasure.** A clear, such as at sign-out, removes the rows and the files of all covered responses before it ends;
-/// SQLite overwrites the rows (`secure_delete`) and empties its log. The blocks of removed files are free, and not
-/// overwritten. If the disk has no space for that, all responses are removed. Only the user can read the files, and
-/// they are excluded from backups on Apple's systems. Keys are stored as SHA-256 digests, and names of services,
-/// endpoints and accounts in clear.
+/// **Erasure.** A clear, such as at sign-out, removes the rows and the files of all covered responses before it ends.
+/// SQLite overwrites the rows (`secure_delete`) and empties its log. The blocks of removed files are free, but not
+/// overwritten. If the disk has no space for that, all responses are removed.
+///
+/// Only the user can read the files, and they are excluded from backups on Apple's systems. Keys are stored as SHA-256
+/// digests. The names of services, endpoints and accounts are not encrypted.
 public final class DiskCache: CacheTier {
     private enum Phase {
         /// The cache was not used yet, or a failure closed it. The next operation opens it.

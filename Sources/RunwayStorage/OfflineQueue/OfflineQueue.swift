@@ -2,8 +2,8 @@ public import Foundation
 public import Runway
 import Synchronization
 
-/// Stores calls that change something, and sends those later that failed because there was no network or the server was
-/// down.
+/// Stores calls that change something. Calls that failed because there was no network or the server was down are sent
+/// later.
 ///
 /// ```swift
 /// let queue = OfflineQueue(
@@ -12,22 +12,28 @@ import Synchronization
 /// let network = NetworkLayer(transport: transport, offlineQueue: queue)
 /// ```
 ///
-/// `OfflinePolicy` says which calls are stored, and `docs/storage.md` which guarantees the queue gives. Changes of an
-/// account are sent in the order of their calls, one at a time, and only while the account is signed in; all attempts
-/// of one change have the same `Idempotency-Key`. Changes are sent at launch, when a network comes back, when an
-/// account signs in, by a timer, and when the app asks for it.
+/// `OfflinePolicy` says which calls are stored, and `docs/storage.md` describes the guarantees of the queue. Changes of
+/// an account are sent in the order of their calls, one at a time, and only while the account is signed in. All
+/// attempts of one change have the same `Idempotency-Key`. Changes are sent at launch, when a network comes back, when
+/// an account signs in, by a timer, and when the app asks for it.
 ///
-/// A call is stored before it is sent, and removed when it has ended: if the process ends in between, the next run
-/// sends it.
+/// A call is stored before it is sent, and removed when it has ended. If the process ends in between, the next run
+/// sends the call.
 ///
 /// A change leaves the queue only because the server has executed it, or because the app cancels, discards or erases
 /// it. Three kinds of changes stay until the app decides by ``retry(_:)``, ``edit(_:to:)`` or
-/// ``discard(_:withDependents:)``: a change that the server refuses, a change that waited too long, and a change to
-/// which no response comes while the server accepts others (its state is `expired`, too). Later changes with a common
-/// subject (`Endpoint.offlineSubjects`) are held until then, including those of calls that are made online.
+/// ``discard(_:withDependents:)``:
 ///
-/// Only the user can read the file, whose folder should contain nothing else. It has requests without tokens, cookies
-/// and signatures, and their bodies as they are. One process at a time can have it open.
+/// - A change that the server refuses.
+/// - A change that waited too long.
+/// - A change to which no response comes while the server accepts others. Its state is `expired`, too.
+///
+/// Until then, later changes with a common subject (`Endpoint.offlineSubjects`) are held, including those of calls that
+/// are made online.
+///
+/// Only the user can read the file. Its folder should contain nothing else. The file has requests without tokens,
+/// cookies and signatures. The bodies of the requests are stored unchanged. One process at a time can have the file
+/// open.
 public final class OfflineQueue: ChangeQueue {
     private struct State {
         var journal: ChangeJournal?

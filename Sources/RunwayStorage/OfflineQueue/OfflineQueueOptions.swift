@@ -4,12 +4,13 @@ public import Runway
 ///
 /// These are the same for every queue:
 ///
-/// - The call of a change of more than 1 MiB fails.
+/// - A call whose change has more than 1 MiB fails.
 /// - A server may fail five times in one run on a change by a fault of its own, such as status 500. Then the change is
 ///   handed to the app.
-/// - There are 50 ms between two changes. After a failure the queue waits for 1 s, and twice as long after each further
-///   one, up to 10 minutes; a longer `Retry-After` is followed, up to a day. If nothing else makes it, the queue looks
-///   every 5 minutes for changes that it can send.
+/// - There are 50 ms between two changes.
+/// - After a failure the queue waits for 1 s. Each further failure doubles the wait, up to 10 minutes. A longer
+///   `Retry-After` is followed, up to a day.
+/// - Every 5 minutes at the latest, the queue looks for changes that it can send.
 ///
 /// ```swift
 /// var options = OfflineQueueOptions()
@@ -80,8 +81,8 @@ extension OfflineQueueOptions {
 /// let endpoint = ReplayedEndpoint(RenameNote.self) { rename, _, result in await notes.finish(rename, result) }
 /// ```
 ///
-/// If the endpoint is `Decodable`, the closure gets the call as it was made, with its `Unencoded` properties. For any
-/// other endpoint, the closure has two parameters, and `QueuedChange.parameters` has the sent parameters.
+/// If the endpoint is `Decodable`, the closure receives the call as it was made, with its `Unencoded` properties. For
+/// any other endpoint, the closure has two parameters, and the sent parameters are in `QueuedChange.parameters`.
 public struct ReplayedEndpoint: Sendable {
     /// Receives a change and its result. The queue sends nothing until it returns.
     public typealias Handler = @Sendable (QueuedChange, Result<RawData, NetworkError>) async -> Void

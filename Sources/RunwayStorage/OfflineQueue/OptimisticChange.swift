@@ -1,14 +1,14 @@
 public import Runway
 
-/// Shows the response that would result if the server had executed the waiting changes. Pure: it stores nothing.
+/// Shows the response that would result if the server had executed the waiting changes. It stores nothing.
 ///
 /// ```swift
 /// let rename = OptimisticChange(of: RenameNote.self) { rename, list in list.renaming(rename.id, to: rename.title) }
 /// let shown = OptimisticChange.preview(list, with: try await queue.changes(of: Notes.self, on: network), [rename])
 /// ```
 ///
-/// The response itself is not changed, so that nothing has to be undone: a change that the server refuses is not in the
-/// next preview, nor are those that are held because of it. Make a preview whenever the list or the queue changes.
+/// The response itself is not changed, so nothing has to be undone. A change that the server refuses is not in the next
+/// preview; nor are changes that are held because of it. Make a preview whenever the list or the queue changes.
 public struct OptimisticChange: Sendable {
     /// Returns a response with the effect of a change applied.
     public typealias Apply = @Sendable (QueuedChange, RawData) -> RawData

@@ -14,10 +14,12 @@ import Synchronization
 /// }
 /// ```
 ///
-/// The stream is opened when an iteration starts, and closed when the iterator is released or the stream ends. It
-/// reconnects by itself; every connection begins with a ``StreamElement/continuity(_:)``. A slow reader slows the
-/// server down, see ``StreamOptions/maximumBufferedByteCount``. An event counts as taken when the next one is
-/// requested; only then is the cursor stored. A sequence can be read only once: a second iteration ends at once.
+/// The stream is opened when an iteration starts. It is closed when the iterator is released or the stream ends. The
+/// stream reconnects by itself; every connection begins with ``StreamElement/continuity(_:)``. A slow reader slows the
+/// server down, see ``StreamOptions/maximumBufferedByteCount``.
+///
+/// An event is processed when the next one is requested, and only then the cursor is stored. A sequence can be read
+/// only once: a second iteration ends at once.
 public struct EventSequence: AsyncSequence, Sendable {
     /// The elements of the sequence.
     public typealias Element = StreamElement

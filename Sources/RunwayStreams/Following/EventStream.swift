@@ -16,8 +16,10 @@ public import Runway
 /// }
 /// ```
 ///
-/// The delegate receives one event after the other; the next event, and storing the cursor, wait until it has returned.
-/// A stream that is released closes its link. The stream is `Observable`, so that a SwiftUI view can show its state.
+/// The delegate receives one event after the other. Before the next event is delivered and the cursor is stored, the
+/// delegate must return. When a stream is released, its link is closed. The stream is `Observable`, so that a SwiftUI
+/// view can show its state.
+///
 /// For code whose next step depends on the events, use the sequence of
 /// ``Runway/NetworkLayer/events(of:options:cursors:key:randomness:)`` instead.
 @MainActor @Observable

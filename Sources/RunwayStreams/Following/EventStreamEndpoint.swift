@@ -12,9 +12,9 @@ import RunwayFormats
 /// }
 /// ```
 ///
-/// Its requests pass the stages of the layer like those of any endpoint: they are authorized, signed, routed and
-/// recorded. They are never retried, hedged, cached or shared, even if the endpoint asks for it: the stream reconnects
-/// instead.
+/// The requests of a stream pass the stages of the layer like those of any endpoint: they are authorized, signed,
+/// routed and recorded. They are never retried, hedged, cached or shared, even if the endpoint asks for it, since the
+/// stream reconnects instead.
 public protocol EventStreamEndpoint: EventStreamDeclarations, Endpoint {
     /// The wanted topics when the stream starts. With the default, `nil`, the request names none: the server chooses.
     var topics: Set<String>? { get }

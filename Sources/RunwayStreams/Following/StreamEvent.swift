@@ -2,7 +2,7 @@ public import Runway
 public import RunwayFormats
 public import RunwayJSON
 
-/// One event of a stream, with its data read on demand.
+/// One event of a stream. Its data is read on demand.
 ///
 /// ```swift
 /// let price = event.rawData["price"].double

@@ -1,6 +1,8 @@
-/// Finds the events in the bytes of a stream of `text/event-stream` (WHATWG HTML §9.2.6). Pure: it waits for nothing.
+/// Finds the events in the bytes of a stream of `text/event-stream` (WHATWG HTML §9.2.6). The parser only computes: it
+/// waits for nothing.
 ///
-/// Runway adds the field `topic`. Other clients ignore it, since the standard tells them to ignore every unknown field.
+/// Runway adds the field `topic`. Other clients ignore this field, since the standard requires clients to ignore every
+/// unknown field.
 ///
 /// ```swift
 /// var parser = EventParser()
@@ -10,10 +12,12 @@
 /// }
 /// ```
 ///
-/// The bytes may be divided anywhere. A line ends with LF, CR or CRLF; an event is complete as soon as the first byte
+/// The bytes may be divided anywhere. A line ends with LF, CR or CRLF. An event is complete as soon as the first byte
 /// of its last line end has arrived. Bytes that are not UTF-8 become U+FFFD, and one byte order mark at the start is
-/// omitted. An event that the stream's end interrupts is discarded. The memory in use is at most one line of 1 MiB, one
-/// event of 4 MiB and one part. Equal parsers return equal items for equal bytes.
+/// omitted. If the end of the stream interrupts an event, the event is discarded.
+///
+/// The parser uses memory for at most one line of 1 MiB, one event of 4 MiB and one part. Equal parsers return equal
+/// items for equal bytes.
 public struct EventParser: Sendable, Equatable {
     /// An item that the parser found in a stream.
     public enum Item: Sendable, Hashable {

@@ -16,9 +16,11 @@ public import Runway
 /// }
 /// ```
 ///
-/// The delegate receives one message after the other; the next waits until it has returned. A channel that is released
-/// closes its connection. The channel is `Observable`, so that a SwiftUI view can show its state. For code whose next
-/// step depends on the messages, use the sequence of ``Runway/NetworkLayer/webSocket(_:options:randomness:)`` instead.
+/// The delegate receives one message after the other; the next waits until the delegate has returned. When a channel is
+/// released, its connection is closed. The channel is `Observable`, so that a SwiftUI view can show its state.
+///
+/// For code whose next step depends on the messages, use the sequence of
+/// ``Runway/NetworkLayer/webSocket(_:options:randomness:)`` instead.
 @MainActor @Observable
 public final class WebSocketChannel<E: Endpoint>: WebSocketChanneling {
     /// The endpoint with the path, parameters and header fields of the handshake.

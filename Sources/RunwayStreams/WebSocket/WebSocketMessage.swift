@@ -49,9 +49,9 @@ public struct WebSocketCloseCode: Sendable, Hashable, CustomStringConvertible {
     }
 }
 
-/// The close frame of a server: the reason why it closed a connection of a WebSocket (RFC 6455 §5.5.1).
+/// The close frame of a server: the reason why the server closed a connection of a WebSocket (RFC 6455 §5.5.1).
 ///
-/// If the WebSocket ends with an error because of the frame, the frame is the `NetworkError.underlying` of that error:
+/// If the frame ends the WebSocket with an error, the frame is the `NetworkError.underlying` of that error:
 ///
 /// ```swift
 /// func webSocket(_ channel: any WebSocketChanneling, didEndWith error: NetworkError?) {

@@ -14,13 +14,12 @@ import Synchronization
 /// }
 /// ```
 ///
-/// The connection is opened when an iteration starts, and closed when the iterator is released or the WebSocket ends.
+/// The connection is opened when an iteration starts. It is closed when the iterator is released or the WebSocket ends.
 /// The WebSocket reconnects by itself; every connection begins with ``WebSocketElement/connected(_:)``. A slow reader
-/// slows the server down, see ``WebSocketOptions``. A sequence can be read only once: a second
-/// iteration ends at once.
+/// slows the server down, see ``WebSocketOptions``. A sequence can be read only once: a second iteration ends at once.
 ///
-/// If an account was signed in when the sequence was created, connections are opened only while that account is signed
-/// in: after that the sequence ends with a `NetworkError.Kind.cancelled` error.
+/// If an account was signed in when the sequence was created, connections are opened only while this account is signed
+/// in. After its sign-out the sequence ends with a `NetworkError.Kind.cancelled` error.
 public struct WebSocketSequence: AsyncSequence, Sendable {
     /// The elements of the sequence.
     public typealias Element = WebSocketElement

@@ -4,15 +4,15 @@ public import GRDB
 /// A value that a column can hold.
 ///
 /// Integers, floating-point numbers, text, `Data`, `Bool`, `Date`, `UUID` and `URL` conform. A raw-representable type
-/// conforms with one word, and is stored as its raw value; a `Codable` type does, too, and is stored as JSON:
+/// or a `Codable` type only has to name the protocol. The former is stored as its raw value, the latter as JSON:
 ///
 /// ```swift
 /// enum Priority: Int, ColumnValue { case low, high }
 /// struct Address: Codable, ColumnValue { var street: String, city: String }
 /// ```
 ///
-/// A column that may be NULL has an optional type, `Column<Date?>`. A value is either read back equal, or refused when
-/// it is written: GRDB's own conversions lose the end of a text with a NUL, for instance.
+/// A column that may be NULL has an optional type, `Column<Date?>`. A value is either equal when it is read back, or
+/// refused when it is written. GRDB's own conversions, for example, lose the end of a text with a NUL.
 public protocol ColumnValue: Sendable {
     /// The type of the column in SQL.
     static var columnType: Database.ColumnType { get }

@@ -1,14 +1,14 @@
 public import GRDB
 import RunwayJSON
 
-/// The value of a secret column: it is sealed in the file, and redacted in every description.
+/// The value of a secret column. It is encrypted in the file, and redacted in every description.
 ///
 /// ```swift
 /// static let note = Column<Secret<String>>("note")
 /// ```
 ///
-/// A secret column can't be compared or sorted by, which does not compile: the file has no text to compare with. A
-/// store whose tables have one needs a sealing (``RecordStore/Options/sealing``).
+/// A secret column can't be compared or sorted by: this does not compile, since the file has no text to compare with. A
+/// store with such a column needs a sealing (``RecordStore/Options/sealing``).
 public struct Secret<Value: ColumnValue>: ColumnValue {
     /// The value in clear text.
     public let value: Value

@@ -3,7 +3,8 @@ import GRDB
 import RunwaySQLite
 
 extension Migrations {
-    /// Compares the schema that the steps lead to with the declarations, and takes every way back. For tests.
+    /// Compares the schema that results from the steps with the declarations. Also executes every step's way back. For
+    /// tests.
     ///
     /// ```swift
     /// #expect(try migrations.differences(from: firstRelease, to: [Tasks.self]).isEmpty)
@@ -12,7 +13,7 @@ extension Migrations {
     /// - Parameters:
     ///   - sql: The statements that create the tables of the first release; see ``TableDefinition/creatingSQL``.
     ///   - tables: The tables as they are declared now.
-    /// - Returns: Sentences, one for each difference; none if all is as declared.
+    /// - Returns: A sentence for each difference; empty if there is none.
     /// - Throws: ``TableError`` if a step or a way back fails.
     public func differences(from sql: String, to tables: [any TableDefinition.Type]) throws -> [String] {
         try Self.withCopy(in: FileManager.default.temporaryDirectory) { queue in

@@ -6,7 +6,7 @@ public import GRDB
 /// Step("due dates", sql: "ALTER TABLE task ADD COLUMN due TEXT", back: "ALTER TABLE task DROP COLUMN due")
 /// ```
 ///
-/// A step that was released never changes: later changes are later steps.
+/// Never change a step that was released. Add a new step for a later change.
 public struct Step: Sendable {
     enum Work: Sendable {
         case once(@Sendable (Database) throws -> Void)
@@ -25,9 +25,9 @@ public struct Step: Sendable {
     /// - Parameters:
     ///   - name: The name, unique among the steps of a file.
     ///   - sql: The statements.
-    ///   - back: The statements that undo them. They are stored in the file, so that a build that has never seen the
-    ///     step can go back over it; they may use nothing but SQL. `nil` if there is no way back, which ends
-    ///     downgrades here.
+    ///   - back: The statements that undo them. They are stored in the file, so that an older build, which does not
+    ///     have the step, can undo it. They may use only SQL. With `nil` there is no way back, and the file can't be
+    ///     downgraded past this step.
     public init(_ name: String, sql: String, back: String?) {
         self.init(name, back: back) { try $0.execute(sql: sql) }
     }
@@ -42,14 +42,16 @@ public struct Step: Sendable {
         (self.name, self.back, work) = (name, back, .once(change))
     }
 
-    /// A large step, in many transactions. Only the last one advances the version of the file, so a batch may change
-    /// only what the former version of the app ignores, such as a column that the step before it has added.
+    /// A large step, in many transactions. Only the last transaction advances the version of the file. A batch may
+    /// therefore change only data that the former version of the app ignores, such as a column that the previous step
+    /// has added.
     ///
     /// - Parameters:
     ///   - name: The name, unique among the steps of a file.
     ///   - back: The statements that undo the step, as in ``init(_:sql:back:)``.
-    ///   - batch: Changes some of the rows that are not changed yet, and returns how many remain; at 0 the step is
-    ///     done. It finds them by their values, so that it continues after a kill.
+    ///   - batch: Changes some of the rows that are not changed yet, and returns the number of rows that remain. At 0
+    ///     the step is done. The closure must find the rows by their values, so that it can continue if the process was
+    ///     killed.
     public init(_ name: String, back: String?, inBatches batch: @escaping @Sendable (Database) throws -> Int) {
         (self.name, self.back, work) = (name, back, .batches(batch))
     }
@@ -74,8 +76,8 @@ public struct MigrationProgress: Sendable, Hashable {
 ///     Step("due dates", sql: "ALTER TABLE task ADD COLUMN due TEXT", back: "ALTER TABLE task DROP COLUMN due"))
 /// ```
 ///
-/// Steps change the schema of the first release; a new file is created from the declarations, and has all steps.
-/// ``differences(from:to:)`` shows in a test that both lead to the same tables, and that each way back does.
+/// Steps change the schema of the first release. A new file is created from the declarations, and has all steps. In a
+/// test, ``differences(from:to:)`` shows that both schemas are the same, and that each way back works.
 public struct Migrations: Sendable {
     let steps: [Step]
 

@@ -10,11 +10,11 @@ import Runway
 /// for try await rows in tasks { show(rows) }
 /// ```
 ///
-/// A SwiftUI view reads ``value``, a delegate is notified like those of managers, and a loop receives the newest of the
-/// results that arrived meanwhile.
+/// A SwiftUI view reads ``value``. A delegate is notified like the delegates of managers. A loop receives only the
+/// newest of the results that arrived meanwhile.
 ///
-/// Results are delivered on the main actor, and fetched elsewhere. One that equals the last is not delivered. The
-/// observation ends with ``cancel()`` or with this object.
+/// Results are fetched in the background and delivered on the main actor. A result that equals the last one is not
+/// delivered. The observation ends with ``cancel()``, or when this object is released.
 @MainActor @Observable
 public final class Observed<Value> {
     /// The newest result; `nil` before the first.

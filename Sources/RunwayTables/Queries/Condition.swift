@@ -6,8 +6,8 @@ import GRDB
 /// Tasks.list == list && (Tasks.due < tomorrow || Tasks.due == nil)
 /// ```
 ///
-/// It has equality, comparison, AND, OR, NOT and `isAny(of:)`. Text is compared byte by byte. For all
-/// else there is GRDB's reader, ``TableReading/database``.
+/// A condition can use equality, comparison, AND, OR, NOT and `isAny(of:)`. Text is compared byte by byte. For other
+/// queries, use GRDB's access, ``TableReading/database``.
 public struct Condition<Table: TableDefinition>: Sendable {
     let sql: String
     let arguments: [DatabaseValue]

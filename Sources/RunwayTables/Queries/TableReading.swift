@@ -1,6 +1,6 @@
 public import GRDB
 
-/// Reads the rows of tables, in one state of the file.
+/// Reads the rows of tables. All reads see the same state of the file.
 ///
 /// ```swift
 /// let open = try await store.read { file in
@@ -8,7 +8,7 @@ public import GRDB
 /// }
 /// ```
 ///
-/// The protocol has the few queries that most apps need. ``database`` is GRDB's access to all others: joins,
+/// The protocol has the few queries that most apps need. Use ``database``, GRDB's access, for all others: joins,
 /// aggregates, full-text search and GRDB's own records.
 public protocol TableReading {
     /// GRDB's connection in this transaction, for SQL of the app's own. The values of secret columns are sealed there.
@@ -36,9 +36,9 @@ extension TableReading {
     /// - Parameters:
     ///   - table: The table.
     ///   - condition: The condition that the rows meet. The default is all rows.
-    ///   - ordering: The order of the rows, by the first element, then the second, and so on. The default is that of
-    ///     SQLite, which may change.
-    ///   - limit: The most rows. The default is all.
+    ///   - ordering: The order of the rows: by the first element, then by the second, and so on. The default is
+    ///     SQLite's order, which may change.
+    ///   - limit: The maximum number of rows. The default is all rows.
     /// - Throws: ``TableError/Kind/corrupted`` if a value is of another type than its column,
     ///   ``TableError/Kind/keyUnavailable`` if a secret can't be opened, or an error of the file.
     public func fetch<Table: TableDefinition>(

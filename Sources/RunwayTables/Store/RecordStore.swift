@@ -4,7 +4,7 @@ import RunwaySQLite
 import RunwayStorage
 import Synchronization
 
-/// One SQLite file of records, usually for one account: the only thing that has its connection.
+/// One SQLite file of records, usually for one account. Only this object has a connection to the file.
 ///
 /// ```swift
 /// let store = try await RecordStore.open(at: file, tables: [Tasks.self], migrations: migrations)
@@ -12,8 +12,8 @@ import Synchronization
 /// let open = try await store.read { try $0.fetch(Tasks.self, where: Tasks.done == false) }
 /// ```
 ///
-/// A write is one transaction or nothing; a read sees one state; no call waits on the thread of its caller. Reads and
-/// writes run one after the other, on one connection. Only the user can read the file and its folder.
+/// A write is one transaction or nothing. A read sees one state of the file. No call blocks the thread of its caller.
+/// Reads and writes run one after the other, on one connection. Only the user can read the file and its folder.
 public final class RecordStore: Sendable {
     /// The database file.
     public let url: URL

@@ -1,4 +1,4 @@
-/// Values that a record writes and reads: of one row of each table over which the record stands.
+/// The values that a record writes and reads: those of one row of each of its tables.
 ///
 /// ```swift
 /// let draft = Draft(cell)                       // on the cell's actor
@@ -46,12 +46,12 @@ public struct Draft: Sendable, Hashable {
         row(table).map { Values(row: $0) } ?? Values()
     }
 
-    /// Takes the values of another draft.
+    /// Adds the values of another draft.
     ///
     /// - Parameters:
     ///   - other: Another draft.
-    ///   - overriding: Whether values that are here are replaced, too. Otherwise only those are taken that are absent
-    ///     here; NULL is not absent.
+    ///   - overriding: Whether values that this draft already has are replaced, too. If `false`, only values that are
+    ///     absent in this draft are added. NULL is not absent.
     public mutating func merge(_ other: Draft, overriding: Bool) {
         for row in other.rows { merge(row, overriding: overriding) }
     }

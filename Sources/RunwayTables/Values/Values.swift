@@ -1,6 +1,6 @@
 import GRDB
 
-/// The values of one row of a table, or of a part of a row. Changing them changes nothing in the file.
+/// The values of one row of a table, or of a part of a row. A change of the values does not change the file.
 ///
 /// ```swift
 /// var values = Values<Tasks>()

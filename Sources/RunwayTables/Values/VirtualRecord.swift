@@ -1,4 +1,5 @@
-/// Any object that stands for rows: a struct, a class, a view or a cell. It writes its values, and reads them.
+/// Any object that represents rows: a struct, a class, a view or a cell. It writes its values to a draft, and reads
+/// them from one.
 ///
 /// ```swift
 /// extension TaskCell: @MainActor VirtualRecord {
@@ -7,9 +8,9 @@
 /// }
 /// ```
 ///
-/// It has no connection, and no method that saves: a type above the tables writes what a record gives. One record may
-/// stand over several tables, and knows only the columns that it has. Which type comes out of a read is chosen at the
-/// read.
+/// A record has no connection to the file, and no method that saves: a type above the tables writes the record's
+/// values. One record may represent rows of several tables, and has only the columns that it needs. The type of the
+/// records is chosen where they are read.
 public protocol VirtualRecord {
     /// Writes the record's values. A column that it does not know stays absent, and is not changed by a save.
     func write(to draft: inout Draft)
@@ -41,7 +42,7 @@ extension Sequence {
     /// let cells = rows.records { TaskCell() }
     /// ```
     ///
-    /// - Parameter make: Makes an empty record: of which type is chosen here.
+    /// - Parameter make: Makes an empty record. It determines the type of the records.
     public func records<Table, Record: VirtualRecord>(as make: () -> Record) -> [Record]
     where Element == Values<Table> {
         map { row in

@@ -12,9 +12,10 @@ import NIOPosix
 /// await network.shutDown()
 /// ```
 ///
-/// It forwards bytes from `127.0.0.2`, `127.0.0.3` and so on to the server at `127.0.0.1`, within this process and
-/// without the permission to change the system's network. On Linux all loopback addresses exist; on Apple's systems
-/// they have to be added first. It can't delay the establishment of a connection; see ``PathConditions/roundTrip``.
+/// The object forwards bytes from `127.0.0.2`, `127.0.0.3` and so on to the server at `127.0.0.1`. It works within the
+/// process, and needs no permission to change the system's network. On Linux all loopback addresses exist; on Apple's
+/// systems they have to be added first. The establishment of a connection can't be delayed; see
+/// ``PathConditions/roundTrip``.
 public final class BadNetwork: Sendable {
     /// The port, which is the same at all addresses.
     public let port: Int

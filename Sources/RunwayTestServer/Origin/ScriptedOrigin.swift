@@ -3,7 +3,7 @@ import NIOPosix
 import NIOSSL
 import NIOTLS
 
-/// A real HTTP/1.1 server on a loopback socket that responds by a test's script, well or badly.
+/// A real HTTP/1.1 server on a loopback socket. It sends the correct or faulty responses of a test's script.
 ///
 /// ```swift
 /// try await withScriptedOrigin { origin in
@@ -17,11 +17,12 @@ import NIOTLS
 /// ```
 ///
 /// The origin reads strictly: a request that is not HTTP/1.1 by RFC 9112 gets a 400, ends its connection and is added
-/// to ``malformedRequests``. Connections persist, and pipelined requests get their responses in order. A client that
-/// closes its sending half counts as disconnected. It runs on the process's shared event loops; origins that run in
-/// parallel, as in parallel tests, are independent.
+/// to ``malformedRequests``. Connections stay open after a response, and pipelined requests get their responses in
+/// order. A client that closes its sending half counts as disconnected.
 ///
-/// ``shutdown()`` cuts all connections. The deinit of an origin does the same.
+/// An origin runs on the process's shared event loops. Origins of parallel tests are independent.
+///
+/// ``shutdown()`` closes all connections. The deinit of an origin does the same.
 public final class ScriptedOrigin: Sendable {
     /// The limits for the data that an origin stores. Negative limits count as zero.
     package struct Limits: Sendable {

@@ -1,8 +1,8 @@
 public import HTTPTypes
 
-/// One response of a ``ScriptedOrigin``: its content, and how it misbehaves.
+/// One response of a ``ScriptedOrigin``: its content and its faults.
 ///
-/// Start with one of the plain responses and change it with the methods, which can be chained:
+/// Start with one of the plain responses. Change it with the methods, which can be chained:
 ///
 /// ```swift
 /// let responses: [ScriptedResponse] = [

@@ -12,9 +12,9 @@
 /// try await reminder.value
 /// ```
 ///
-/// Advancing sets the time at once and wakes all sleepers that are due, those with the earliest deadline
-/// first. Woken tasks run when the system schedules them, and all of them read the new time. To follow code that
-/// sleeps again and again, call ``waitForSleepers(count:within:)`` before each step.
+/// Advancing sets the time at once. It wakes all sleepers that are due, those with the earliest deadline first. Woken
+/// tasks run when the system schedules them, and all of them read the new time. To test code that sleeps again and
+/// again, call ``waitForSleepers(count:within:)`` before each step.
 ///
 /// A clock can be used from any thread.
 public final class ManualClock: Clock {

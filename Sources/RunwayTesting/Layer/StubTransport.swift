@@ -2,7 +2,7 @@ public import HTTPTypes
 public import Runway
 import Synchronization
 
-/// Responds to requests within the process, without a socket. For tests of business code, whose subject is not the
+/// Responds to requests within the process, without a socket. For tests of business code, which do not test the
 /// network.
 ///
 /// ```swift
@@ -10,7 +10,7 @@ import Synchronization
 /// let network = NetworkLayer(transport: transport)
 /// ```
 ///
-/// For misbehaviour of the network itself, use a `ScriptedOrigin` of `RunwayTestServer`: a stub can't be slow, half
+/// To test faults of the network itself, use a `ScriptedOrigin` of `RunwayTestServer`: a stub can't be slow, half
 /// closed or malformed on the wire.
 public final class StubTransport: Transport {
     /// Returns the response to a request, or throws. It may suspend, and is cancelled together with the call.

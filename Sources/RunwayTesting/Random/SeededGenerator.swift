@@ -1,5 +1,5 @@
-/// Random numbers that are the same for the same seed, on every machine (SplitMix64), so that a test that failed can be
-/// run again.
+/// Random numbers that are the same for the same seed, on every machine (SplitMix64). A failed test can be run again
+/// with the same numbers.
 ///
 /// ```swift
 /// var random = SeededGenerator(seed: seed)

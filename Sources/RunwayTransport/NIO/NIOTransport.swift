@@ -12,20 +12,22 @@ public import Runway
 /// let network = NetworkLayer(transport: try NIOTransport())
 /// ```
 ///
-/// Each origin has a pool: one HTTP/2 connection, or up to ``TransportConfiguration/maximumConnectionsPerOrigin`` of
-/// HTTP/1.1, which stay open for ``TransportConfiguration/keepAlive`` after their last use. TLS sessions are not
-/// resumed, so that an open connection saves its whole handshake.
+/// Each origin has a pool: one connection of HTTP/2, or up to ``TransportConfiguration/maximumConnectionsPerOrigin``
+/// connections of HTTP/1.1. Connections stay open for ``TransportConfiguration/keepAlive`` after their last use. TLS
+/// sessions are not resumed, so only an open connection saves a handshake.
 ///
-/// A request that the server certainly did not process, or an idempotent one on a reused connection that the server was
-/// closing, is sent again on another connection (RFC 9112 §9.3.1). So is a request that the server refuses over HTTP/2
-/// because it requires HTTP/1.1 (RFC 9113 §7); later requests to its origin use HTTP/1.1 as well. The layer decides on
-/// every other retry, for example after any other reset of the stream or after an error with which the server closed
-/// the connection.
+/// These requests are sent again on another connection: a request that the server certainly did not process, and an
+/// idempotent request on a reused connection that the server was closing (RFC 9112 §9.3.1). If a server refuses a
+/// request over HTTP/2 because it requires HTTP/1.1 (RFC 9113 §7), this request and later ones to the origin use
+/// HTTP/1.1.
 ///
-/// A transport that is released closes its connections at once; ``shutdown(_:)`` waits for the requests in flight.
+/// The layer decides on every other retry, for example after any other reset of the stream, or after an error with
+/// which the server closed the connection.
 ///
-/// Don't use it on watchOS, which gives sockets only to apps that stream audio or make calls: use `URLSessionTransport`
-/// there.
+/// When a transport is released, it closes its connections at once. ``shutdown(_:)`` waits for the requests in flight.
+///
+/// Don't use this transport on watchOS, where only apps that stream audio or make calls can open sockets. Use
+/// `URLSessionTransport` there.
 public final class NIOTransport: Transport {
     let pools: OriginPools
     let arrival: NetworkArrival

@@ -1,17 +1,20 @@
 import Runway
 
 extension NIOTransport {
-    /// Measures the addresses of all hosts of ``TransportConfiguration/hosts``, so that the first calls use the
-    /// fastest. For the launch of an app:
+    /// Measures the addresses of all hosts of ``TransportConfiguration/hosts``, so that the first calls use the fastest
+    /// address. For the launch of an app:
     ///
     /// ```swift
     /// Task { await transport.measureHosts() }
     /// ```
     ///
-    /// It connects to each address as a call would, verifies the host over TLS, and closes the connection; it looks up
-    /// no names, and sends no request. Hosts with a single address, or that are reached through a proxy, are left out.
-    /// At most 256 addresses are measured, 16 at a time, each for at most 5 s; the first address of every host precedes
-    /// the second of any. If the book stores measurements between launches, they are stored at the end.
+    /// The function connects to each address as a call would, verifies the host over TLS, and closes the connection. It
+    /// looks up no names, and sends no request. Hosts with a single address and hosts that are reached through a proxy
+    /// are left out.
+    ///
+    /// At most 256 addresses are measured, 16 at a time, each for at most 5 s. The first address of every host is
+    /// measured before the second address of any host. If the book stores measurements between launches, they are
+    /// stored at the end.
     ///
     /// - Parameters:
     ///   - port: The port of the hosts. The default is 443.

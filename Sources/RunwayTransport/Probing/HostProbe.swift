@@ -10,9 +10,9 @@ public import Runway
 /// for entry in report.entries { print(entry.address, entry.tls ?? .zero, entry.failure ?? "") }
 /// ```
 ///
-/// The probe connects to each address as a call would, verifies the host over TLS, and closes the connection; it sends
-/// no request. The results are recorded with the selector of the configuration's ``TransportConfiguration/hosts``, if
-/// there is one: an address that times out is not banned there, but ranked after faster ones. Proxies are not used.
+/// The probe connects to each address as a call would, verifies the host over TLS, and closes the connection. It sends
+/// no request, and uses no proxies. If the configuration has listed hosts (``TransportConfiguration/hosts``), their
+/// selector records the results. An address that times out is not banned there, but ranked after faster ones.
 public struct HostProbe: Sendable {
     /// The maximum number of addresses that are measured; further ones are ignored.
     public static let maximumAddressCount = 32

@@ -1,7 +1,7 @@
 import Runway
 
-/// Decides which proxy connections to which hosts are made through. By default no proxy is used, whatever the
-/// environment contains.
+/// Decides for each host which proxy its connections use. By default no proxy is used, whatever the environment
+/// contains.
 ///
 /// No proxy is used for this machine itself, whatever an app sets: `localhost` and names below it, 127.0.0.0/8 and ::1.
 ///

@@ -1,6 +1,6 @@
 public import Runway
 
-/// Decides which servers a transport trusts, and which client certificates it shows to them.
+/// Decides which servers a transport trusts, and which client certificates it sends to them.
 ///
 /// ```swift
 /// var configuration = TransportConfiguration()
@@ -9,8 +9,8 @@ public import Runway
 /// let network = NetworkLayer(transport: try NIOTransport(configuration: configuration))
 /// ```
 ///
-/// Always required: TLS 1.2 or later, a matching subject alternative name (RFC 9525 §6.3), and a currently valid path
-/// to a root.
+/// A server must always use TLS 1.2 or later. Its certificate must have a matching subject alternative name (RFC 9525
+/// §6.3), and a currently valid path to a root.
 public struct TrustPolicy: Sendable {
     /// The minimum TLS version that is accepted.
     public enum MinimumVersion: Sendable {
